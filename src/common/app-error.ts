@@ -1,0 +1,77 @@
+/** What went wrong, independent of transport. The HTTP filter alone maps a kind to a status. */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  unprocessable: 422,
+  rate_limited: 429,
+  internal: 500,
+  platform_unavailable: 502,
+  unavailable: 503,
+  platform_timeout: 504,
+} as const;
+
+export type ErrorKind = keyof typeof ERROR_STATUS;
+
+/** One faulty place of a request. `field` is a path such as `text.body`; `rule` is the constraint's name. */
+export interface ErrorDetail {
+  field: string;
+  rule: string;
+  message: string;
+}
+
+export interface AppErrorInit {
+  kind: ErrorKind;
+  code: string;
+  /** One sentence for the caller that says what to do. */
+  message: string;
+  /** For the log only; never leaves the process. */
+  internal?: string;
+  /** Extra public fields that stand beside code and message. */
+  extra?: Record<string, unknown>;
+  /** Response headers that belong to the error, such as `Retry-After`. */
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** Every failure that a caller may see. Text for us (`internal`, `cause`) and text for the caller are kept apart. */
+export class AppError extends Error {
+  readonly kind: ErrorKind;
+  readonly code: string;
+  readonly internal: string | undefined;
+  readonly extra: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(init: AppErrorInit) {
+    super(init.message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.name = 'AppError';
+    this.kind = init.kind;
+    this.code = init.code;
+    this.internal = init.internal;
+    this.extra = init.extra ?? {};
+    this.headers = init.headers ?? {};
+  }
+
+  get status(): number {
+    return ERROR_STATUS[this.kind];
+  }
+
+  /** The same error under another status: a retry answers 409 where a create answers 422. */
+  withKind(kind: ErrorKind): AppError {
+    return new AppError({
+      kind,
+      code: this.code,
+      message: this.message,
+      internal: this.internal,
+      extra: this.extra,
+      headers: this.headers,
+      cause: this.cause,
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import type { ErrorDetail } from './app-error.js';
+import { defineErrors, error } from './define-errors.js';
+
+/** Codes that any route may answer with. */
+export const commonErrors = defineErrors('common', {
+  INVALID_REQUEST: error<{ details: ErrorDetail[] }>({
+    kind: 'invalid_request',
+    message: ({ details }) =>
+      details.length === 1 ? (details[0]?.message ?? '') : 'The request is invalid; see details for each faulty field.',
+    when: 'The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.',
+    fix: 'Mend the fields named in `details` and send the request again.',
+    extra: ({ details }) => ({ details }),
+  }),
+  VALIDATION_FAILED: error<{ details: ErrorDetail[] }>({
+    kind: 'unprocessable',
+    message: ({ details }) =>
+      details.length === 1 ? (details[0]?.message ?? '') : 'The message is invalid; see details for each faulty field.',
+    when: 'The body of POST /messages fits no message variant, or more than one.',
+    fix: 'Mend the fields named in `details`; the API description shows an example of each variant.',
+    extra: ({ details }) => ({ details }),
+  }),
+  ROUTE_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such route; see /docs for the list of routes.',
+    when: 'The path names nothing that Herald serves.',
+    fix: 'Compare the path with the list at /docs.',
+  }),
+  API_VERSION_NOT_SUPPORTED: error<{ supported: string[] }>({
+    kind: 'not_found',
+    message: ({ supported }) => `This API version does not exist; use ${supported.join(', ')}.`,
+    when: 'The version segment of the path is not one that Herald serves.',
+    fix: 'Use /api/v1.',
+    extra: ({ supported }) => ({ supported_versions: supported }),
+  }),
+  METHOD_NOT_ALLOWED: error<{ allow: string[] }>({
+    kind: 'method_not_allowed',
+    message: ({ allow }) => `This path does not take that method; use ${allow.join(', ')}.`,
+    when: 'The path exists, but not with this method.',
+    fix: 'Use one of the methods in the `Allow` header.',
+    headers: ({ allow }) => ({ Allow: allow.join(', ') }),
+  }),
+  PAYLOAD_TOO_LARGE: error<{ limitBytes: number }>({
+    kind: 'payload_too_large',
+    message: ({ limitBytes }) => `The body is too large; send at most ${limitBytes} bytes.`,
+    when: 'The request body is over the limit of the route.',
+    fix: 'Send a smaller body.',
+    extra: ({ limitBytes }) => ({ limit_bytes: limitBytes }),
+  }),
+  UNSUPPORTED_CONTENT_TYPE: error<{ expected: string }>({
+    kind: 'unsupported_media_type',
+    message: ({ expected }) => `Send the body as ${expected}.`,
+    when: 'The Content-Type, charset or encoding is not the one that the route expects.',
+    fix: 'Set `Content-Type: application/json` (multipart/form-data for uploads).',
+    extra: ({ expected }) => ({ expected }),
+  }),
+  INTERNAL_ERROR: error({
+    kind: 'internal',
+    message: 'Something went wrong on our side; try again, and report the request id if it stays.',
+    when: 'Herald met a fault of its own.',
+    fix: 'Try again with the same Idempotency-Key; report the request id if it stays.',
+  }),
+  SERVICE_UNAVAILABLE: error<{ retryAfterSeconds?: number } | undefined>({
+    kind: 'unavailable',
+    message: 'The service cannot take this request right now; try again shortly with the same Idempotency-Key.',
+    when: 'The database is out of reach, or too many requests are waiting.',
+    fix: 'Wait for `Retry-After` seconds and repeat the request with the same Idempotency-Key.',
+    headers: (args) => ({ 'Retry-After': String(args?.retryAfterSeconds ?? 1) }),
+  }),
+  PLATFORM_UNAVAILABLE: error({
+    kind: 'platform_unavailable',
+    message: 'The messaging platform could not be reached; try again shortly.',
+    when: 'The WhatsApp platform could not be reached or answered with an error of its own.',
+    fix: 'Try again later.',
+  }),
+  PLATFORM_TIMEOUT: error({
+    kind: 'platform_timeout',
+    message: 'The messaging platform did not answer in time; try again shortly.',
+    when: 'The WhatsApp platform did not answer within the time limit.',
+    fix: 'Try again later.',
+  }),
+  PLATFORM_REJECTED: error<{ code: number | null; subcode: number | null; message: string; traceId: string | null }>({
+    kind: 'invalid_request',
+    message: ({ message }) => `The messaging platform refused the change: ${message}`,
+    when: 'The WhatsApp platform refused a template or profile change.',
+    fix: "Read `platform.message`; it is the platform's own reason.",
+    extra: ({ code, subcode, message, traceId }) => ({ platform: { code, subcode, message, trace_id: traceId } }),
+  }),
+});

@@ -1,0 +1,88 @@
+import { AppError, type ErrorKind } from './app-error.js';
+
+/**
+ * One code of an error table. `Args` are the typed arguments of the factory; `extra` turns them into public fields.
+ */
+export interface ErrorDefinition<Args = void> {
+  kind: ErrorKind;
+  /** Further statuses under which the same code is answered elsewhere (documentation). */
+  alsoKinds?: readonly ErrorKind[];
+  /** One sentence for the caller that says what to do. */
+  message: string | ((args: Args) => string);
+  /** For `docs/errors.md`: when this happens, and what mends it. */
+  when: string;
+  fix: string;
+  extra?: (args: Args) => Record<string, unknown>;
+  headers?: (args: Args) => Record<string, string>;
+}
+
+export interface ErrorContext {
+  internal?: string;
+  cause?: unknown;
+}
+
+export interface DocumentedError {
+  code: string;
+  room: string;
+  kind: ErrorKind;
+  alsoKinds: readonly ErrorKind[];
+  message: string;
+  when: string;
+  fix: string;
+}
+
+type Factories<T> = {
+  readonly [K in keyof T]: T[K] extends ErrorDefinition<infer A>
+    ? unknown extends A
+      ? (args?: undefined, context?: ErrorContext) => AppError
+      : [A] extends [void]
+        ? (args?: undefined, context?: ErrorContext) => AppError
+        : (args: A, context?: ErrorContext) => AppError
+    : never;
+};
+
+const registry = new Map<string, DocumentedError>();
+
+/** Helper that keeps the argument type of a definition: `error<{ status: string }>({...})`. */
+export function error<Args = void>(definition: ErrorDefinition<Args>): ErrorDefinition<Args> {
+  return definition;
+}
+
+/**
+ * Declares a room's error table and returns one factory a code.
+ *
+ * @throws Error at load when a code is declared twice: codes are stable and mean one thing.
+ */
+export function defineErrors<T extends Record<string, ErrorDefinition<never>>>(room: string, table: T): Factories<T> {
+  const factories: Record<string, (args: never, context?: ErrorContext) => AppError> = {};
+  for (const [code, definition] of Object.entries(table)) {
+    if (registry.has(code)) {
+      throw new Error(`error code ${code} is declared by both "${registry.get(code)?.room}" and "${room}"`);
+    }
+    registry.set(code, {
+      code,
+      room,
+      kind: definition.kind,
+      alsoKinds: definition.alsoKinds ?? [],
+      message: typeof definition.message === 'string' ? definition.message : definition.fix,
+      when: definition.when,
+      fix: definition.fix,
+    });
+    factories[code] = (args, context) =>
+      new AppError({
+        kind: definition.kind,
+        code,
+        message: typeof definition.message === 'string' ? definition.message : definition.message(args),
+        extra: definition.extra?.(args),
+        headers: definition.headers?.(args),
+        internal: context?.internal,
+        cause: context?.cause,
+      });
+  }
+  return factories as Factories<T>;
+}
+
+/** Every declared code, sorted, for the generated documentation and for contract tests. */
+export function declaredErrors(): DocumentedError[] {
+  return [...registry.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+}

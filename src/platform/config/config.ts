@@ -1,0 +1,62 @@
+import type { Role } from './settings.js';
+
+/** The validated settings of this process, in typed sections. Injected by class. */
+export abstract class Config {
+  abstract readonly process: {
+    environment: 'development' | 'test' | 'production';
+    production: boolean;
+    roles: readonly Role[];
+    host: string;
+    port: number;
+    /** Without a trailing slash; null: made from host and port once the server listens. */
+    publicUrl: string | null;
+    dataDir: string;
+    shutdownTimeoutMs: number;
+    logLevel: string;
+    logFormat: 'pretty' | 'json';
+    demo: boolean;
+  };
+  abstract readonly database: {
+    /** null: start the embedded server. */
+    url: string | null;
+    poolSize: number;
+    queryTimeoutMs: number;
+    migrate: boolean;
+  };
+  abstract readonly queue: {
+    redisUrl: string | null;
+    redisCluster: boolean;
+    prefix: string;
+    poolSize: number;
+    concurrency: number;
+    maxInFlight: number;
+  };
+  abstract readonly whatsapp: {
+    /** null: the simulator of this process. */
+    apiUrl: string | null;
+    apiVersion: string;
+    /** Any of these may have signed a notification; the simulator signs with the first. */
+    appSecrets: readonly string[];
+    verifyToken: string;
+    timeoutMs: number;
+    simulatorPort: number;
+    simulatorSeed: string;
+  };
+  abstract readonly security: {
+    encryptionKeys: readonly EncryptionKey[];
+    trustProxy: boolean | number | string;
+    authFailuresPerMinute: number;
+  };
+  abstract readonly limits: {
+    ratePerSecond: number;
+    rateBurst: number;
+    backlog: number;
+    messageTtlHours: number;
+  };
+}
+
+export interface EncryptionKey {
+  version: number;
+  /** 32 bytes. */
+  key: Buffer;
+}

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EncryptionKey } from './config.js';
+
+export interface GeneratedSecrets {
+  encryptionKeys: EncryptionKey[];
+  appSecret: string;
+  verifyToken: string;
+}
+
+interface StoredSecrets {
+  encryption_key: string;
+  app_secret: string;
+  verify_token: string;
+}
+
+/**
+ * Secrets for a laptop: made once, kept in `DATA_DIR/secrets.json` (mode 0600). Losing that file makes the stored
+ * provider tokens unreadable, which is why production must bring its own.
+ */
+export function generatedSecrets(dataDir: string, persist: boolean): GeneratedSecrets {
+  const stored = persist ? readOrCreate(dataDir) : fresh();
+  return {
+    encryptionKeys: [{ version: 1, key: Buffer.from(stored.encryption_key, 'base64') }],
+    appSecret: stored.app_secret,
+    verifyToken: stored.verify_token,
+  };
+}
+
+function fresh(): StoredSecrets {
+  return {
+    encryption_key: randomBytes(32).toString('base64'),
+    app_secret: randomBytes(16).toString('hex'),
+    verify_token: randomBytes(16).toString('hex'),
+  };
+}
+
+function readOrCreate(dataDir: string): StoredSecrets {
+  const file = join(dataDir, 'secrets.json');
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as StoredSecrets;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new Error(`${file} cannot be read; mend or restore it, for stored tokens need it`, { cause: error });
+    }
+  }
+  mkdirSync(dataDir, { recursive: true });
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, `${JSON.stringify(fresh(), null, 2)}\n`, { mode: 0o600 });
+  try {
+    // A link fails where the file exists: of two first starts at once, one makes the secrets and both read them.
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(temporary);
+  }
+  return JSON.parse(readFileSync(file, 'utf8')) as StoredSecrets;
+}

@@ -1,0 +1,161 @@
+import { Config, type EncryptionKey } from './config.js';
+import { generatedSecrets } from './generated-secrets.js';
+import { ROLES, SETTINGS, type Role, type Setting } from './settings.js';
+
+/** All faults of the settings at once; names them, never a secret's value. */
+export class ConfigError extends Error {
+  constructor(readonly faults: string[]) {
+    super(`Herald cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+export interface LoadConfigOptions {
+  /** The environment to read. Default: that of this process. */
+  env?: Record<string, string | undefined>;
+  /** Generate missing secrets and keep them under DATA_DIR. False only where nothing is served (documents). */
+  persistSecrets?: boolean;
+}
+
+/**
+ * Reads and validates every setting.
+ *
+ * @throws ConfigError naming all faulty settings together.
+ */
+export function loadConfig(options: LoadConfigOptions = {}): Config {
+  const env = options.env ?? process.env;
+  const faults: string[] = [];
+  const values = new Map<string, string | null>();
+  const production = env.NODE_ENV === 'production';
+  for (const setting of SETTINGS) {
+    const raw = env[setting.name]?.trim();
+    const value = raw === undefined || raw === '' ? setting.fallback : raw;
+    if (value === null && production && setting.requiredInProduction) {
+      faults.push(`${setting.name} must be set in production`);
+    }
+    if (value !== null) faults.push(...faultsOf(setting, value));
+    values.set(setting.name, value);
+  }
+  const text = (name: string): string | null => values.get(name) ?? null;
+  const number = (name: string): number => Number(text(name));
+  const list = (name: string): string[] | null =>
+    text(name)
+      ?.split(',')
+      .map((item) => item.trim())
+      .filter(Boolean) ?? null;
+  const flag = (name: string): boolean | null => (text(name) === null ? null : text(name) === 'true');
+
+  const keys = list('ENCRYPTION_KEYS') === null ? null : encryptionKeys(list('ENCRYPTION_KEYS') ?? [], faults);
+  for (const name of ['DATABASE_URL', 'REDIS_URL', 'WHATSAPP_API_URL', 'PUBLIC_URL']) {
+    const value = text(name);
+    if (value !== null && !URL.canParse(value)) faults.push(`${name} must be a URL`);
+  }
+  const roles = (list('ROLES') ?? [...ROLES]) as Role[];
+  if (production && flag('DEMO') === true) faults.push('DEMO must not be true in production');
+  if (production && roles.includes('simulator')) faults.push('ROLES must not contain simulator in production');
+  if (faults.length > 0) throw new ConfigError(faults);
+
+  const dataDir = text('DATA_DIR') ?? '.data';
+  const needsSecrets = keys === null || list('WHATSAPP_APP_SECRET') === null || text('WHATSAPP_VERIFY_TOKEN') === null;
+  const generated = needsSecrets ? generatedSecrets(dataDir, options.persistSecrets ?? true) : null;
+  const databaseUrl = text('DATABASE_URL');
+  const loaded: Config = {
+    process: {
+      environment: (text('NODE_ENV') ?? 'development') as Config['process']['environment'],
+      production,
+      roles,
+      host: text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
+      port: number('PORT'),
+      publicUrl: text('PUBLIC_URL')?.replace(/\/+$/, '') ?? null,
+      dataDir,
+      shutdownTimeoutMs: number('SHUTDOWN_TIMEOUT_MS'),
+      logLevel: text('LOG_LEVEL') ?? 'info',
+      logFormat: (text('LOG_FORMAT') ?? (process.stdout.isTTY ? 'pretty' : 'json')) as 'pretty' | 'json',
+      demo: !production && (flag('DEMO') ?? databaseUrl === null),
+    },
+    database: {
+      url: databaseUrl,
+      poolSize: number('DATABASE_POOL_SIZE'),
+      queryTimeoutMs: number('DATABASE_QUERY_TIMEOUT_MS'),
+      migrate: flag('DATABASE_MIGRATE') ?? true,
+    },
+    queue: {
+      redisUrl: text('REDIS_URL'),
+      redisCluster: flag('REDIS_CLUSTER') ?? false,
+      prefix: text('QUEUE_PREFIX') ?? 'herald',
+      poolSize: number('QUEUE_POOL_SIZE'),
+      concurrency: number('WORKER_CONCURRENCY'),
+      maxInFlight: number('WORKER_MAX_IN_FLIGHT'),
+    },
+    whatsapp: {
+      apiUrl: text('WHATSAPP_API_URL')?.replace(/\/+$/, '') ?? null,
+      apiVersion: text('WHATSAPP_API_VERSION') ?? '',
+      appSecrets: list('WHATSAPP_APP_SECRET') ?? [generated?.appSecret ?? ''],
+      verifyToken: text('WHATSAPP_VERIFY_TOKEN') ?? generated?.verifyToken ?? '',
+      timeoutMs: number('WHATSAPP_TIMEOUT_MS'),
+      simulatorPort: number('SIMULATOR_PORT'),
+      simulatorSeed: text('SIMULATOR_SEED') ?? 'herald',
+    },
+    security: {
+      encryptionKeys: keys ?? generated?.encryptionKeys ?? [],
+      trustProxy: trustProxy(text('TRUST_PROXY') ?? 'false'),
+      authFailuresPerMinute: number('AUTH_FAILURES_PER_MINUTE'),
+    },
+    limits: {
+      ratePerSecond: number('RATE_LIMIT_PER_SECOND'),
+      rateBurst: number('RATE_LIMIT_BURST'),
+      backlog: number('BACKLOG_LIMIT'),
+      messageTtlHours: number('MESSAGE_TTL_HOURS'),
+    },
+  };
+  return loaded;
+}
+
+function faultsOf(setting: Setting, value: string): string[] {
+  switch (setting.type) {
+    case 'integer': {
+      const valid = /^-?\d+$/.test(value) && Number.isSafeInteger(Number(value));
+      if (!valid) return [`${setting.name} must be a whole number`];
+      const tooSmall = setting.min !== undefined && Number(value) < setting.min;
+      const tooLarge = setting.max !== undefined && Number(value) > setting.max;
+      return tooSmall || tooLarge ? [`${setting.name} must be from ${setting.min} to ${setting.max}`] : [];
+    }
+    case 'boolean':
+      return value === 'true' || value === 'false' ? [] : [`${setting.name} must be true or false`];
+    case 'list':
+    case 'string': {
+      const words =
+        setting.type === 'list'
+          ? value
+              .split(',')
+              .map((word) => word.trim())
+              .filter(Boolean)
+          : [value];
+      const allowed = setting.oneOf;
+      if (words.length === 0) return [`${setting.name} must not be empty`];
+      if (allowed === undefined || words.every((word) => allowed.includes(word))) return [];
+      return [`${setting.name} must be ${setting.type === 'list' ? 'made of' : 'one of'} ${allowed.join(', ')}`];
+    }
+  }
+}
+
+function encryptionKeys(items: string[], faults: string[]): EncryptionKey[] {
+  const keys: EncryptionKey[] = [];
+  for (const item of items) {
+    const match = /^(\d{1,6}):([A-Za-z0-9+/]{43}=)$/.exec(item);
+    if (match === null) {
+      faults.push('ENCRYPTION_KEYS must be made of version:base64 of 32 bytes, such as 1:<openssl rand -base64 32>');
+      return [];
+    }
+    keys.push({ version: Number(match[1]), key: Buffer.from(match[2] ?? '', 'base64') });
+  }
+  if (new Set(keys.map((key) => key.version)).size !== keys.length) {
+    faults.push('ENCRYPTION_KEYS must not name a version twice');
+  }
+  return keys;
+}
+
+function trustProxy(value: string): boolean | number | string {
+  if (value === 'false' || value === 'true') return value === 'true';
+  return /^\d+$/.test(value) ? Number(value) : value;
+}

@@ -1,0 +1,78 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { migrations } from '../../../migrations/all.js';
+
+export interface DataSourceSettings {
+  url: string;
+  poolSize: number;
+  queryTimeoutMs: number;
+}
+
+/** Options of the one TypeORM data source; the schema changes by migrations only. */
+export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url: settings.url,
+    poolSize: settings.poolSize,
+    applicationName: 'herald',
+    connectTimeoutMS: 5_000,
+    migrations,
+    migrationsTableName: 'schema_migration',
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    logging: false,
+    poolErrorHandler: () => undefined, // a broken idle connection is replaced; its statement reports the fault
+    extra: {
+      idleTimeoutMillis: 30_000,
+      query_timeout: settings.queryTimeoutMs + 1_000,
+      statement_timeout: settings.queryTimeoutMs,
+      idle_in_transaction_session_timeout: 30_000,
+      keepAlive: true,
+    },
+  };
+}
+
+// Any number that no other program on the server uses for this purpose.
+const MIGRATION_LOCK = 7_204_118_301;
+
+/**
+ * Brings the schema up to date; of several processes that start together one migrates and the others wait.
+ *
+ * @returns the names of the migrations that ran.
+ */
+export async function migrate(url: string): Promise<string[]> {
+  return withMigrations(url, async (dataSource) => {
+    const ran = await dataSource.runMigrations({ transaction: 'each' });
+    return ran.map((migration) => migration.name);
+  });
+}
+
+/** Takes back the newest migration; returns false where none is left. */
+export async function revertLast(url: string): Promise<boolean> {
+  return withMigrations(url, async (dataSource) => {
+    const before = await dataSource.query<unknown[]>('select 1 from schema_migration limit 1').catch(() => []);
+    if (before.length === 0) return false;
+    await dataSource.undoLastMigration({ transaction: 'each' });
+    return true;
+  });
+}
+
+async function withMigrations<T>(url: string, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+  // Two connections: one holds the lock for as long as the other migrates. No statement timeout: an index may take long.
+  const dataSource = new DataSource({
+    ...dataSourceOptions({ url, poolSize: 2, queryTimeoutMs: 0 }),
+    extra: { statement_timeout: 0, query_timeout: 0 },
+  } as DataSourceOptions);
+  await dataSource.initialize();
+  try {
+    const lock = dataSource.createQueryRunner();
+    try {
+      await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      return await work(dataSource);
+    } finally {
+      await lock.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+      await lock.release();
+    }
+  } finally {
+    await dataSource.destroy();
+  }
+}

@@ -1,0 +1,53 @@
+/** Questions about errors that come from PostgreSQL or from the way to it. */
+
+function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null;
+  const direct = (error as { code?: unknown }).code;
+  if (typeof direct === 'string') return direct;
+  const driver = (error as { driverError?: unknown }).driverError;
+  return driver === undefined ? null : codeOf(driver);
+}
+
+/** Deadlock (40P01) or serialization failure (40001): the same work may succeed when tried again. */
+export function isTransientConflict(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40P01' || code === '40001';
+}
+
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  if (codeOf(error) !== '23505') return false;
+  if (constraint === undefined) return true;
+  const source = (error as { driverError?: object }).driverError ?? (error as object);
+  return (source as { constraint?: string }).constraint === constraint;
+}
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  '57P01', // admin_shutdown
+  '57P02', // crash_shutdown
+  '57P03', // cannot_connect_now
+  '53300', // too_many_connections
+  '08000',
+  '08001',
+  '08003',
+  '08004',
+  '08006',
+]);
+
+/**
+ * True where the database could not be reached or the connection broke. A statement that was under way, a COMMIT
+ * too, may or may not have taken effect.
+ */
+export function isUnreachable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== null) return UNREACHABLE.has(code);
+  const message = error instanceof Error ? error.message : '';
+  return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|client has encountered a connection error|Client was closed|not queryable/i.test(
+    message,
+  );
+}

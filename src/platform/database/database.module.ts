@@ -1,0 +1,27 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Config } from '../config/config.js';
+import { dataSourceOptions } from './data-source.js';
+import { Database } from './database.js';
+
+/** PostgreSQL for every room. Entities come with `TypeOrmModule.forFeature` of their own module. */
+@Global()
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [Config],
+      useFactory: (config: Config) => ({
+        ...dataSourceOptions({
+          url: config.database.url ?? '',
+          poolSize: config.database.poolSize,
+          queryTimeoutMs: config.database.queryTimeoutMs,
+        }),
+        autoLoadEntities: true,
+        retryAttempts: 1,
+      }),
+    }),
+  ],
+  providers: [Database],
+  exports: [Database],
+})
+export class DatabaseModule {}

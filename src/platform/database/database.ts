@@ -1,0 +1,98 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
+import { isTransientConflict } from './database-faults.js';
+
+/** What a batch or a repository may run statements on. */
+export interface Statements {
+  query<R extends QueryResultRow>(sql: string, params?: readonly unknown[]): Promise<R[]>;
+  /** As `query`, but returns the number of rows changed. */
+  execute(sql: string, params?: readonly unknown[]): Promise<number>;
+}
+
+interface Ambient {
+  manager: EntityManager;
+  client: PoolClient;
+}
+
+/**
+ * The way to PostgreSQL. A transaction is ambient: whatever runs inside `transaction(...)` takes part in it without
+ * being handed anything.
+ */
+@Injectable()
+export class Database implements Statements {
+  private readonly ambient = new AsyncLocalStorage<Ambient>();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The entity manager of the ambient transaction, else that of the pool. */
+  get manager(): EntityManager {
+    return this.ambient.getStore()?.manager ?? this.dataSource.manager;
+  }
+
+  get inTransaction(): boolean {
+    return this.ambient.getStore() !== undefined;
+  }
+
+  /** The pool of this process's own statements. */
+  get pool(): Pool {
+    return (this.dataSource.driver as unknown as { master: Pool }).master;
+  }
+
+  repository<E extends ObjectLiteral>(entity: EntityTarget<E>): Repository<E> {
+    return this.manager.getRepository(entity);
+  }
+
+  async query<R extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
+    return (await this.run<R>(sql, params)).rows;
+  }
+
+  async execute(sql: string, params: readonly unknown[] = []): Promise<number> {
+    return (await this.run(sql, params)).rowCount ?? 0;
+  }
+
+  /**
+   * Runs `work` in one transaction; joins the ambient one where there is one. Deadlocks and serialization failures
+   * roll the whole work back and run it again, three times at the most, so `work` must have no effect outside
+   * the database.
+   */
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    if (this.inTransaction) return work();
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.once(work);
+      } catch (error) {
+        if (tries >= 3 || !isTransientConflict(error)) throw error;
+      }
+    }
+  }
+
+  /** Runs `work` outside the caller's transaction, as a batch shared by several callers must. */
+  detached<T>(work: () => Promise<T>): Promise<T> {
+    return this.ambient.exit(work);
+  }
+
+  private async once<T>(work: () => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      const client = (await runner.connect()) as PoolClient;
+      const result = await this.ambient.run({ manager: runner.manager, client }, work);
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      if (runner.isTransactionActive) {
+        await runner.rollbackTransaction().catch(() => undefined);
+      }
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private run<R extends QueryResultRow>(sql: string, params: readonly unknown[]): Promise<QueryResult<R>> {
+    const client = this.ambient.getStore()?.client ?? this.pool;
+    return client.query<R>(sql, params as unknown[]);
+  }
+}

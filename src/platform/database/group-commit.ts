@@ -1,0 +1,71 @@
+import { GroupCommitRunner } from '../../common/group-commit.js';
+import { commonErrors } from '../../common/common.errors.js';
+import type { Database, Statements } from './database.js';
+import { isTransientConflict, isUnreachable } from './database-faults.js';
+
+export interface GroupCommitSettings<I, O> {
+  name: string;
+  /** Default 200. */
+  maxBatch?: number;
+  /** Default 2,000. */
+  maxWaiting?: number;
+  /**
+   * Writes the batch. Runs in one transaction of its own; with `transactional: false` the single statement that it
+   * runs is its own transaction, which saves two round trips.
+   */
+  commit(items: I[], statements: Statements): Promise<O[]>;
+  transactional?: boolean;
+}
+
+/** `GroupCommitRunner` on PostgreSQL: see there for what it promises. */
+export class GroupCommit<I, O> {
+  private readonly runner: GroupCommitRunner<I, O>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly settings: GroupCommitSettings<I, O>,
+  ) {
+    this.runner = new GroupCommitRunner({
+      maxBatch: settings.maxBatch ?? 200,
+      maxInFlight: 2,
+      maxWaiting: settings.maxWaiting ?? 2_000,
+      commit: (items) => this.commit(items),
+      isRetryable: isTransientConflict,
+      isOutcomeUnknown: isUnreachable,
+      overloaded: () => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: `${settings.name}: too many waiting` }),
+      unavailable: (cause) =>
+        commonErrors.SERVICE_UNAVAILABLE(undefined, {
+          internal: `${settings.name}: outcome of the commit unknown`,
+          cause,
+        }),
+    });
+  }
+
+  get depth(): number {
+    return this.runner.depth;
+  }
+
+  /**
+   * Resolves once the item is durable.
+   *
+   * @throws Error when called inside a transaction: the batch commits on its own, so the caller could not undo it.
+   */
+  submit(item: I): Promise<O> {
+    if (this.database.inTransaction) {
+      throw new Error(`${this.settings.name}: a group commit cannot take part in a transaction`);
+    }
+    return this.runner.submit(item);
+  }
+
+  idle(): Promise<void> {
+    return this.runner.idle();
+  }
+
+  private commit(items: I[]): Promise<O[]> {
+    return this.database.detached(() =>
+      this.settings.transactional === false
+        ? this.settings.commit(items, this.database)
+        : this.database.transaction(() => this.settings.commit(items, this.database)),
+    );
+  }
+}
