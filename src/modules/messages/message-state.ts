@@ -1,0 +1,110 @@
+/** States of a message that we send. Inbound messages are `received` and never move. */
+export const OUTBOUND_STATUSES = [
+  'queued',
+  'processing',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+] as const;
+export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
+export type MessageStatus = OutboundStatus | 'received';
+
+/**
+ * What can happen to an outbound message.
+ *
+ * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
+ * attempt. `earlier_*`: a notification about an attempt that a retry has replaced.
+ */
+export const MESSAGE_EVENTS = [
+  'claimed',
+  'outcome_accepted',
+  'outcome_refused',
+  'outcome_deferred',
+  'outcome_unknown',
+  'lease_expired',
+  'expired',
+  'retry',
+  'retry_confirmed',
+  'notified_sent',
+  'notified_delivered',
+  'notified_read',
+  'notified_failed',
+  'earlier_sent',
+  'earlier_delivered',
+  'earlier_read',
+  'earlier_failed',
+] as const;
+export type MessageEvent = (typeof MESSAGE_EVENTS)[number];
+
+type Moves = Readonly<Partial<Record<MessageEvent, OutboundStatus>>>;
+
+// A delivered or read phone proves that the message is out, whichever attempt brought it and whatever we believed.
+const PROOF = {
+  notified_delivered: 'delivered',
+  notified_read: 'read',
+  earlier_delivered: 'delivered',
+  earlier_read: 'read',
+} as const satisfies Moves;
+
+const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
+  queued: {
+    ...PROOF,
+    claimed: 'processing',
+    expired: 'failed',
+    // Queued again by a retry, or put back after a doubt: the earlier attempt turns out to be on its way.
+    notified_sent: 'sent',
+    earlier_sent: 'sent',
+  },
+  processing: {
+    ...PROOF,
+    outcome_accepted: 'accepted',
+    outcome_refused: 'failed',
+    outcome_deferred: 'queued',
+    outcome_unknown: 'outcome_unknown',
+    lease_expired: 'outcome_unknown',
+    notified_sent: 'sent',
+    notified_failed: 'failed',
+  },
+  outcome_unknown: {
+    ...PROOF,
+    outcome_accepted: 'accepted',
+    outcome_refused: 'failed',
+    outcome_deferred: 'queued',
+    notified_sent: 'sent',
+    notified_failed: 'failed',
+    retry_confirmed: 'queued',
+  },
+  accepted: { ...PROOF, notified_sent: 'sent', notified_failed: 'failed' },
+  sent: { ...PROOF, notified_failed: 'failed' },
+  delivered: { notified_read: 'read', earlier_read: 'read' },
+  read: {},
+  failed: { ...PROOF, retry: 'queued', retry_confirmed: 'queued' },
+};
+
+/** The state after `event`, or null where the event changes nothing. */
+export function nextStatus(status: OutboundStatus, event: MessageEvent): OutboundStatus | null {
+  return TRANSITIONS[status][event] ?? null;
+}
+
+/** Every legal move, for tests and the documentation. */
+export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: OutboundStatus }[] {
+  return OUTBOUND_STATUSES.flatMap((from) =>
+    MESSAGE_EVENTS.flatMap((on) => {
+      const to = nextStatus(from, on);
+      return to === null ? [] : [{ from, on, to }];
+    }),
+  );
+}
+
+/** The states from which `event` moves a message; the WHERE clause of the statement that applies it. */
+export function statesThatTake(event: MessageEvent): OutboundStatus[] {
+  return OUTBOUND_STATUSES.filter((status) => nextStatus(status, event) !== null);
+}
+
+/** Column that keeps the time of reaching a state; null where none is kept. */
+export function timestampColumn(status: OutboundStatus): string | null {
+  return status === 'outcome_unknown' ? null : `${status}_at`;
+}

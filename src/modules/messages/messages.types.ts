@@ -1,0 +1,105 @@
+import type { MessageStatus } from './message-state.js';
+
+/** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
+export interface Message {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  conversationId: string | null;
+  direction: 'outbound' | 'inbound';
+  type: string;
+  /** Digits without `+`; null where only a user id is known. */
+  recipient: string | null;
+  sender: string | null;
+  body: string | null;
+  content: Record<string, unknown>;
+  clientMessageId: string | null;
+  replyToMessageId: string | null;
+  mediaObjectId: string | null;
+  status: MessageStatus;
+  metaMessageId: string | null;
+  failureCategory: string | null;
+  errorCode: string | null;
+  errorMessage: string | null;
+  attemptCount: number;
+  createdAt: Date;
+  nextAttemptAt: Date | null;
+  queuedAt: Date | null;
+  processingAt: Date | null;
+  acceptedAt: Date | null;
+  sentAt: Date | null;
+  deliveredAt: Date | null;
+  readAt: Date | null;
+  failedAt: Date | null;
+}
+
+export interface Attempt {
+  number: number;
+  status: 'started' | 'accepted' | 'rejected' | 'deferred' | 'unknown';
+  startedAt: Date;
+  finishedAt: Date | null;
+  httpStatus: number | null;
+  platformCode: number | null;
+  platformMessage: string | null;
+  failureCategory: string | null;
+  metaMessageId: string | null;
+  traceId: string | null;
+}
+
+/** What the platform reported about a message that it took from us. */
+export interface StatusReport {
+  status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** The platform's id of the message. */
+  metaMessageId: string;
+  /** The attempt id that we sent along, where the platform gave it back. */
+  callbackData: string | null;
+  /** The platform's own time, whole seconds; null where it gave none. */
+  occurredAt: Date | null;
+  recipientId: string | null;
+  recipientUserId: string | null;
+  error: { code: number | null; title: string | null; details: string | null } | null;
+  /** The connection that the notification names; a report never touches another workspace's message. */
+  connectionId: string;
+}
+
+/** `applied`: the message was found, whether or not the report changed it. `unmatched`: no such message yet. */
+export type StatusReportResult = 'applied' | 'unmatched';
+
+/** A customer's message as the platform handed it over. */
+export interface InboundReport {
+  connectionId: string;
+  organizationId: string;
+  metaMessageId: string;
+  /** Digits; null where the platform kept the number back. */
+  from: string | null;
+  userId: string | null;
+  profileName: string | null;
+  type: string;
+  content: Record<string, unknown>;
+  body: string | null;
+  occurredAt: Date | null;
+  contextMessageId: string | null;
+  opensWindow: boolean;
+  /** The workspace's own number, digits. */
+  businessNumber: string;
+}
+
+/** Identities under which the platform or a caller names one contact. At least one is set. */
+export interface ContactIdentity {
+  /** The number as the caller gave it, digits. */
+  phone?: string | null;
+  /** The platform's spelling of the number. */
+  waId?: string | null;
+  userId?: string | null;
+}
+
+export interface Conversation {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  phone: string | null;
+  waId: string | null;
+  userId: string | null;
+  profileName: string | null;
+  lastInboundAt: Date | null;
+}
