@@ -1,0 +1,25 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
+import { RequireScope } from '../../platform/access/require-scope.decorator.js';
+import { ConnectionsService } from './connections.service.js';
+import { ConnectionListResponse, ConnectionResponse } from './dto/connection.response.js';
+
+@ApiTags('Connections')
+@Controller('connections')
+export class ConnectionsController {
+  constructor(private readonly connections: ConnectionsService) {}
+
+  /**
+   * List the workspace's WhatsApp numbers
+   *
+   * @remarks Each has a connection ID, which names the sending number in every other call.
+   */
+  @Get()
+  @RequireScope('connections:read')
+  @ApiOkResponse({ type: ConnectionListResponse })
+  async list(@CurrentCaller() caller: Caller): Promise<ConnectionListResponse> {
+    const connections = await this.connections.list(caller.organizationId);
+    return { data: connections.map((connection) => ConnectionResponse.of(connection)) };
+  }
+}

@@ -1,0 +1,56 @@
+import { CONNECTION_STATUSES, type Connection, type ConnectionStatus } from '../connections.types.js';
+import { ApiProperty } from '@nestjs/swagger';
+
+/** A WhatsApp number of the workspace. */
+export class ConnectionResponse {
+  /** Connection ID, used as `connection_id` when sending. */
+  @ApiProperty({ format: 'uuid', example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
+  id!: string;
+
+  /** The number in international form. */
+  @ApiProperty({ example: '+15550100001' })
+  phone_number!: string;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'Lighthouse Coffee' })
+  verified_name!: string | null;
+
+  @ApiProperty({ enum: CONNECTION_STATUSES, example: 'connected' })
+  status!: ConnectionStatus;
+
+  /** The platform's rating of the number: GREEN, YELLOW, RED or UNKNOWN. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'GREEN' })
+  quality_rating!: string | null;
+
+  /** How many people the business may write to first in 24 hours. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'TIER_2K' })
+  messaging_limit!: string | null;
+
+  /** Messages a second that the platform takes from this number. */
+  @ApiProperty({ type: 'integer', example: 80 })
+  throughput_per_second!: number;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'Europe/Berlin' })
+  timezone!: string | null;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
+  created_at!: string;
+
+  static of(connection: Connection): ConnectionResponse {
+    return {
+      id: connection.id,
+      phone_number: `+${connection.phoneNumber}`,
+      verified_name: connection.verifiedName,
+      status: connection.status,
+      quality_rating: connection.qualityRating,
+      messaging_limit: connection.messagingLimit,
+      throughput_per_second: connection.throughputPerSecond,
+      timezone: connection.timezone,
+      created_at: connection.createdAt.toISOString(),
+    };
+  }
+}
+
+export class ConnectionListResponse {
+  @ApiProperty({ type: [ConnectionResponse] })
+  data!: ConnectionResponse[];
+}
