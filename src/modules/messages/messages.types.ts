@@ -31,6 +31,15 @@ export interface Message {
   deliveredAt: Date | null;
   readAt: Date | null;
   failedAt: Date | null;
+  contact: Contact;
+}
+
+/** Who is on the other side of a conversation, as far as it is known. */
+export interface Contact {
+  /** Digits; the platform's spelling where it is known. */
+  phone: string | null;
+  userId: string | null;
+  name: string | null;
 }
 
 export interface Attempt {

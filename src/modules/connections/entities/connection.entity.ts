@@ -41,9 +41,9 @@ export class ConnectionEntity {
   @Column('bytea', { name: 'token_ciphertext', select: false })
   tokenCiphertext!: Buffer;
 
-  @Column('timestamptz', { name: 'created_at', precision: 3, insert: false, update: false })
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
   createdAt!: Date;
 
-  @Column('timestamptz', { name: 'updated_at', precision: 3, insert: false })
+  @Column({ type: 'timestamptz', name: 'updated_at', precision: 3, insert: false })
   updatedAt!: Date;
 }

@@ -1,0 +1,146 @@
+import type { MessageStatus } from './message-state.js';
+import type { Attempt, Message } from './messages.types.js';
+
+/** A row of `message` as the driver returns it; `conversation_id` is the surviving conversation's. */
+export interface MessageRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  conversation_id: string | null;
+  direction: 'outbound' | 'inbound';
+  type: string;
+  recipient: string | null;
+  sender: string | null;
+  body: string | null;
+  content: Record<string, unknown>;
+  client_message_id: string | null;
+  reply_to_message_id: string | null;
+  media_object_id: string | null;
+  status: MessageStatus;
+  meta_message_id: string | null;
+  failure_category: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  attempt_count: number;
+  created_at: Date;
+  next_attempt_at: Date | null;
+  queued_at: Date | null;
+  processing_at: Date | null;
+  accepted_at: Date | null;
+  sent_at: Date | null;
+  delivered_at: Date | null;
+  read_at: Date | null;
+  failed_at: Date | null;
+  contact_phone: string | null;
+  contact_wa_id: string | null;
+  contact_user_id: string | null;
+  contact_name: string | null;
+}
+
+const COLUMNS = [
+  'id',
+  'organization_id',
+  'connection_id',
+  'direction',
+  'type',
+  'recipient',
+  'sender',
+  'body',
+  'content',
+  'client_message_id',
+  'reply_to_message_id',
+  'media_object_id',
+  'status',
+  'meta_message_id',
+  'failure_category',
+  'error_code',
+  'error_message',
+  'attempt_count',
+  'created_at',
+  'next_attempt_at',
+  'queued_at',
+  'processing_at',
+  'accepted_at',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'failed_at',
+] as const;
+
+/**
+ * SELECT list and joins for messages of the relation `m`. A conversation that was found to be another's contact leads
+ * to the surviving one.
+ */
+export const MESSAGE_SELECT = `${COLUMNS.map((column) => `m.${column}`).join(', ')},
+  coalesce(s.id, c.id, m.conversation_id) as conversation_id,
+  coalesce(s.phone, c.phone) as contact_phone, coalesce(s.wa_id, c.wa_id) as contact_wa_id,
+  coalesce(s.user_id, c.user_id) as contact_user_id, coalesce(s.profile_name, c.profile_name) as contact_name`;
+
+export const MESSAGE_JOINS = `left join conversation c on c.id = m.conversation_id
+  left join conversation s on s.id = c.merged_into`;
+
+export function messageOf(row: MessageRow): Message {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    connectionId: row.connection_id,
+    conversationId: row.conversation_id,
+    direction: row.direction,
+    type: row.type,
+    recipient: row.recipient,
+    sender: row.sender,
+    body: row.body,
+    content: row.content,
+    clientMessageId: row.client_message_id,
+    replyToMessageId: row.reply_to_message_id,
+    mediaObjectId: row.media_object_id,
+    status: row.status,
+    metaMessageId: row.meta_message_id,
+    failureCategory: row.failure_category,
+    errorCode: row.error_code,
+    errorMessage: row.error_message,
+    attemptCount: row.attempt_count,
+    createdAt: row.created_at,
+    nextAttemptAt: row.next_attempt_at,
+    queuedAt: row.queued_at,
+    processingAt: row.processing_at,
+    acceptedAt: row.accepted_at,
+    sentAt: row.sent_at,
+    deliveredAt: row.delivered_at,
+    readAt: row.read_at,
+    failedAt: row.failed_at,
+    contact: {
+      phone: row.contact_wa_id ?? row.contact_phone,
+      userId: row.contact_user_id,
+      name: row.contact_name,
+    },
+  };
+}
+
+export interface AttemptRow {
+  number: number;
+  status: Attempt['status'];
+  started_at: Date;
+  finished_at: Date | null;
+  http_status: number | null;
+  platform_code: number | null;
+  platform_message: string | null;
+  failure_category: string | null;
+  meta_message_id: string | null;
+  trace_id: string | null;
+}
+
+export function attemptOf(row: AttemptRow): Attempt {
+  return {
+    number: row.number,
+    status: row.status,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    httpStatus: row.http_status,
+    platformCode: row.platform_code,
+    platformMessage: row.platform_message,
+    failureCategory: row.failure_category,
+    metaMessageId: row.meta_message_id,
+    traceId: row.trace_id,
+  };
+}

@@ -1,0 +1,222 @@
+import { systemClock, type Clock } from '../../common/clock.js';
+import { Signal } from '../../common/signal.js';
+import type { Slots } from '../../common/slots.js';
+import type { LaneHandler, LanePace } from './lane-handler.js';
+import type { LaneRepository } from './lane.repository.js';
+
+export interface LaneRunnerOptions<T> {
+  handler: LaneHandler<T>;
+  lanes: Pick<LaneRepository, 'hold' | 'release'>;
+  /** Requests in flight of the whole process. */
+  slots: Slots;
+  owner: string;
+  /** How long a drain goes on before it lets others pass. */
+  quantumMs?: number;
+  /** After this a drain is given up whatever hangs, so that its lane is not parked. */
+  hardDeadlineMs?: number;
+  onError(message: string, error: unknown): void;
+  clock?: Clock;
+}
+
+/**
+ * `idle`: nothing is left that could be done now. `more`: the quantum is over and rows may be left. `held`: somebody
+ * else drains. `paused`: the lane rests; the sweep wakes it.
+ */
+export type DrainResult = 'idle' | 'more' | 'held' | 'paused';
+
+interface LocalLane {
+  inFlight: number;
+  /** Set while a drain runs; an abandoned drain sees a foreign token and stops. */
+  drain: symbol | null;
+  /** A wake came while the drain ran. */
+  touched: boolean;
+  settled: Signal;
+}
+
+const MAX_CLAIM = 64;
+
+/**
+ * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
+ * once, and passes on after its quantum. Work outlives the drain that started it.
+ */
+export class LaneRunner<T> {
+  private readonly local = new Map<string, LocalLane>();
+  private readonly clock: Clock;
+  private readonly quantumMs: number;
+  private readonly hardDeadlineMs: number;
+  private readonly settled = new Signal();
+  private inFlight = 0;
+  private stopping = false;
+
+  constructor(private readonly options: LaneRunnerOptions<T>) {
+    this.clock = options.clock ?? systemClock;
+    this.quantumMs = options.quantumMs ?? 1_000;
+    this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
+  }
+
+  /** Tells a drain of this process that rows came; false where none runs, and the queue must be used. */
+  touch(laneKey: string): boolean {
+    const lane = this.local.get(laneKey);
+    if (lane?.drain == null || this.stopping) return false;
+    lane.touched = true;
+    lane.settled.notify();
+    return true;
+  }
+
+  /** Never rejects: a drain that failed is reported, and the sweep wakes its lane again. */
+  async drain(laneKey: string): Promise<DrainResult> {
+    const lane = this.laneOf(laneKey);
+    if (lane.drain !== null) return 'held';
+    if (this.stopping) return 'more';
+    const token = Symbol(laneKey);
+    lane.drain = token;
+    lane.touched = false;
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<'hung'>((resolve) => {
+      timer = setTimeout(() => resolve('hung'), this.hardDeadlineMs);
+    });
+    try {
+      const result = await Promise.race([this.run(laneKey, lane, token), deadline]);
+      // Rows that were announced while the drain was ending must not wait for the sweep.
+      if (result !== 'hung') return lane.touched && result === 'idle' ? 'more' : result;
+      this.options.onError(`lane ${laneKey}: a drain hung and was given up`, undefined);
+      return 'more';
+    } catch (error) {
+      this.options.onError(`lane ${laneKey}: a drain failed`, error);
+      return 'paused';
+    } finally {
+      clearTimeout(timer);
+      if (lane.drain === token) lane.drain = null;
+      this.forget(laneKey, lane);
+    }
+  }
+
+  /** Stops claiming and waits until the work in flight has settled, at most `timeoutMs`; returns what is left. */
+  async stop(timeoutMs: number): Promise<number> {
+    this.stopping = true;
+    for (const lane of this.local.values()) lane.settled.notify();
+    const until = this.clock.monotonic() + timeoutMs;
+    while (this.inFlight > 0 && this.clock.monotonic() < until) {
+      await this.settled.wait(until - this.clock.monotonic());
+    }
+    return this.inFlight;
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
+    const { handler, lanes, owner } = this.options;
+    const pace = await handler.pace(laneKey);
+    if (pace === null) return 'paused';
+    const endsAt = this.clock.monotonic() + this.quantumMs;
+    const left = (): number => endsAt - this.clock.monotonic();
+    let giveBack = 0;
+    let result: DrainResult = 'more';
+    let held = false;
+    try {
+      while (lane.drain === token && !this.stopping && left() > 0) {
+        const room = Math.min(MAX_CLAIM, handler.maxInFlightPerLane - lane.inFlight);
+        if (room <= 0) {
+          await lane.settled.wait(left());
+          continue;
+        }
+        lane.touched = false;
+        const turn = await this.claim({ laneKey, lane, token, pace, room, giveBack });
+        giveBack = turn.giveBack;
+        held ||= turn.kind !== 'held';
+        if (turn.kind === 'held' || turn.kind === 'paused') {
+          result = turn.kind;
+          break;
+        }
+        if (turn.kind === 'wait') {
+          await this.sleep(Math.min(turn.waitMs, left()));
+          continue;
+        }
+        if (turn.claimed > 0 || lane.touched) continue;
+        if (lane.inFlight === 0) {
+          result = 'idle';
+          break;
+        }
+        await lane.settled.wait(left());
+      }
+    } finally {
+      if (held) await lanes.release(laneKey, owner, giveBack / pace.ratePerSecond);
+    }
+    return result;
+  }
+
+  private async claim(turn: {
+    laneKey: string;
+    lane: LocalLane;
+    token: symbol;
+    pace: LanePace;
+    room: number;
+    giveBack: number;
+  }): Promise<
+    | { kind: 'claimed'; claimed: number; giveBack: number }
+    | { kind: 'wait'; waitMs: number; giveBack: number }
+    | { kind: 'held'; giveBack: number }
+    | { kind: 'paused'; giveBack: number }
+  > {
+    const { handler, lanes, slots, owner } = this.options;
+    const places = await slots.acquire(turn.room);
+    let used = 0;
+    try {
+      if (turn.lane.drain !== turn.token) return { kind: 'held', giveBack: 0 };
+      const hold = await lanes.hold({
+        key: turn.laneKey,
+        owner,
+        want: places,
+        giveBack: turn.giveBack,
+        ...turn.pace,
+      });
+      if (hold === null) return { kind: 'held', giveBack: 0 };
+      if (hold.paused) return { kind: 'paused', giveBack: 0 };
+      if (hold.slots === 0) return { kind: 'wait', waitMs: hold.waitMs, giveBack: 0 };
+      const items = await handler.claim({ laneKey: turn.laneKey, owner, limit: hold.slots });
+      used = items.length;
+      for (const item of items) this.start(turn.laneKey, turn.lane, item);
+      return { kind: 'claimed', claimed: items.length, giveBack: hold.slots - items.length };
+    } finally {
+      if (used < places) slots.release(places - used);
+    }
+  }
+
+  private start(laneKey: string, lane: LocalLane, item: T): void {
+    lane.inFlight++;
+    this.inFlight++;
+    void this.options.handler
+      .work(item)
+      .catch((error: unknown) => this.options.onError('a row of a lane failed outside its own handling', error))
+      .finally(() => {
+        lane.inFlight--;
+        this.inFlight--;
+        this.options.slots.release(1);
+        lane.settled.notify();
+        this.settled.notify();
+        this.forget(laneKey, lane);
+      });
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      setTimeout(resolve, Math.max(1, ms));
+    });
+  }
+
+  private laneOf(laneKey: string): LocalLane {
+    let lane = this.local.get(laneKey);
+    if (lane === undefined) {
+      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal() };
+      this.local.set(laneKey, lane);
+    }
+    return lane;
+  }
+
+  private forget(laneKey: string, lane: LocalLane): void {
+    if (lane.inFlight > 0 || lane.drain !== null) return;
+    if (this.local.get(laneKey) === lane) this.local.delete(laneKey);
+  }
+}

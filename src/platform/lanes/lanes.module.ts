@@ -1,0 +1,20 @@
+import { Global, Module } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
+import { Slots } from '../../common/slots.js';
+import { Config } from '../config/config.js';
+import { LaneRepository } from './lane.repository.js';
+import { LANE_OWNER, PLATFORM_SLOTS } from './lane-tokens.js';
+import { Sweeps } from './sweeps.js';
+
+/** Lanes for every room that works later: holds, pauses, sweeps, and the bound on requests in flight. */
+@Global()
+@Module({
+  providers: [
+    LaneRepository,
+    Sweeps,
+    { provide: LANE_OWNER, useFactory: () => newId() },
+    { provide: PLATFORM_SLOTS, inject: [Config], useFactory: (config: Config) => new Slots(config.queue.maxInFlight) },
+  ],
+  exports: [LaneRepository, Sweeps, LANE_OWNER, PLATFORM_SLOTS],
+})
+export class LanesModule {}
