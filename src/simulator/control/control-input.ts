@@ -1,0 +1,71 @@
+import { jsonAnswer, type Answer } from '../http/answer.js';
+import type { Call } from '../http/call.js';
+import type { Handler } from '../http/router.js';
+
+/** A control call that can't be carried out; its message says what to send instead. */
+export class ControlError extends Error {
+  constructor(
+    message: string,
+    readonly status = 400,
+  ) {
+    super(message);
+  }
+}
+
+/** Turns what a control handler throws into `{error: {message}}`. */
+export function controlHandler(handler: (call: Call) => Answer): Handler {
+  return (call) => {
+    try {
+      return handler(call);
+    } catch (error) {
+      if (error instanceof ControlError) return jsonAnswer({ error: { message: error.message } }, error.status);
+      throw error;
+    }
+  };
+}
+
+/** The body as an object; an empty body is an empty object. */
+export function controlBody(call: Call): Record<string, unknown> {
+  if (call.text.trim() === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(call.text);
+  } catch {
+    throw new ControlError('The body is not valid JSON.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ControlError('The body must be a JSON object.');
+  }
+  return value as Record<string, unknown>;
+}
+
+export function textField(body: Record<string, unknown>, name: string): string {
+  const value = body[name];
+  if (typeof value !== 'string' || value === '') throw new ControlError(`"${name}" must be a text that is not empty.`);
+  return value;
+}
+
+export function optionalText(body: Record<string, unknown>, name: string): string | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : textField(body, name);
+}
+
+export function optionalFlag(body: Record<string, unknown>, name: string): boolean {
+  const value = body[name] ?? false;
+  if (typeof value !== 'boolean') throw new ControlError(`"${name}" must be true or false.`);
+  return value;
+}
+
+/** A number within the limits; undefined where it is left out. */
+export function optionalNumber(
+  body: Record<string, unknown>,
+  name: string,
+  min: number,
+  max: number,
+): number | undefined {
+  const value = body[name];
+  if (value === undefined) return undefined;
+  if (typeof value !== 'number' || !(value >= min && value <= max)) {
+    throw new ControlError(`"${name}" must be a number from ${min} to ${max}.`);
+  }
+  return value;
+}

@@ -1,0 +1,68 @@
+/** HTTP status and title of each error code the simulator answers with or reports. */
+export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: string }>> = {
+  100: { httpStatus: 400, title: 'Invalid parameter' },
+  190: { httpStatus: 401, title: 'Invalid OAuth access token' },
+  2500: { httpStatus: 400, title: 'Unknown path components' },
+  130429: { httpStatus: 429, title: 'Rate limit hit' },
+  131000: { httpStatus: 500, title: 'Something went wrong' },
+  131008: { httpStatus: 400, title: 'Required parameter is missing' },
+  131009: { httpStatus: 400, title: 'Parameter value is not valid' },
+  131021: { httpStatus: 400, title: 'Recipient cannot be sender' },
+  131026: { httpStatus: 400, title: 'Message undeliverable' },
+  131041: { httpStatus: 400, title: 'Unknown group' },
+  131047: { httpStatus: 400, title: 'Re-engagement message' },
+  131051: { httpStatus: 400, title: 'Unsupported message type' },
+  131056: { httpStatus: 429, title: '(Business Account, Consumer Account) pair rate limit hit' },
+  131062: { httpStatus: 400, title: 'Business-scoped user id recipient is not supported for this message' },
+  132000: { httpStatus: 400, title: 'Number of parameters does not match the expected number of params' },
+  132001: { httpStatus: 404, title: 'Template name does not exist in the translation' },
+  132005: { httpStatus: 400, title: 'Translated text too long' },
+  132012: { httpStatus: 400, title: 'Parameter format does not match format in the created template' },
+  132015: { httpStatus: 400, title: 'Template is paused' },
+  132016: { httpStatus: 400, title: 'Template is disabled' },
+  132018: { httpStatus: 400, title: 'Template parameters are not valid' },
+};
+
+export interface GraphErrorExtras {
+  /** `error_data.details`: the particular, where the message is the same for a whole family. */
+  details?: string;
+  subcode?: number;
+  type?: 'OAuthException' | 'GraphMethodException';
+  /** Instead of `(#code) title`. */
+  message?: string;
+  isTransient?: boolean;
+  userTitle?: string;
+  userMessage?: string;
+  httpStatus?: number;
+}
+
+/** A refusal of the Graph API; whoever handles a call throws it, the server writes it out. */
+export class GraphError extends Error {
+  readonly httpStatus: number;
+
+  constructor(
+    readonly code: number,
+    private readonly extras: GraphErrorExtras = {},
+  ) {
+    super(extras.message ?? `(#${code}) ${ERROR_TITLES[code]?.title ?? 'Unknown error'}`);
+    this.httpStatus = extras.httpStatus ?? ERROR_TITLES[code]?.httpStatus ?? 400;
+  }
+
+  /** The answer's JSON, with the platform's field names. */
+  body(traceId: string): string {
+    const { details, subcode, type, isTransient, userTitle, userMessage } = this.extras;
+    return JSON.stringify({
+      error: {
+        message: this.message,
+        type: type ?? 'OAuthException',
+        code: this.code,
+        ...(details === undefined ? {} : { error_data: { messaging_product: 'whatsapp', details } }),
+        ...(subcode === undefined ? {} : { error_subcode: subcode }),
+        ...(isTransient === undefined ? {} : { is_transient: isTransient }),
+        ...(userTitle === undefined ? {} : { error_user_title: userTitle }),
+        ...(userMessage === undefined ? {} : { error_user_msg: userMessage }),
+        fbtrace_id: traceId,
+      },
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import type { Collection } from './state/state-store.js';
+
+const FBTRACE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Scrambles 32 bits one to one (the finaliser of MurmurHash3), so distinct counters can't collide. */
+function scramble(value: number): number {
+  let h = value >>> 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/**
+ * Makes every id of the simulator from a seed and a counter: reproducible, and never the same twice as long as the
+ * counter goes on where it stopped (the journal remembers it).
+ */
+export class IdSource {
+  private readonly words: readonly [number, number, number, number];
+  private readonly bytes = Buffer.alloc(128);
+  private sequence = 0;
+  private traces = 0;
+  private draws = 0;
+
+  /** @param counters saved counts, so that objects that live on in the state keep their ids to themselves */
+  constructor(
+    seed: string,
+    private readonly counters: Collection<number>,
+  ) {
+    const digest = createHash('sha256').update(seed).digest();
+    this.words = [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8), digest.readUInt32LE(12)];
+  }
+
+  /** The next number of the counter, from 1. */
+  nextSequence(): number {
+    return ++this.sequence;
+  }
+
+  /** Goes on after `sequence`, which a former run has already used. */
+  continueAfter(sequence: number): void {
+    this.sequence = Math.max(this.sequence, sequence);
+  }
+
+  get lastSequence(): number {
+    return this.sequence;
+  }
+
+  /** Message id of the platform's shape for an outbound message; `party` is the other side's number or user id. */
+  outboundWamid(sequence: number, party: string): string {
+    return this.wamid(party, 0x11, this.hex(sequence, 18));
+  }
+
+  /** As {@link outboundWamid}, for a message that a customer wrote. */
+  inboundWamid(sequence: number, party: string): string {
+    return this.wamid(party, 0x12, `3A${this.hex(sequence, 18)}`);
+  }
+
+  /** A new id of the Graph API (template, media): 16 decimal digits. */
+  newObjectId(): string {
+    const n = (this.counters.get('objects') ?? 0) + 1;
+    this.counters.set('objects', n);
+    const high = scramble(n ^ this.words[2]) % 900_000;
+    return String(100_000 + high) + String(scramble(n ^ this.words[0])).padStart(10, '0');
+  }
+
+  /** `fbtrace_id` and the trace headers: 23 characters. */
+  traceId(): string {
+    const n = ++this.traces;
+    let id = 'A';
+    for (let word = 0; word < 4; word++) {
+      let bits = scramble(n ^ this.words[word as 0 | 1 | 2 | 3]);
+      for (let i = 0; i < 5; i++, bits >>>= 6) id += FBTRACE_ALPHABET[bits & 63];
+    }
+    return `${id}xQ`;
+  }
+
+  /** A reproducible draw from [0, 1) that decides whether a fault strikes. */
+  draw(): number {
+    return scramble(++this.draws ^ this.words[3]) / 0x1_0000_0000;
+  }
+
+  private hex(sequence: number, length: 18): string {
+    const part = (word: number) =>
+      scramble(sequence ^ word)
+        .toString(16)
+        .padStart(8, '0');
+    return `${part(this.words[0])}${part(this.words[1])}${part(this.words[2])}`.slice(0, length).toUpperCase();
+  }
+
+  /** `1C 18 len party 15 02 00 marker 18 len hex 00`, base64: what decoding real ids shows. */
+  private wamid(party: string, marker: number, hex: string): string {
+    const bytes = this.bytes;
+    // A client may hold an id to 128 characters, so a long user id is shortened; the hexadecimal part is unique alone.
+    const phone = party.length > 32 ? party.slice(0, 32) : party;
+    bytes[0] = 0x1c;
+    bytes[1] = 0x18;
+    bytes[2] = phone.length;
+    let at = 3 + bytes.write(phone, 3, 'latin1');
+    bytes[at++] = 0x15;
+    bytes[at++] = 0x02;
+    bytes[at++] = 0x00;
+    bytes[at++] = marker;
+    bytes[at++] = 0x18;
+    bytes[at++] = hex.length;
+    at += bytes.write(hex, at, 'latin1');
+    bytes[at++] = 0x00;
+    return `wamid.${bytes.toString('base64', 0, at)}`;
+  }
+}

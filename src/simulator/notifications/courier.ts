@@ -1,0 +1,218 @@
+import type { EnvelopeBuilder } from './envelope.js';
+import { Fifo } from './fifo.js';
+import type { InboundNotification, Outgoing, StatusNotification } from './outgoing.js';
+import { signBody, type SignedBody } from './signed-body.js';
+import { WebhookPost } from './webhook-post.js';
+
+const LANES = 4;
+const BATCH = 200;
+const LONGEST_PAUSE_MS = 60_000;
+
+interface Lane {
+  queue: Fifo<Outgoing>;
+  running: boolean;
+  /** Ends the pause after an unreachable webhook; null while there is none. */
+  wake: (() => void) | null;
+}
+
+interface Retry {
+  items: Outgoing[];
+  body: SignedBody;
+  failures: number;
+  timer: NodeJS.Timeout;
+}
+
+export interface CourierOptions {
+  webhookUrl: string | null;
+  appSecret: string;
+  retryBaseMs: number;
+  maxPending: number;
+  /** Called with whatever needs no more posting: acknowledged, or given up for want of room. */
+  onSettled: (items: readonly Outgoing[]) => void;
+  log: (line: string) => void;
+}
+
+/**
+ * Brings notifications to the webhook. A person's notifications stay in one lane, which has one request on its way at
+ * a time, so they arrive in order; what is due together goes together. A request that was refused is set aside and
+ * posted again by itself (1, 2, 4 ... 60 s), as the platform does, so one that is never accepted holds up nothing; only a
+ * webhook that nobody listens at stops the lane.
+ */
+export class Courier {
+  private readonly lanes: Lane[] = Array.from({ length: LANES }, () => ({
+    queue: new Fifo(),
+    running: false,
+    wake: null,
+  }));
+  private readonly retries = new Set<Retry>();
+  private readonly wire = new WebhookPost();
+  private webhookUrl: string | null;
+  private waiting = 0;
+  private stopped = false;
+  /** Raised by a reset: what was on its way before it is not posted again. */
+  private generation = 0;
+  acknowledged = 0;
+  dropped = 0;
+
+  constructor(
+    private readonly options: CourierOptions,
+    private readonly envelopes: EnvelopeBuilder,
+  ) {
+    this.webhookUrl = options.webhookUrl;
+  }
+
+  /** Statuses and messages not acknowledged yet. */
+  get pending(): number {
+    return this.waiting;
+  }
+
+  enqueue(item: Outgoing): void {
+    if (this.stopped) return;
+    const lane = this.lanes[laneOf(item)] as Lane;
+    if (this.waiting >= this.options.maxPending) this.dropOldest(lane);
+    this.waiting++;
+    lane.queue.push(item);
+    this.start(lane);
+  }
+
+  /** Null lets everything wait. Whatever waits for the former address goes to the new one at once. */
+  setWebhookUrl(url: string | null): void {
+    this.webhookUrl = url;
+    for (const lane of this.lanes) {
+      lane.wake?.();
+      this.start(lane);
+    }
+  }
+
+  /** Forgets what waits; what is on its way is not posted again. */
+  clear(): void {
+    this.generation++;
+    for (const lane of this.lanes) {
+      lane.queue.clear();
+      lane.wake?.();
+    }
+    for (const retry of this.retries) clearTimeout(retry.timer);
+    this.retries.clear();
+    this.waiting = 0;
+    this.acknowledged = 0;
+    this.dropped = 0;
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.clear();
+    await this.wire.close();
+  }
+
+  private start(lane: Lane): void {
+    if (lane.running || lane.queue.size === 0 || this.webhookUrl === null || this.stopped) return;
+    lane.running = true;
+    // One turn later, so that everything due in this turn shares a request.
+    setImmediate(() => {
+      this.drain(lane)
+        .catch((error: unknown) => this.options.log(`simulator: a lane of notifications broke: ${String(error)}`))
+        .finally(() => {
+          lane.running = false;
+          this.start(lane);
+        });
+    });
+  }
+
+  private async drain(lane: Lane): Promise<void> {
+    const generation = this.generation;
+    while (!this.stopped && this.webhookUrl !== null && lane.queue.size > 0 && generation === this.generation) {
+      const items = takeBatch(lane.queue);
+      const body = this.render(items);
+      for (let failures = 0; ;) {
+        const url: string | null = this.webhookUrl;
+        const outcome = url === null ? 'unreachable' : await this.wire.post(url, body);
+        if (generation !== this.generation) return;
+        if (outcome === 'acknowledged') this.settle(items);
+        else if (outcome === 'refused') this.setAside(items, body, 1);
+        if (outcome !== 'unreachable') break;
+        await this.pause(lane, failures++);
+        if (generation !== this.generation) return;
+      }
+    }
+  }
+
+  private render(items: readonly Outgoing[]): SignedBody {
+    const first = items[0];
+    const body =
+      first?.kind === 'raw'
+        ? first.body
+        : this.envelopes.build(items as readonly (StatusNotification | InboundNotification)[]);
+    return signBody(body, this.options.appSecret);
+  }
+
+  private setAside(items: Outgoing[], body: SignedBody, failures: number): void {
+    const retry: Retry = {
+      items,
+      body,
+      failures,
+      timer: setTimeout(() => void this.again(retry), this.pauseMs(failures - 1)),
+    };
+    this.retries.add(retry);
+  }
+
+  private async again(retry: Retry): Promise<void> {
+    const generation = this.generation;
+    const outcome = this.webhookUrl === null ? 'unreachable' : await this.wire.post(this.webhookUrl, retry.body);
+    if (generation !== this.generation) return;
+    this.retries.delete(retry);
+    if (outcome === 'acknowledged') this.settle(retry.items);
+    else this.setAside(retry.items, retry.body, retry.failures + 1);
+  }
+
+  private settle(items: readonly Outgoing[]): void {
+    this.waiting -= items.length;
+    this.acknowledged += items.length;
+    this.options.onSettled(items);
+  }
+
+  private dropOldest(lane: Lane): void {
+    const oldest = lane.queue.shift();
+    if (oldest === undefined) return;
+    if (this.dropped++ === 0) this.options.log('simulator: too many notifications wait; the oldest are dropped');
+    this.waiting--;
+    this.options.onSettled([oldest]);
+  }
+
+  private pause(lane: Lane, failures: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        lane.wake = null;
+        resolve();
+      };
+      const timer = setTimeout(end, this.pauseMs(failures));
+      lane.wake = end;
+    });
+  }
+
+  private pauseMs(failures: number): number {
+    return Math.min(this.options.retryBaseMs * 2 ** Math.min(failures, 16), LONGEST_PAUSE_MS);
+  }
+}
+
+function laneOf(item: Outgoing): number {
+  if (item.kind === 'raw') return 0;
+  const party = item.kind === 'inbound' ? item.party : (item.message.waId ?? item.message.to);
+  let sum = 0;
+  for (let i = Math.max(0, party.length - 6); i < party.length; i++) sum += party.charCodeAt(i) * (i + 1);
+  return sum % LANES;
+}
+
+function takeBatch(queue: Fifo<Outgoing>): Outgoing[] {
+  const items: Outgoing[] = [];
+  while (items.length < BATCH) {
+    const next = queue.peek();
+    if (next === undefined) break;
+    const alone = next.kind === 'raw' || (next.kind === 'status' && next.alone);
+    if (alone && items.length > 0) break;
+    queue.shift();
+    items.push(next);
+    if (alone) break;
+  }
+  return items;
+}

@@ -1,0 +1,107 @@
+import { GraphError } from '../graph-error.js';
+import { jsonAnswer, SUCCESS } from '../http/answer.js';
+import type { Call } from '../http/call.js';
+import { pageOf } from '../http/page.js';
+import type { SimulatorContext } from '../simulator-context.js';
+import type { SimulatorNumber } from '../simulator.types.js';
+import { digitsOf } from '../recipient.js';
+import { callingCodeOf, countryOf } from '../calling-codes.js';
+
+/** The app that the simulator's notifications belong to. */
+const APP = {
+  link: 'https://www.facebook.com/games/?app_id=670843887433847',
+  name: 'Simulated app',
+  id: '670843887433847',
+};
+
+/** Every field that can be asked for. */
+const FIELDS: Readonly<Record<string, (number: SimulatorNumber) => unknown>> = {
+  id: (number) => number.phoneNumberId,
+  display_phone_number: (number) => number.displayPhoneNumber,
+  verified_name: (number) => number.verifiedName,
+  quality_rating: () => 'GREEN',
+  code_verification_status: () => 'VERIFIED',
+  platform_type: () => 'CLOUD_API',
+  throughput: () => ({ level: 'STANDARD' }),
+  status: () => 'CONNECTED',
+  name_status: () => 'APPROVED',
+  account_mode: () => 'LIVE',
+  is_official_business_account: () => false,
+  is_pin_enabled: () => false,
+  is_on_biz_app: () => false,
+  last_onboarded_time: () => '2026-01-05T09:30:00+0000',
+  whatsapp_business_manager_messaging_limit: () => 'TIER_2K',
+  messaging_limit_tier: () => 'TIER_2K',
+  country_dial_code: (number) => callingCodeOf(digitsOf(number.displayPhoneNumber)),
+  country_code: (number) => countryOf(digitsOf(number.displayPhoneNumber)),
+  health_status: (number) => ({
+    can_send_message: 'AVAILABLE',
+    entities: [{ entity_type: 'PHONE_NUMBER', id: number.phoneNumberId, can_send_message: 'AVAILABLE' }],
+  }),
+};
+
+/** What comes without `fields`. */
+const DEFAULT_FIELDS = [
+  'verified_name',
+  'code_verification_status',
+  'display_phone_number',
+  'quality_rating',
+  'platform_type',
+  'throughput',
+  'id',
+];
+
+/** Registers the calls about numbers, accounts and subscriptions. */
+export function registerNumberRoutes(context: SimulatorContext): void {
+  const { router, numbers } = context;
+  router.resolveNodes((id) => (numbers.get(id) === undefined ? null : 'phone_number'));
+  router.resolveNodes((id) => (numbers.hasAccount(id) ? 'waba' : null));
+
+  router.graph('GET', 'phone_number', '', (call) => {
+    const number = numbers.get(call.nodeId);
+    if (number === undefined) throw new GraphError(100, { subcode: 33 });
+    return jsonAnswer(pick(number, fieldsOf(call)));
+  });
+  router.graph('GET', 'waba', '', (call) =>
+    jsonAnswer({
+      id: call.nodeId,
+      name: 'Simulated business account',
+      timezone_id: '1',
+      message_template_namespace: 'ba30dd89_2ebd_41e4_b805_f2c05ae04cc9',
+    }),
+  );
+  router.graph('GET', 'waba', 'phone_numbers', (call) => {
+    const fields = fieldsOf(call);
+    const page = pageOf(numbers.ofAccount(call.nodeId), (number) => number.phoneNumberId, call);
+    return jsonAnswer({ ...page, data: page.data.map((number) => pick(number, fields)) });
+  });
+  router.graph('GET', 'waba', 'subscribed_apps', (call) =>
+    jsonAnswer({ data: numbers.isSubscribed(call.nodeId) ? [{ whatsapp_business_api_data: APP }] : [] }),
+  );
+  router.graph('POST', 'waba', 'subscribed_apps', (call) => {
+    numbers.subscribe(call.nodeId, true);
+    return SUCCESS;
+  });
+  router.graph('DELETE', 'waba', 'subscribed_apps', (call) => {
+    numbers.subscribe(call.nodeId, false);
+    return SUCCESS;
+  });
+}
+
+function fieldsOf(call: Call): string[] {
+  const asked = call.query.get('fields');
+  if (asked === null || asked.trim() === '') return DEFAULT_FIELDS;
+  const fields = asked.split(',').map((field) => field.trim());
+  for (const field of fields) {
+    if (!(field in FIELDS)) {
+      throw new GraphError(100, {
+        message: `(#100) Tried accessing nonexisting field (${field}) on node type (WhatsAppBusinessPhoneNumber)`,
+      });
+    }
+  }
+  return [...new Set([...fields, 'id'])];
+}
+
+function pick(number: SimulatorNumber, fields: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(fields.map((field) => [field, FIELDS[field]?.(number)]));
+}

@@ -1,0 +1,54 @@
+import type { Router } from './http/router.js';
+import type { IdSource } from './ids.js';
+import type { MessageLog } from './messages/message-log.js';
+import type { Scenarios } from './messages/scenarios.js';
+import type { TakenMessage } from './messages/taken-message.js';
+import type { NumberRegistry } from './numbers/number-registry.js';
+import type { Outgoing } from './notifications/outgoing.js';
+import type { Faults, SimulatorNumber } from './simulator.types.js';
+import type { InboundRegister } from './state/inbound-register.js';
+import type { StateStore } from './state/state-store.js';
+import type { TemplateStore } from './templates/template-store.js';
+import type { Users } from './users.js';
+
+/** A customer's message on its way in. */
+export interface Inbound {
+  phoneNumberId: string;
+  /** The customer's number, or user id where the number is not shown. */
+  party: string;
+  /** Milliseconds. */
+  writtenAt: number;
+  contact: object | null;
+  /** With its id. */
+  message: object;
+}
+
+/** What routes work with. A new resource takes what it needs of it and registers itself with the router. */
+export interface SimulatorContext {
+  readonly router: Router;
+  readonly ids: IdSource;
+  readonly state: StateStore;
+  readonly numbers: NumberRegistry;
+  readonly templates: TemplateStore;
+  readonly users: Users;
+  readonly messages: MessageLog;
+  readonly inboundRegister: InboundRegister;
+  readonly scenarios: Scenarios;
+  readonly faults: Faults;
+  readonly enforceWindow: boolean;
+  readonly slowAnswerMs: number;
+  /** Adds a number, with sample templates for an account that is new. */
+  registerNumber(number: SimulatorNumber): void;
+  /** Remembers a taken message and schedules its statuses. */
+  take(message: TakenMessage): void;
+  /** Posts one notification now, besides any schedule; nothing where the account is not subscribed. */
+  post(item: Outgoing): void;
+  /** Announces a customer's message. */
+  announce(inbound: Inbound): void;
+  /** Posts any other notification as it is, such as a template's new status. */
+  postRaw(body: object): void;
+  pendingNotifications(): { pending: number; acknowledged: number; dropped: number };
+  /** Forgets messages, notifications and faults; numbers and templates stay. */
+  reset(): void;
+  applyFaults(changes: Partial<Faults>): void;
+}

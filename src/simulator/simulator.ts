@@ -1,0 +1,201 @@
+import { registerControlRoutes } from './control/control.routes.js';
+import { registerInboundRoutes } from './control/inbound.routes.js';
+import { AccessTokens } from './http/access-tokens.js';
+import { Router } from './http/router.js';
+import { SimulatorServer } from './http/simulator-server.js';
+import { IdSource } from './ids.js';
+import { MessageLog } from './messages/message-log.js';
+import { registerMessageRoutes } from './messages/message.routes.js';
+import { Scenarios } from './messages/scenarios.js';
+import { allSteps } from './messages/status-plan.js';
+import type { TakenMessage } from './messages/taken-message.js';
+import { Courier } from './notifications/courier.js';
+import { EnvelopeBuilder } from './notifications/envelope.js';
+import type { Outgoing } from './notifications/outgoing.js';
+import { StatusSchedule } from './notifications/status-schedule.js';
+import { NumberRegistry } from './numbers/number-registry.js';
+import { registerNumberRoutes } from './numbers/number.routes.js';
+import type { Inbound, SimulatorContext } from './simulator-context.js';
+import type { Faults, SimulatorNumber, SimulatorOptions } from './simulator.types.js';
+import { InboundRegister } from './state/inbound-register.js';
+import { Journal } from './state/journal.js';
+import { StateStore } from './state/state-store.js';
+import { seedTemplates } from './templates/seed-templates.js';
+import { registerTemplateListRoutes } from './templates/template-list.routes.js';
+import { TemplateStore } from './templates/template-store.js';
+import { Users } from './users.js';
+
+const NO_FAULTS: Readonly<Faults> = { dropAnswers: 0, latencyMs: 0, errorRate: 0, statuses: 'on' };
+
+/**
+ * A stand-in for the WhatsApp Cloud API, over its own HTTP.
+ *
+ * What happens to a message: it is checked like the platform checks it, its recipient's last digits choose a scenario,
+ * it gets an id and a line in the journal, and once that is written the caller has its answer. Its statuses fall due one by
+ * one, go out in signed batches, and are struck off the journal when the webhook has said 200. After a crash the journal
+ * says what is still to be told.
+ */
+export class Simulator implements SimulatorContext {
+  readonly router = new Router();
+  readonly ids: IdSource;
+  readonly state: StateStore;
+  readonly numbers: NumberRegistry;
+  readonly templates: TemplateStore;
+  readonly users: Users;
+  /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
+  readonly messages: MessageLog;
+  readonly inboundRegister = new InboundRegister();
+  readonly scenarios: Scenarios;
+  readonly faults: Faults = { ...NO_FAULTS };
+  readonly enforceWindow: boolean;
+  readonly slowAnswerMs: number;
+  private readonly journal: Journal;
+  private readonly schedule: StatusSchedule;
+  private readonly courier: Courier;
+  private readonly server: SimulatorServer;
+
+  constructor(private readonly options: SimulatorOptions) {
+    const { dataDir, keepMessages = 1_000_000, statusGapMs = 150, log = () => undefined } = options;
+    this.enforceWindow = options.enforceWindow ?? false;
+    this.slowAnswerMs = options.slowAnswerMs ?? 60_000;
+    this.state = new StateStore(dataDir, log);
+    this.state.load();
+    this.ids = new IdSource(options.seed, this.state.collection('counters'));
+    this.numbers = new NumberRegistry(this.state.collection('numbers'), this.state.collection('unsubscribed'));
+    this.templates = new TemplateStore(this.state.collection('templates'));
+    this.users = new Users(this.state.collection('users'));
+    this.messages = new MessageLog(keepMessages);
+    this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
+    this.journal = new Journal(dataDir, keepMessages);
+    this.schedule = new StatusSchedule({
+      gapMs: statusGapMs,
+      onDue: (message, step) => this.post({ kind: 'status', message, step, alone: false }),
+      onDropped: (message) => this.markDone(message, allSteps(message.plan)),
+    });
+    this.courier = new Courier(
+      {
+        webhookUrl: options.webhookUrl,
+        appSecret: options.appSecret,
+        retryBaseMs: options.retryBaseMs ?? 1_000,
+        maxPending: options.maxPendingNotifications ?? 500_000,
+        onSettled: (items) => this.settled(items),
+        log,
+      },
+      new EnvelopeBuilder(this.numbers, this.users, statusGapMs),
+    );
+    const { router, ids, faults, journal, state } = this;
+    const tokens = new AccessTokens(options.accessTokens);
+    this.server = new SimulatorServer({ router, tokens, ids, faults, journal, state, log });
+    registerNumberRoutes(this);
+    registerMessageRoutes(this);
+    registerTemplateListRoutes(this);
+    registerControlRoutes(this);
+    registerInboundRoutes(this);
+  }
+
+  /** Takes up what a former run left in `dataDir`, and listens. Rejects where the port is taken. */
+  async start(): Promise<{ port: number; url: string }> {
+    const recovered = this.journal.open();
+    this.ids.continueAfter(recovered.lastSequence);
+    for (const number of this.options.numbers) this.registerNumber(number);
+    for (const fact of recovered.inbound) this.inboundRegister.add(fact);
+    for (const message of recovered.messages) {
+      this.messages.add(message);
+      this.schedule.add(message);
+    }
+    for (const item of recovered.queued) this.courier.enqueue(item);
+    await this.state.flush();
+    const port = await this.server.listen(this.options.port, this.options.host);
+    return { port, url: `http://${this.options.host}:${port}` };
+  }
+
+  /** Closes at once; what was not acknowledged yet is told after the next start with the same `dataDir`. */
+  async stop(): Promise<void> {
+    await this.server.close();
+    this.schedule.clear();
+    await this.courier.stop();
+    this.journal.close();
+    await this.state.flush();
+  }
+
+  setWebhookUrl(url: string | null): void {
+    this.courier.setWebhookUrl(url);
+  }
+
+  registerNumber(number: SimulatorNumber): void {
+    this.numbers.register(number);
+    seedTemplates(this.templates, this.ids, number.wabaId, Date.now());
+  }
+
+  take(message: TakenMessage): void {
+    this.messages.add(message);
+    this.journal.message(message);
+    this.schedule.add(message);
+  }
+
+  post(item: Outgoing): void {
+    if (this.isWanted(item)) this.courier.enqueue(item);
+    else this.settled([item]);
+  }
+
+  announce(inbound: Inbound): void {
+    const { phoneNumberId, party, writtenAt, contact, message } = inbound;
+    const { id } = message as { id: string };
+    const fact = { id, phoneNumberId, party, writtenAt };
+    this.inboundRegister.add(fact);
+    this.journal.inbound(fact);
+    const sequence = this.ids.nextSequence();
+    const item: Outgoing = { kind: 'inbound', sequence, phoneNumberId, party, writtenAt, contact, message };
+    this.journal.queued(item);
+    this.post(item);
+  }
+
+  postRaw(body: object): void {
+    const item: Outgoing = { kind: 'raw', sequence: this.ids.nextSequence(), body };
+    this.journal.queued(item);
+    this.courier.enqueue(item);
+  }
+
+  pendingNotifications(): { pending: number; acknowledged: number; dropped: number } {
+    const { pending, acknowledged, dropped } = this.courier;
+    return { pending, acknowledged, dropped };
+  }
+
+  reset(): void {
+    this.schedule.clear();
+    this.courier.clear();
+    this.messages.clear();
+    this.inboundRegister.clear();
+    this.scenarios.clear();
+    this.journal.reset(this.ids.lastSequence);
+    this.applyFaults(NO_FAULTS);
+  }
+
+  applyFaults(changes: Partial<Faults>): void {
+    Object.assign(this.faults, changes);
+    this.schedule.setMode(this.faults.statuses);
+  }
+
+  private isWanted(item: Outgoing): boolean {
+    if (item.kind === 'raw') return true;
+    const phoneNumberId = item.kind === 'status' ? item.message.phoneNumberId : item.phoneNumberId;
+    return this.numbers.isSubscribed(this.numbers.get(phoneNumberId)?.wabaId ?? '');
+  }
+
+  private settled(items: readonly Outgoing[]): void {
+    const steps: [number, number][] = [];
+    for (const item of items) {
+      if (item.kind === 'status') {
+        item.message.doneSteps |= 1 << item.step;
+        steps.push([item.message.sequence, 1 << item.step]);
+        item.settled?.();
+      } else this.journal.acknowledged(item);
+    }
+    this.journal.done(steps);
+  }
+
+  private markDone(message: TakenMessage, bits: number): void {
+    message.doneSteps |= bits;
+    this.journal.done([[message.sequence, bits]]);
+  }
+}

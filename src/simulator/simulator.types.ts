@@ -1,0 +1,56 @@
+/** One business phone number that the simulated platform hosts. */
+export interface SimulatorNumber {
+  /** Decimal id, 15 to 17 digits, such as `106540352242922`. */
+  phoneNumberId: string;
+  /** Id of the WhatsApp Business Account that owns the number. */
+  wabaId: string;
+  /** As people write it, with `+` and spaces. Its country code is what a recipient without `+` gets prepended. */
+  displayPhoneNumber: string;
+  verifiedName: string;
+}
+
+export interface SimulatorOptions {
+  /** 0 takes any free port. */
+  port: number;
+  host: string;
+  /** Folder for what must survive a restart; null keeps everything in memory. */
+  dataDir: string | null;
+  /** Ids are a function of this and a counter: the same seed gives the same ids in the same order. */
+  seed: string;
+  /** Where notifications go. While null they wait (see {@link maxPendingNotifications}). */
+  webhookUrl: string | null;
+  /** Key of `X-Hub-Signature-256`. */
+  appSecret: string;
+  /** Accepted bearer tokens; null accepts any that is not empty. */
+  accessTokens: string[] | null;
+  numbers: SimulatorNumber[];
+  /** Between sent, delivered and read. Default 150. */
+  statusGapMs?: number;
+  /** How many taken messages are remembered, in memory and on disk. Default 1,000,000. */
+  keepMessages?: number;
+  /** Fail non-template messages to people who have not written within 24 h (131047). Default false. */
+  enforceWindow?: boolean;
+  /** How long recipient 0007 waits for its answer. Default 60,000. */
+  slowAnswerMs?: number;
+  /** How long recipient 0010 refuses a second message. Default 6,000. */
+  pairLimitMs?: number;
+  /** First pause before a notification that was not acknowledged is posted again; it doubles up to 60 s. Default 1,000. */
+  retryBaseMs?: number;
+  /** Statuses and messages that may wait for the webhook; beyond it the oldest are dropped. Default 500,000. */
+  maxPendingNotifications?: number;
+  log?: (line: string) => void;
+}
+
+/** `off` drops statuses for good, `hold` keeps them until `on`. */
+export type StatusMode = 'on' | 'off' | 'hold';
+
+/** Faults that the control calls switch on and off. */
+export interface Faults {
+  /** Fraction of writes whose answer is cut off after they took effect, 0..1. */
+  dropAnswers: number;
+  /** Added before every answer of the Graph API. */
+  latencyMs: number;
+  /** Fraction of writes refused with 500 before they take effect, 0..1. */
+  errorRate: number;
+  statuses: StatusMode;
+}
