@@ -1,13 +1,13 @@
 /**
  * How a BullMQ worker treats `drain` jobs. Locks are short, so that a killed worker's lanes go on within seconds
  * (BullMQ's defaults took a minute), and a stalled job is never given up: a drain may run twice without harm. The
- * number of drains at once is high because a waiting drain is only a promise; WORKER_CONCURRENCY lowers it at start.
+ * number of drains at once is high because a waiting drain is only a promise.
+ *
+ * Jobs themselves say `removeOnComplete: true`; keeping a count of them made the PostgreSQL backend deadlock.
  */
 export const LANE_WORKER_OPTIONS = {
   concurrency: 1_000,
   lockDuration: 5_000,
   stalledInterval: 2_000,
   maxStalledCount: 1_000_000,
-  removeOnComplete: { count: 0 },
-  removeOnFail: { count: 0 },
 } as const;

@@ -7,8 +7,8 @@ export class ConnectionResponse {
   @ApiProperty({ format: 'uuid', example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
   id!: string;
 
-  /** The number in international form. */
-  @ApiProperty({ example: '+15550100001' })
+  /** The number with its country code, digits only. */
+  @ApiProperty({ example: '15550100001' })
   phone_number!: string;
 
   @ApiProperty({ type: 'string', nullable: true, example: 'Lighthouse Coffee' })
@@ -38,7 +38,7 @@ export class ConnectionResponse {
   static of(connection: Connection): ConnectionResponse {
     return {
       id: connection.id,
-      phone_number: `+${connection.phoneNumber}`,
+      phone_number: connection.phoneNumber,
       verified_name: connection.verifiedName,
       status: connection.status,
       quality_rating: connection.qualityRating,

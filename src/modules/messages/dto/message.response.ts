@@ -1,0 +1,236 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { Attempt, Message } from '../messages.types.js';
+
+const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
+const ID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
+const TIME = '2026-11-21T08:00:00.125Z';
+const META_ID = 'wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA';
+const STATUSES = [
+  'queued',
+  'processing',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'received',
+];
+
+/** Who is on the other side. */
+export class ContactResponse {
+  @ApiProperty({ type: 'string', nullable: true, example: '15550100001' })
+  phone!: string | null;
+
+  /** The platform's business-scoped id of a contact who may hide the number. */
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  user_id!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'Ana Lima' })
+  name!: string | null;
+}
+
+/** Why the last attempt failed. */
+export class MessageErrorResponse {
+  @ApiProperty({ example: '131026' })
+  code!: string;
+
+  @ApiProperty({ example: 'Message undeliverable' })
+  message!: string;
+}
+
+/** A message as it stands in the journal. */
+export class MessageListItem {
+  @ApiProperty({ format: 'uuid', example: ID })
+  id!: string;
+
+  @ApiProperty({ format: 'uuid', example: '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f' })
+  connection_id!: string;
+
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: '01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f' })
+  conversation_id!: string | null;
+
+  @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })
+  direction!: string;
+
+  @ApiProperty({ type: 'string', nullable: true, example: '15550100002' })
+  from!: string | null;
+
+  /** The recipient; for an inbound message the workspace's own number. */
+  @ApiProperty({ type: 'string', nullable: true, example: '15550100001' })
+  to!: string | null;
+
+  @ApiProperty({ example: 'text' })
+  type!: string;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'Your table is ready.' })
+  body!: string | null;
+
+  @ApiProperty({ enum: STATUSES, example: 'delivered' })
+  status!: string;
+
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  failure_category!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'order-4711' })
+  client_message_id!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: META_ID })
+  meta_message_id!: string | null;
+
+  @ApiProperty({ format: 'date-time', example: TIME })
+  created_at!: string;
+}
+
+/** One try to hand the message to the platform. */
+export class AttemptResponse {
+  @ApiProperty({ type: 'integer', example: 1 })
+  number!: number;
+
+  @ApiProperty({ enum: ['started', 'accepted', 'rejected', 'deferred', 'unknown'], example: 'accepted' })
+  status!: string;
+
+  @ApiProperty({ format: 'date-time', example: TIME })
+  started_at!: string;
+
+  @ApiProperty({ ...nullableTime, example: TIME })
+  finished_at!: string | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 200 })
+  http_status!: number | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  platform_code!: number | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  platform_message!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  failure_category!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: META_ID })
+  meta_message_id!: string | null;
+
+  /** The platform's own id of the failed call, for its support. */
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  trace_id!: string | null;
+}
+
+/** A message with everything that is known about it. */
+export class MessageResponse extends MessageListItem {
+  @ApiProperty({ type: ContactResponse })
+  contact!: ContactResponse;
+
+  /** The variant's object as it was sent or received. */
+  @ApiProperty({ type: 'object', additionalProperties: true, example: { body: 'Your table is ready.' } })
+  content!: Record<string, unknown>;
+
+  @ApiProperty({ type: MessageErrorResponse, nullable: true })
+  error!: MessageErrorResponse | null;
+
+  @ApiProperty({ type: 'integer', minimum: 0, example: 1 })
+  attempt_count!: number;
+
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
+  media_object_id!: string | null;
+
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
+  reply_to_message_id!: string | null;
+
+  /** When the next attempt is due, while the message is queued. */
+  @ApiProperty({ ...nullableTime, example: null })
+  next_attempt_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: TIME })
+  queued_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: TIME })
+  processing_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: TIME })
+  accepted_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:01.000Z' })
+  sent_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:02.000Z' })
+  delivered_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: null })
+  read_at!: string | null;
+
+  @ApiProperty({ ...nullableTime, example: null })
+  failed_at!: string | null;
+
+  /** The send attempts, oldest first. Only in the answer of GET /messages/{id}. */
+  @ApiProperty({ type: [AttemptResponse], required: false })
+  attempts?: AttemptResponse[];
+}
+
+export function listItemOf(message: Message): MessageListItem {
+  return {
+    id: message.id,
+    connection_id: message.connectionId,
+    conversation_id: message.conversationId,
+    direction: message.direction,
+    from: message.sender,
+    to: message.recipient,
+    type: message.type,
+    body: message.body,
+    status: message.status,
+    failure_category: message.failureCategory,
+    client_message_id: message.clientMessageId,
+    meta_message_id: message.metaMessageId,
+    created_at: message.createdAt.toISOString(),
+  };
+}
+
+export function responseOf(message: Message & { attempts?: Attempt[] }): MessageResponse {
+  const response: MessageResponse = {
+    ...listItemOf(message),
+    contact: {
+      phone: message.contact.phone,
+      user_id: message.contact.userId,
+      name: message.contact.name,
+    },
+    content: message.content,
+    error: errorOf(message),
+    attempt_count: message.attemptCount,
+    media_object_id: message.mediaObjectId,
+    reply_to_message_id: message.replyToMessageId,
+    next_attempt_at: time(message.nextAttemptAt),
+    queued_at: time(message.queuedAt),
+    processing_at: time(message.processingAt),
+    accepted_at: time(message.acceptedAt),
+    sent_at: time(message.sentAt),
+    delivered_at: time(message.deliveredAt),
+    read_at: time(message.readAt),
+    failed_at: time(message.failedAt),
+  };
+  if (message.attempts !== undefined) response.attempts = message.attempts.map(attemptResponseOf);
+  return response;
+}
+
+function attemptResponseOf(attempt: Attempt): AttemptResponse {
+  return {
+    number: attempt.number,
+    status: attempt.status,
+    started_at: attempt.startedAt.toISOString(),
+    finished_at: time(attempt.finishedAt),
+    http_status: attempt.httpStatus,
+    platform_code: attempt.platformCode,
+    platform_message: attempt.platformMessage,
+    failure_category: attempt.failureCategory,
+    meta_message_id: attempt.metaMessageId,
+    trace_id: attempt.traceId,
+  };
+}
+
+function errorOf(message: Message): MessageErrorResponse | null {
+  if (message.errorCode === null && message.errorMessage === null) return null;
+  return { code: message.errorCode ?? 'UNKNOWN', message: message.errorMessage ?? '' };
+}
+
+function time(value: Date | null): string | null {
+  return value?.toISOString() ?? null;
+}

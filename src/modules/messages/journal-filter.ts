@@ -1,0 +1,88 @@
+import type { ErrorDetail } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { isUuid } from '../../common/ids.js';
+import { fault } from '../../common/shape.js';
+import type { MessageStatus } from './message-state.js';
+
+/** States that the journal can be filtered by; `accepted` is not among them (specification, GET /messages). */
+export const JOURNAL_STATUSES = [
+  'queued',
+  'processing',
+  'sent',
+  'delivered',
+  'read',
+  'received',
+  'failed',
+  'outcome_unknown',
+] as const satisfies readonly MessageStatus[];
+
+export interface JournalFilter {
+  /** 1 to 100. */
+  limit: number;
+  before: Date | null;
+  beforeId: string | null;
+  connectionId: string | null;
+  status: (typeof JOURNAL_STATUSES)[number] | null;
+  clientMessageId: string | null;
+  /** Digits without `+`. */
+  recipient: string | null;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/**
+ * Reads the query of GET /messages; unknown parameters are ignored.
+ *
+ * @throws INVALID_REQUEST (400) naming each faulty parameter.
+ */
+export function readJournalFilter(query: Record<string, unknown>): JournalFilter {
+  const faults: ErrorDetail[] = [];
+  const text = (name: string): string | null => {
+    const value = query[name];
+    if (value === undefined) return null;
+    if (typeof value === 'string') return value;
+    faults.push(fault(name, 'repeated', `${name} must be given once.`));
+    return null;
+  };
+  const checked = (name: string, valid: (value: string) => boolean, rule: string, meaning: string): string | null => {
+    const value = text(name);
+    if (value === null || valid(value)) return value;
+    faults.push(fault(name, rule, `${name} must be ${meaning}.`));
+    return null;
+  };
+  const limit = checked(
+    'limit',
+    (value) => /^\d{1,4}$/.test(value) && Number(value) >= 1 && Number(value) <= MAX_LIMIT,
+    'range',
+    `a whole number from 1 to ${MAX_LIMIT}`,
+  );
+  const before = checked('before', isDateTime, 'format', 'an ISO 8601 date-time such as 2026-11-21T08:00:00.000Z');
+  const filter: JournalFilter = {
+    limit: limit === null ? DEFAULT_LIMIT : Number(limit),
+    before: before === null ? null : new Date(before),
+    beforeId: checked('before_id', isUuid, 'format', 'a UUID'),
+    connectionId: checked('connection_id', isUuid, 'format', 'a UUID')?.toLowerCase() ?? null,
+    status: checked('status', isJournalStatus, 'one_of', JOURNAL_STATUSES.join(', ')) as JournalFilter['status'],
+    clientMessageId: checked('client_message_id', (value) => value.length <= 200, 'length', 'at most 200 characters'),
+    recipient:
+      checked('to', (value) => /^\+?[0-9]{8,16}$/.test(value), 'format', 'a phone number of 8 to 16 digits')?.replace(
+        '+',
+        '',
+      ) ?? null,
+  };
+  if (query.before_id !== undefined && query.before === undefined) {
+    faults.push(fault('before_id', 'requires_before', 'before_id needs before: pass both as the last page gave them.'));
+  }
+  if (faults.length > 0) throw commonErrors.INVALID_REQUEST({ details: faults });
+  return filter;
+}
+
+function isDateTime(value: string): boolean {
+  return DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+function isJournalStatus(value: string): boolean {
+  return JOURNAL_STATUSES.some((status) => status === value);
+}

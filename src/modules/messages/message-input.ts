@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { ErrorDetail } from '../../common/app-error.js';
+import { canonicalJson } from '../../common/canonical-json.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { fault, isObject } from '../../common/shape.js';
+import { MESSAGE_VARIANTS, type MessageVariant } from './message-variants.js';
+
+/** A well-formed request to send. */
+export interface MessageInput {
+  connectionId: string;
+  /** Digits without `+`. */
+  recipient: string;
+  type: string;
+  content: Record<string, unknown>;
+  body: string | null;
+  clientMessageId: string | null;
+  replyToMessageId: string | null;
+  mediaObjectId: string | null;
+}
+
+const BY_TYPE = new Map(MESSAGE_VARIANTS.flatMap((variant) => (variant.types ?? []).map((type) => [type, variant])));
+const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.types === null);
+
+/**
+ * Reads the body of POST /messages.
+ *
+ * @throws VALIDATION_FAILED (422) naming each faulty field and its rule.
+ */
+export function readMessageInput(body: unknown): MessageInput {
+  const faults: ErrorDetail[] = [];
+  const variant = variantOf(body, faults);
+  variant?.shape.check(body, '', faults);
+  if (variant === null || faults.length > 0) throw commonErrors.VALIDATION_FAILED({ details: faults });
+  const valid = body as Record<string, string>;
+  return {
+    connectionId: (valid.connection_id ?? '').toLowerCase(),
+    recipient: (valid.to ?? '').replace('+', ''),
+    ...variant.normalize(valid),
+    clientMessageId: valid.client_message_id ?? null,
+    replyToMessageId: valid.reply_to_message_id?.toLowerCase() ?? null,
+    mediaObjectId: valid.media_object_id?.toLowerCase() ?? null,
+  };
+}
+
+/**
+ * SHA-256 (hexadecimal) of what a request means. Two bodies that differ only in the order of keys, white space,
+ * defaults left out or `+` mean the same.
+ */
+export function fingerprintOf(input: MessageInput): string {
+  return createHash('sha256').update(canonicalJson(input)).digest('hex');
+}
+
+function variantOf(body: unknown, faults: ErrorDetail[]): MessageVariant | null {
+  if (!isObject(body)) {
+    faults.push(fault('', 'type', 'The body must be a JSON object.'));
+    return null;
+  }
+  if (body.type === undefined && WITHOUT_TYPE !== undefined) return WITHOUT_TYPE;
+  const variant = typeof body.type === 'string' ? BY_TYPE.get(body.type) : undefined;
+  if (variant === undefined) {
+    faults.push(fault('type', 'one_of', `type must be ${[...BY_TYPE.keys()].join(', ')}.`));
+    return null;
+  }
+  return variant;
+}

@@ -1,0 +1,239 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/app-error.js';
+import { newId } from '../../common/ids.js';
+import { Database } from '../../platform/database/database.js';
+import { billingErrors } from '../billing/billing.errors.js';
+import { BillingService } from '../billing/billing.service.js';
+import { connectionsErrors } from '../connections/connections.errors.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { Connection } from '../connections/connections.types.js';
+import { AcceptRepository, type Accepted } from './accept.repository.js';
+import { BacklogGuard } from './backlog-guard.js';
+import type { JournalFilter } from './journal-filter.js';
+import { JournalRepository } from './journal.repository.js';
+import { fingerprintOf, readMessageInput, type MessageInput } from './message-input.js';
+import { OUTBOUND_STATUSES, statesThatTake } from './message-state.js';
+import { messagesErrors } from './messages.errors.js';
+import { MessagesRepository } from './messages.repository.js';
+import type { Attempt, Message } from './messages.types.js';
+import { SendLane } from './processors/send-lane.js';
+import { RecipientsService } from './recipients.service.js';
+
+/** Who asks, as far as sending is concerned. */
+export interface Sender {
+  organizationId: string;
+  /** API time as the key's cache knows it. */
+  apiPaidUntil: Date | null;
+}
+
+export interface SendResult {
+  messageId: string;
+  /** The key stood for this request already; nothing new was made. */
+  replayed: boolean;
+}
+
+export interface JournalPage {
+  messages: Message[];
+  /** The last message of this page where more follow, else null. */
+  next: Message | null;
+}
+
+const ALL_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const;
+
+/** Sends, reads and retries the workspace's messages. */
+@Injectable()
+export class MessagesService {
+  constructor(
+    private readonly accepts: AcceptRepository,
+    private readonly messages: MessagesRepository,
+    private readonly journal: JournalRepository,
+    private readonly recipients: RecipientsService,
+    private readonly backlog: BacklogGuard,
+    private readonly connections: ConnectionsService,
+    private readonly billing: BillingService,
+    private readonly lane: SendLane,
+    private readonly database: Database,
+  ) {}
+
+  /**
+   * Takes a message: durable and queued when this resolves.
+   *
+   * @param idempotencyKey a UUID; one key makes one message for ever.
+   * @throws VALIDATION_FAILED (422) for a malformed body, IDEMPOTENCY_KEY_REUSED (409), and where the key is still free
+   * SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
+   * REPLY_TARGET_NOT_FOUND, MEDIA_NOT_FOUND (422), BACKLOG_LIMIT_REACHED (429).
+   */
+  async send(sender: Sender, idempotencyKey: string, body: unknown): Promise<SendResult> {
+    const input = readMessageInput(body);
+    const fingerprint = fingerprintOf(input);
+    const key = idempotencyKey.toLowerCase();
+    let place: { connection: Connection; conversationId: string };
+    try {
+      place = await this.prepare(sender, input);
+      this.backlog.check(sender.organizationId);
+    } catch (error) {
+      return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
+    }
+    const accepted = await this.accepts.accept({
+      id: newId(),
+      organizationId: sender.organizationId,
+      connectionId: place.connection.id,
+      conversationId: place.conversationId,
+      type: input.type,
+      recipient: input.recipient,
+      sender: place.connection.phoneNumber,
+      body: input.body,
+      content: input.content,
+      clientMessageId: input.clientMessageId,
+      replyToMessageId: input.replyToMessageId,
+      mediaObjectId: input.mediaObjectId,
+      idempotencyKey: key,
+      fingerprint,
+    });
+    if (accepted.kind === 'known') return replay(accepted, fingerprint);
+    this.lane.wake(place.connection.id);
+    return { messageId: accepted.messageId, replayed: false };
+  }
+
+  /** @throws MESSAGE_NOT_FOUND (404). */
+  async getById(organizationId: string, id: string): Promise<Message & { attempts: Attempt[] }> {
+    const message = await this.messages.findById(organizationId, id);
+    if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+    return { ...message, attempts: await this.messages.attempts(organizationId, id) };
+  }
+
+  /**
+   * One page of the journal, newest first.
+   *
+   * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
+   */
+  async list(organizationId: string, filter: JournalFilter): Promise<JournalPage> {
+    let connectionIds: string[] | null = null;
+    if (filter.connectionId !== null) {
+      connectionIds = [(await this.connections.getById(organizationId, filter.connectionId)).id];
+    } else if (filter.status !== null) {
+      connectionIds = (await this.connections.list(organizationId)).map((connection) => connection.id);
+    }
+    const statuses = filter.status === null ? (connectionIds === null ? null : ALL_STATUSES) : [filter.status];
+    const found = await this.journal.page({
+      organizationId,
+      connectionIds,
+      statuses,
+      clientMessageId: filter.clientMessageId,
+      recipient: filter.recipient,
+      before: filter.before,
+      beforeId: filter.beforeId,
+      limit: filter.limit + 1,
+    });
+    const messages = found.slice(0, filter.limit);
+    return { messages, next: found.length > filter.limit ? (messages.at(-1) ?? null) : null };
+  }
+
+  /**
+   * Queues a failed message again; with the confirmation also one whose outcome is unknown.
+   *
+   * @param idempotencyKey optional; a repeat of the same key answers the message as it is and queues nothing.
+   * @throws MESSAGE_NOT_FOUND (404), IDEMPOTENCY_KEY_REUSED, MESSAGE_NOT_RETRYABLE, OUTCOME_UNKNOWN_NOT_CONFIRMED (409),
+   * SUBSCRIPTION_REQUIRED (402), and what `send` refuses for state, as 409.
+   */
+  async retry(
+    sender: Sender,
+    id: string,
+    options: { confirmOutcomeUnknown: boolean; idempotencyKey: string | null },
+  ): Promise<{ message: Message; replayed: boolean }> {
+    const { organizationId } = sender;
+    const message = await this.messages.findById(organizationId, id);
+    if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+    const key = options.idempotencyKey?.toLowerCase() ?? null;
+    if (await this.isRepeat(organizationId, key, id)) return { message, replayed: true };
+    await this.requirePayment(sender);
+    const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
+    if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
+    await this.requireSendable(organizationId, message);
+
+    const queued = await this.database.transaction(async () => {
+      if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return false;
+      const moved = await this.messages.retry({ organizationId, messageId: id, from });
+      if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
+      return true;
+    });
+    // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
+    if (!queued && !(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
+    if (queued) this.lane.wake(message.connectionId);
+    const current = await this.messages.findById(organizationId, id);
+    return { message: current ?? message, replayed: !queued };
+  }
+
+  private async prepare(
+    sender: Sender,
+    input: MessageInput,
+  ): Promise<{ connection: Connection; conversationId: string }> {
+    await this.requirePayment(sender);
+    const connection = await this.readyConnection(sender.organizationId, input.connectionId);
+    const window = await this.recipients.findOpen(connection.id, input.recipient);
+    if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+    const { conversationId } = window.open;
+    if (input.replyToMessageId !== null) {
+      const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
+      if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
+    }
+    if (input.mediaObjectId !== null) throw messagesErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
+    return { connection, conversationId };
+  }
+
+  /** A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again. */
+  private async replayInsteadOf(
+    error: unknown,
+    organizationId: string,
+    key: string,
+    fingerprint: string,
+  ): Promise<SendResult> {
+    if (!(error instanceof AppError)) throw error;
+    const known = await this.accepts.findByKey(organizationId, key);
+    if (known === null) throw error;
+    return replay(known, fingerprint);
+  }
+
+  private async requirePayment(sender: Sender): Promise<void> {
+    if (await this.billing.hasApiTime(sender.organizationId, sender.apiPaidUntil)) return;
+    throw billingErrors.SUBSCRIPTION_REQUIRED();
+  }
+
+  /** The connection, ready to send; a refusal is confirmed in the database, past the cache. */
+  private async readyConnection(organizationId: string, id: string): Promise<Connection> {
+    const cached = await this.connections.find(organizationId, id);
+    if (cached?.status === 'connected') return cached;
+    const fresh = await this.connections.getFresh(organizationId, id).catch((error: unknown) => {
+      throw error instanceof AppError ? error.withKind('unprocessable') : error;
+    });
+    if (fresh.status !== 'connected') throw connectionsErrors.CONNECTION_NOT_READY({ status: fresh.status });
+    return fresh;
+  }
+
+  private async requireSendable(organizationId: string, message: Message): Promise<void> {
+    try {
+      await this.readyConnection(organizationId, message.connectionId);
+      const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
+      if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
+    }
+  }
+
+  private async isRepeat(organizationId: string, key: string | null, messageId: string): Promise<boolean> {
+    const known = key === null ? null : await this.messages.findRetry(organizationId, key);
+    if (known !== null && known !== messageId) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
+    return known !== null;
+  }
+}
+
+function replay(known: Accepted, fingerprint: string): SendResult {
+  if (known.fingerprint !== fingerprint) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
+  return { messageId: known.messageId, replayed: true };
+}
+
+function notRetryable(status: string): AppError {
+  return status === 'outcome_unknown'
+    ? messagesErrors.OUTCOME_UNKNOWN_NOT_CONFIRMED({ status })
+    : messagesErrors.MESSAGE_NOT_RETRYABLE({ status });
+}

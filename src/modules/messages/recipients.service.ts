@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { ConversationsRepository } from './conversations.repository.js';
+import { windowClosesAt } from './windows.js';
+
+/** A contact whom an ordinary message may reach now. */
+export interface OpenConversation {
+  conversationId: string;
+  /** Milliseconds since the epoch. */
+  closesAt: number;
+}
+
+const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
+
+/** Tells whether the 24-hour window with a contact is open. */
+@Injectable()
+export class RecipientsService {
+  // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.
+  private readonly open = new ExpiringCache<string, OpenConversation>(CACHE);
+
+  constructor(private readonly conversations: ConversationsRepository) {}
+
+  /** The open conversation with a number, or when its window closed (null where the contact never wrote). */
+  async findOpen(
+    connectionId: string,
+    phone: string,
+  ): Promise<{ open: OpenConversation } | { open: null; expiredAt: Date | null }> {
+    const key = `${connectionId}/${phone}`;
+    const known = this.open.peek(key);
+    if (known !== undefined && known.closesAt > Date.now()) return { open: known };
+    const conversation = await this.conversations.findByPhone(connectionId, phone);
+    const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
+    if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
+      return { open: null, expiredAt: closesAt };
+    }
+    const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
+    this.open.set(key, open);
+    return { open };
+  }
+}
