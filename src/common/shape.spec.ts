@@ -1,0 +1,75 @@
+import Ajv from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import type { ErrorDetail } from './app-error.js';
+import { array, boolean, object, oneOf, string, uuid, type Shape } from './shape.js';
+
+function faultsOf(shape: Shape, value: unknown, field = 'f'): ErrorDetail[] {
+  const faults: ErrorDetail[] = [];
+  shape.check(value, field, faults);
+  return faults;
+}
+const rules = (shape: Shape, value: unknown): string[] =>
+  faultsOf(shape, value, '').map((fault) => `${fault.field}:${fault.rule}`);
+
+describe('shapes', () => {
+  it.each<[unknown, string[]]>([
+    ['', ['length']],
+    ['x', []],
+    ['x'.repeat(5), []],
+    ['x'.repeat(6), ['length']],
+    ['😀'.repeat(5), []],
+    ['😀'.repeat(6), ['length']],
+    [5, ['type']],
+    [null, ['type']],
+    [['x'], ['type']],
+  ])('a string of 1 to 5 characters takes %j: %j', (value, expected) => {
+    expect(faultsOf(string({ min: 1, max: 5 }), value).map((fault) => fault.rule)).toEqual(expected);
+  });
+
+  it('names nested, missing and unknown fields', () => {
+    const shape = object({
+      required: { id: uuid(), text: object({ required: { body: string() }, optional: { flag: boolean() } }) },
+      optional: { kind: oneOf(['a', 'b']), list: array(string({ max: 2 }), { min: 1, max: 2 }) },
+    });
+    const id = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
+    expect(rules(shape, { id, text: { body: '' } })).toEqual([]);
+    expect(rules(shape, { id: 'x', text: { flag: 1, other: 2 }, kind: 'c', list: ['abc'], extra: 1 })).toEqual([
+      'id:format',
+      'text.body:required',
+      'text.flag:type',
+      'text.other:unknown_field',
+      'kind:one_of',
+      'list[0]:length',
+      'extra:unknown_field',
+    ]);
+    expect(rules(shape, { id, text: 'no', list: [] })).toEqual(['text:type', 'list:length']);
+    expect(rules(shape, null)).toEqual([':type']);
+    expect(rules(shape, [])).toEqual([':type']);
+  });
+
+  it('lets other keys pass where it is open', () => {
+    expect(rules(object({ open: true, optional: { a: string() } }), { a: 1, b: 2 })).toEqual(['a:type']);
+  });
+
+  it('agrees with its own JSON Schema', () => {
+    const shape = object({
+      required: { a: string({ min: 1, max: 3 }), b: boolean() },
+      optional: { c: oneOf(['x', 'y']), d: array(string({ pattern: /^[0-9]+$/ }), { min: 1, max: 2 }) },
+    });
+    const validate = new Ajv({ allErrors: true }).compile(shape.schema);
+    const loose = fc.oneof(
+      fc.string({ maxLength: 5, unit: 'grapheme' }),
+      fc.boolean(),
+      fc.constantFrom('x', 'y', '1'),
+      fc.array(fc.constantFrom('1', '23', 'z', 4), { maxLength: 3 }),
+      fc.constant(null),
+    );
+    const value = fc.record({ a: loose, b: loose, c: loose, d: loose, e: loose }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(value, (candidate) => {
+        expect(faultsOf(shape, candidate, '').length === 0).toBe(validate(candidate));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

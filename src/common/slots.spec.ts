@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { Slots } from './slots.js';
+
+describe('Slots', () => {
+  it('hands out what is wanted and free, at least one, first come first served', async () => {
+    const slots = new Slots(4);
+    expect(await slots.acquire(3)).toBe(3);
+    expect(await slots.acquire(3)).toBe(1);
+    const order: string[] = [];
+    const second = slots.acquire(2).then((got) => order.push(`second ${got}`));
+    const third = slots.acquire(2).then((got) => order.push(`third ${got}`));
+    slots.release(1);
+    await second;
+    slots.release(3);
+    await third;
+    expect(order).toEqual(['second 1', 'third 2']);
+    expect(slots.taken).toBe(3);
+  });
+
+  it('refuses to hand out nothing', async () => {
+    await expect(new Slots(1).acquire(0)).rejects.toThrow('at least one');
+  });
+
+  it('never hands out more than there are, and serves everybody', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 8 }),
+        fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 60 }),
+        async (total, wants) => {
+          const slots = new Slots(total);
+          let held = 0;
+          const served = await Promise.all(
+            wants.map(async (want) => {
+              const got = await slots.acquire(want);
+              held += got;
+              expect(held).toBeLessThanOrEqual(total);
+              await new Promise(setImmediate);
+              held -= got;
+              slots.release(got);
+              return got;
+            }),
+          );
+          expect(served.every((got, index) => got >= 1 && got <= (wants[index] ?? 0))).toBe(true);
+          expect(slots.taken).toBe(0);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
