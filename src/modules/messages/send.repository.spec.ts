@@ -1,0 +1,314 @@
+import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { AcceptRepository, type NewMessage } from './accept.repository.js';
+import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
+import { SendRepository, type ClaimedMessage } from './send.repository.js';
+
+const OWNER = newId();
+const PACE = { ratePerSecond: 100_000, burstSeconds: 1 };
+
+let opened: OpenTestDatabase;
+let sends: SendRepository;
+let lanes: LaneRepository;
+let accepts: AcceptRepository;
+let outcomes: OutcomeRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  sends = new SendRepository(opened.database);
+  lanes = new LaneRepository(opened.database);
+  accepts = new AcceptRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database);
+});
+
+afterAll(() => opened.close());
+
+function newMessage(connectionId: string, recipient: string, change: Partial<NewMessage> = {}): NewMessage {
+  return {
+    id: newId(),
+    organizationId: connectionId,
+    connectionId,
+    conversationId: null,
+    type: 'text',
+    recipient,
+    sender: '15550000000',
+    body: 'hello',
+    content: { body: 'hello' },
+    clientMessageId: null,
+    replyToMessageId: null,
+    mediaObjectId: null,
+    idempotencyKey: newId(),
+    fingerprint: '00'.repeat(32),
+    ...change,
+  };
+}
+
+async function queue(connectionId: string, ...recipients: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const recipient of recipients) ids.push((await accepts.accept(newMessage(connectionId, recipient))).messageId);
+  return ids;
+}
+
+async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
+  await lanes.hold({ key: connectionId, owner, want: limit, giveBack: 0, ...PACE });
+  return sends.claim(connectionId, { laneKey: connectionId, owner, limit }, 24);
+}
+
+function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
+  return {
+    attemptId: claimed.attemptId,
+    messageId: claimed.id,
+    status: 'accepted',
+    attemptStatus: 'accepted',
+    metaMessageId: `wamid.${claimed.attemptId}`,
+    httpStatus: 200,
+    platformCode: null,
+    platformMessage: null,
+    category: null,
+    traceId: null,
+    delayMs: 0,
+    countTry: false,
+    ...change,
+  };
+}
+
+async function rowOf(id: string): Promise<Record<string, unknown>> {
+  const rows = await opened.database.query('select * from message where id = $1', [id]);
+  return rows[0] ?? {};
+}
+
+async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
+  return opened.database.query('select * from message_attempt where message_id = $1 order by number', [id]);
+}
+
+describe('claiming', () => {
+  it('takes the oldest message of each recipient, and the next one only after its outcome', async () => {
+    const lane = newId();
+    const [a1, a2, b1] = await queue(lane, '111', '111', '222');
+    const first = await claim(lane);
+    expect(first.map((row) => row.id).sort()).toEqual([a1, b1].sort());
+    expect(await claim(lane)).toEqual([]);
+    for (const row of first) expect(await outcomes.record(outcome(row))).toBe(true);
+    expect((await claim(lane)).map((row) => row.id)).toEqual([a2]);
+  });
+
+  it('opens an attempt, a lease and the state processing', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    const row = await rowOf(id);
+    expect(row).toMatchObject({ status: 'processing', attempt_count: 1, current_attempt_id: claimed?.attemptId });
+    expect((row.lease_until as Date).getTime()).toBeGreaterThan(Date.now() + 10_000);
+    expect(await attemptsOf(id)).toMatchObject([{ id: claimed?.attemptId, number: 1, status: 'started' }]);
+  });
+
+  it('stops where another process holds the lane', async () => {
+    const lane = newId();
+    await queue(lane, '111');
+    await lanes.hold({ key: lane, owner: newId(), want: 1, giveBack: 0, ...PACE });
+    expect(await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE })).toBeNull();
+    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, 24)).toEqual([]);
+  });
+
+  it('never hands one message to two claimers at once', async () => {
+    const lane = newId();
+    await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
+    await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
+    const rounds = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        new SendRepository(opened.database).claim(lane, { laneKey: lane, owner: OWNER, limit: 10 }, 24),
+      ),
+    );
+    const ids = rounds.flat().map((row) => row.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('walks on from recipient to recipient, once around and again from the start', async () => {
+    const lane = newId();
+    const recipients = Array.from({ length: 25 }, (_unused, index) => `7${String(index).padStart(3, '0')}`);
+    await queue(lane, ...recipients);
+    const seen: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      const rows = await claim(lane, 10);
+      seen.push(...rows.map((row) => row.recipient));
+    }
+    expect(seen).toHaveLength(25);
+    expect(new Set(seen).size).toBe(25);
+  });
+
+  it('passes over a recipient whose head is not due yet', async () => {
+    const lane = newId();
+    await queue(lane, '111', '111', '222');
+    const rows = await claim(lane);
+    const [a] = rows.filter((row) => row.recipient === '111');
+    if (a === undefined) throw new Error('nothing was claimed');
+    await outcomes.record(outcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, countTry: true }));
+    expect(await claim(lane)).toEqual([]);
+    expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
+  });
+
+  it('leaves what is too old to the expiry, which fails it', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    await opened.database.execute(
+      `update message set queued_at = queued_at - interval '25 hours', next_attempt_at = next_attempt_at - interval '25 hours'
+       where id = $1`,
+      [id],
+    );
+    expect(await claim(lane)).toEqual([]);
+    expect(await sends.expireQueued(24, 100)).toBe(1);
+    expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
+  });
+
+  it('costs the same with 100,000 messages to one recipient, in flight or not', async () => {
+    const lane = newId();
+    await opened.database.execute(
+      `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at,
+         queued_at, next_attempt_at)
+       select gen_random_uuid(), $1, $1, 'outbound', 'text', '4900000000', '{}', 'queued', now(), now(), now()
+       from generate_series(1, 100000)`,
+      [lane],
+    );
+    await opened.database.execute('analyze message');
+    const [head] = await claim(lane);
+    if (head === undefined) throw new Error('nothing was claimed');
+    const timed = async (): Promise<number> => {
+      const times: number[] = [];
+      for (let round = 0; round < 15; round++) {
+        const start = performance.now();
+        await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 32 }, 24);
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[7] ?? Infinity;
+    };
+    expect(await timed()).toBeLessThan(25);
+    await outcomes.record(outcome(head, { status: 'failed', attemptStatus: 'rejected' }));
+    expect(await timed()).toBeLessThan(25);
+  }, 60_000);
+});
+
+describe('outcomes', () => {
+  it('are fenced by the attempt, and close it all the same', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [old] = await claim(lane);
+    if (old === undefined) throw new Error('nothing was claimed');
+    await opened.database.execute(
+      `update message set status = 'queued', next_attempt_at = clock_timestamp() where id = $1`,
+      [id],
+    );
+    const [current] = await claim(lane);
+    if (current === undefined) throw new Error('nothing was claimed');
+    expect(await outcomes.record(outcome(old))).toBe(false);
+    expect(await rowOf(id)).toMatchObject({ status: 'processing', current_attempt_id: current.attemptId });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }, { status: 'started' }]);
+  });
+
+  it('settle a doubt however late they come', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    await opened.database.execute(`update message set lease_until = clock_timestamp() - interval '1 s' where id = $1`, [
+      id,
+    ]);
+    expect(await sends.expireLeases(100)).toEqual([lane]);
+    expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
+    expect(await outcomes.record(outcome(claimed))).toBe(true);
+    expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }]);
+  });
+
+  it('do not undo what a notification proved first', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const [claimed] = await claim(lane);
+    if (claimed === undefined) throw new Error('nothing was claimed');
+    await opened.database.execute(`update message set status = 'delivered' where id = $1`, [id]);
+    expect(await outcomes.record(outcome(claimed))).toBe(false);
+    expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
+    expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
+  });
+
+  it('of many messages at once neither deadlock nor get lost', async () => {
+    const lane = newId();
+    await Promise.all(
+      Array.from({ length: 200 }, (_unused, index) =>
+        accepts.accept(newMessage(lane, `8${String(index).padStart(3, '0')}`)),
+      ),
+    );
+    const claimed: ClaimedMessage[] = [];
+    for (let round = 0; round < 5; round++) claimed.push(...(await claim(lane, 64)));
+    expect(claimed).toHaveLength(200);
+    const other = new OutcomeRepository(opened.database);
+    const results = await Promise.all(
+      claimed.flatMap((row, index) => [
+        outcomes.record(outcome(row)),
+        other.record(outcome(claimed[199 - index] ?? row)),
+      ]),
+    );
+    expect(results.filter(Boolean)).toHaveLength(200);
+  });
+});
+
+describe('accepting', () => {
+  it('makes one message of a hundred concurrent requests with one key', async () => {
+    const lane = newId();
+    const message = newMessage(lane, '111');
+    const other = new AcceptRepository(opened.database);
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_unused, index) =>
+        (index % 2 === 0 ? accepts : other).accept({ ...message, id: newId() }),
+      ),
+    );
+    expect(new Set(results.map((result) => result.messageId)).size).toBe(1);
+    expect(results.filter((result) => result.kind === 'inserted')).toHaveLength(1);
+  });
+
+  it('tells callers that share a key what it stands for', async () => {
+    const lane = newId();
+    const message = newMessage(lane, '111');
+    const [first, second] = await Promise.all([
+      accepts.accept(message),
+      accepts.accept({ ...message, id: newId(), fingerprint: 'ff'.repeat(32) }),
+    ]);
+    expect(first).toEqual({ kind: 'inserted', messageId: message.id, fingerprint: message.fingerprint });
+    expect(second).toEqual({ kind: 'known', messageId: message.id, fingerprint: message.fingerprint });
+    expect(await accepts.findByKey(lane, message.idempotencyKey)).toEqual(second);
+    expect(await accepts.findByKey(newId(), message.idempotencyKey)).toBeNull();
+  });
+
+  it('lets a poisoned message fail alone', async () => {
+    const lane = newId();
+    const results = await Promise.allSettled(
+      Array.from({ length: 50 }, (_unused, index) =>
+        accepts.accept(newMessage(lane, '111', index === 23 ? { body: 'a\u0000b' } : {})),
+      ),
+    );
+    expect(results.map((result) => result.status).filter((status) => status === 'rejected')).toHaveLength(1);
+    expect(results[23]?.status).toBe('rejected');
+  });
+
+  it('cannot be called inside a transaction', async () => {
+    await expect(opened.database.transaction(() => accepts.accept(newMessage(newId(), '111')))).rejects.toThrow(
+      'cannot take part',
+    );
+  });
+});
+
+describe('due connections', () => {
+  it('are found by skipping, only those with due messages', async () => {
+    const [due, later] = [newId(), newId()];
+    await queue(due, '111', '222');
+    const [id = ''] = await queue(later, '111');
+    await opened.database.execute(
+      `update message set next_attempt_at = clock_timestamp() + interval '1 hour' where id = $1`,
+      [id],
+    );
+    const keys = (await sends.dueConnections(1_000)).map((lane) => lane.key);
+    expect(keys).toContain(due);
+    expect(keys).not.toContain(later);
+  });
+});

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions } from '../../src/platform/database/data-source.js';
+import { Database } from '../../src/platform/database/database.js';
+
+export interface TestDatabase {
+  url: string;
+  /** Removes the database; connections that are still open are ended. */
+  drop(): Promise<void>;
+}
+
+const TEMPLATE = 'herald_template';
+
+function adminUrl(): string {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url === undefined) throw new Error('TEST_DATABASE_URL is not set: run the tests with `npm test`');
+  return url;
+}
+
+async function asAdmin(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database of its own, cloned from the migrated template in milliseconds. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `herald_test_${randomBytes(8).toString('hex')}`;
+  // The template refuses to be copied while somebody else copies it: of many test files that start at once, wait.
+  for (let tries = 1; ; tries++) {
+    try {
+      await asAdmin(`create database ${name} template ${TEMPLATE}`);
+      break;
+    } catch (error) {
+      if (tries >= 50 || (error as { code?: string }).code !== '55006') throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20 * tries));
+    }
+  }
+  const url = new URL(adminUrl());
+  url.pathname = `/${name}`;
+  return { url: url.toString(), drop: () => asAdmin(`drop database if exists ${name} with (force)`) };
+}
+
+export interface OpenTestDatabase extends TestDatabase {
+  database: Database;
+  close(): Promise<void>;
+}
+
+/** A test database with a pool of three connections, for tests of repositories. */
+export async function openTestDatabase(poolSize = 3): Promise<OpenTestDatabase> {
+  const { url, drop } = await createTestDatabase();
+  const dataSource = new DataSource(dataSourceOptions({ url, poolSize, queryTimeoutMs: 20_000 }));
+  await dataSource.initialize();
+  return {
+    url,
+    drop,
+    database: new Database(dataSource),
+    close: async () => {
+      await dataSource.destroy();
+      await drop();
+    },
+  };
+}
