@@ -1,0 +1,282 @@
+import { newId } from '../../common/ids.js';
+import { Slots } from '../../common/slots.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import type { ClaimRequest, LaneHandler, LanePace } from './lane-handler.js';
+import { LaneRepository } from './lane.repository.js';
+import { LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
+
+let opened: OpenTestDatabase;
+let lanes: LaneRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase();
+  lanes = new LaneRepository(opened.database);
+});
+
+afterAll(() => opened.close());
+
+/** Rows in memory; the lane itself is a real row. */
+class ListHandler implements LaneHandler<number> {
+  readonly name = 'list';
+  maxInFlightPerLane = 100;
+  readonly rows = new Map<string, number[]>();
+  readonly done: { lane: string; item: number; at: number }[] = [];
+  lanePace: LanePace | null = { ratePerSecond: 1_000_000, burstSeconds: 1 };
+  workMs = 0;
+  claims = 0;
+  inFlight = 0;
+  most = 0;
+  hang: Promise<void> | null = null;
+
+  pace(): Promise<LanePace | null> {
+    return Promise.resolve(this.lanePace);
+  }
+
+  async claim(request: ClaimRequest): Promise<number[]> {
+    this.claims++;
+    if (this.hang !== null) await this.hang;
+    return (this.rows.get(request.laneKey) ?? []).splice(0, request.limit);
+  }
+
+  async work(item: number): Promise<void> {
+    this.inFlight++;
+    this.most = Math.max(this.most, this.inFlight);
+    if (this.workMs > 0) await new Promise((resolve) => setTimeout(resolve, this.workMs));
+    this.inFlight--;
+    this.done.push({ lane: '', item, at: performance.now() });
+  }
+
+  fill(lane: string, count: number): void {
+    this.rows.set(
+      lane,
+      Array.from({ length: count }, (_unused, index) => index),
+    );
+  }
+}
+
+function runnerFor(handler: ListHandler, change: Partial<LaneRunnerOptions<number>> = {}) {
+  const errors: string[] = [];
+  const runner = new LaneRunner({
+    handler,
+    lanes,
+    slots: new Slots(256),
+    owner: newId(),
+    onError: (message) => errors.push(message),
+    ...change,
+  });
+  return { runner, errors };
+}
+
+describe('a drain', () => {
+  it('works off all rows and leaves the lane free', async () => {
+    const handler = new ListHandler();
+    const lane = newId();
+    handler.fill(lane, 500);
+    const { runner, errors } = runnerFor(handler);
+    expect(await runner.drain(lane)).toBe('idle');
+    expect(handler.done).toHaveLength(500);
+    expect(errors).toEqual([]);
+    const other = runnerFor(handler).runner;
+    handler.fill(lane, 1);
+    expect(await other.drain(lane)).toBe('idle');
+  });
+
+  it('is one at a time in this process, and in the fleet', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 150;
+    const lane = newId();
+    handler.fill(lane, 3);
+    const { runner } = runnerFor(handler);
+    const first = runner.drain(lane);
+    expect(await runner.drain(lane)).toBe('held');
+    while (handler.claims === 0) await new Promise(setImmediate);
+    expect(await runnerFor(handler).runner.drain(lane)).toBe('held');
+    expect(await first).toBe('idle');
+  });
+
+  it('keeps to the places of the process and of the lane', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 5;
+    handler.maxInFlightPerLane = 7;
+    const lane = newId();
+    handler.fill(lane, 60);
+    await runnerFor(handler, { slots: new Slots(100) }).runner.drain(lane);
+    expect(handler.most).toBe(7);
+
+    handler.maxInFlightPerLane = 100;
+    handler.most = 0;
+    handler.fill(lane, 60);
+    const slots = new Slots(4);
+    await runnerFor(handler, { slots }).runner.drain(lane);
+    expect(handler.most).toBe(4);
+    expect(slots.taken).toBe(0);
+  });
+
+  it('keeps the pace over several drains and processes', async () => {
+    const handler = new ListHandler();
+    handler.lanePace = { ratePerSecond: 40, burstSeconds: 0.1 };
+    const lane = newId();
+    handler.fill(lane, 1_000);
+    const runners = [runnerFor(handler).runner, runnerFor(handler).runner];
+    const start = performance.now();
+    while (performance.now() - start < 2_500) {
+      await Promise.all(runners.map((runner) => runner.drain(lane)));
+    }
+    const seconds = (performance.now() - start) / 1_000;
+    expect(handler.done.length).toBeLessThanOrEqual(40 * (seconds + 0.1) + 1);
+    expect(handler.done.length).toBeGreaterThan(40 * seconds * 0.6);
+  });
+
+  it('ends after its quantum with rows left', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 20;
+    handler.maxInFlightPerLane = 1;
+    const lane = newId();
+    handler.fill(lane, 1_000);
+    const { runner } = runnerFor(handler, { quantumMs: 200 });
+    const start = performance.now();
+    expect(await runner.drain(lane)).toBe('more');
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(handler.done.length).toBeGreaterThan(2);
+  });
+
+  it('that is touched while it ends does not lose the rows', async () => {
+    const handler = new ListHandler();
+    const lane = newId();
+    let touched = false;
+    const slowRelease = {
+      hold: lanes.hold.bind(lanes),
+      release: async (key: string, owner: string, giveBack: number): Promise<void> => {
+        touched = runner.touch(lane);
+        await lanes.release(key, owner, giveBack);
+      },
+    };
+    const { runner } = runnerFor(handler, { lanes: slowRelease });
+    expect(await runner.drain(lane)).toBe('more');
+    expect(touched).toBe(true);
+    expect(runner.touch(lane)).toBe(false);
+  });
+
+  it('that hangs is given up, and the lane goes on', async () => {
+    const handler = new ListHandler();
+    const lane = newId();
+    let release = (): void => undefined;
+    handler.hang = new Promise((resolve) => {
+      release = resolve;
+    });
+    const slots = new Slots(200);
+    const { runner, errors } = runnerFor(handler, { hardDeadlineMs: 100, slots });
+    expect(await runner.drain(lane)).toBe('more');
+    expect(errors).toEqual([expect.stringContaining('hung')]);
+    handler.hang = null;
+    handler.fill(lane, 5);
+    expect(await runner.drain(lane)).toBe('idle');
+    expect(handler.done).toHaveLength(5);
+    release();
+    while (slots.taken > 0) await new Promise(setImmediate);
+  });
+
+  it('reports a claim that fails, frees its places and does not reject', async () => {
+    const handler = new ListHandler();
+    handler.claim = () => Promise.reject(new Error('the database is away'));
+    const slots = new Slots(10);
+    const { runner, errors } = runnerFor(handler, { slots });
+    const lane = newId();
+    expect(await runner.drain(lane)).toBe('paused');
+    expect(errors).toHaveLength(1);
+    expect(slots.taken).toBe(0);
+  });
+
+  it('leaves a paused lane alone, and one without a pace', async () => {
+    const handler = new ListHandler();
+    const lane = newId();
+    handler.fill(lane, 1);
+    await lanes.pause(lane, 'rate_limited');
+    expect(await runnerFor(handler).runner.drain(lane)).toBe('paused');
+    await lanes.resume(lane);
+    handler.lanePace = null;
+    expect(await runnerFor(handler).runner.drain(lane)).toBe('paused');
+    expect(handler.claims).toBe(0);
+  });
+});
+
+describe('pauses', () => {
+  it('grow 1, 4, 16, 60 seconds, and ten answers at once count as one', async () => {
+    const lane = newId();
+    const rest = async (): Promise<number> => {
+      const rows = await opened.database.query<{ seconds: number }>(
+        `select round(extract(epoch from paused_until - clock_timestamp()))::integer as seconds from lane where key = $1`,
+        [lane],
+      );
+      return rows[0]?.seconds ?? 0;
+    };
+    const seen: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(Array.from({ length: 10 }, () => lanes.pause(lane, 'rate_limited')));
+      seen.push(await rest());
+      await opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+    }
+    expect(seen).toEqual([1, 4, 16, 60, 60]);
+    await lanes.resume(lane);
+    await lanes.pause(lane, 'rate_limited');
+    expect(await rest()).toBe(1);
+  });
+});
+
+describe('stopping', () => {
+  it('claims no more and waits for what is in flight', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 100;
+    handler.maxInFlightPerLane = 5;
+    const lane = newId();
+    handler.fill(lane, 1_000);
+    const { runner } = runnerFor(handler);
+    const drain = runner.drain(lane);
+    while (handler.inFlight === 0) await new Promise(setImmediate);
+    expect(await runner.stop(5_000)).toBe(0);
+    await drain;
+    const claims = handler.claims;
+    expect(await runner.drain(lane)).toBe('more');
+    expect(handler.claims).toBe(claims);
+    expect(runner.touch(lane)).toBe(false);
+  });
+
+  it('tells how much is left when the time is up', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 400;
+    const lane = newId();
+    handler.fill(lane, 3);
+    const { runner } = runnerFor(handler);
+    const drain = runner.drain(lane);
+    while (handler.inFlight < 3) await new Promise(setImmediate);
+    expect(await runner.stop(50)).toBe(3);
+    await drain;
+    await runner.stop(2_000);
+  });
+});
+
+describe('fairness', () => {
+  it('serves a quiet lane at once beside a hundred busy ones', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 10;
+    const busy = Array.from({ length: 100 }, () => newId());
+    for (const lane of busy) handler.fill(lane, 200);
+    const { runner } = runnerFor(handler, { slots: new Slots(64), quantumMs: 500 });
+    let over = false;
+    const drains = busy.map(async (lane) => {
+      while (!over && (await runner.drain(lane)) === 'more');
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const quiet = newId();
+    handler.fill(quiet, 1);
+    const before = handler.rows.get(quiet)?.length;
+    const start = performance.now();
+    await runner.drain(quiet);
+    const took = performance.now() - start;
+    over = true;
+    await Promise.all(drains);
+    expect(before).toBe(1);
+    expect(handler.rows.get(quiet)).toEqual([]);
+    expect(took).toBeLessThan(1_000);
+  }, 60_000);
+});
