@@ -10,7 +10,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-const TEMPLATE = 'herald_template';
+const TEMPLATE = process.env.TEST_TEMPLATE_DATABASE ?? 'herald_template';
 
 function adminUrl(): string {
   const url = process.env.TEST_DATABASE_URL;

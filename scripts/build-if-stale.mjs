@@ -1,0 +1,156 @@
+// Builds dist/ when a source is newer than the last build. Imported by other scripts, and `prestart` of npm.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DIST = join(ROOT, 'dist');
+const STAMP = join(DIST, '.build-stamp');
+const LOCK = join(DIST, '.build-lock');
+const SOURCES = ['src', 'migrations'];
+const SETTINGS = ['tsconfig.json', 'tsconfig.build.json', 'nest-cli.json', 'package-lock.json'];
+// A build takes seconds; a lock older than this was left behind by a process that was killed.
+const LOCK_TIMEOUT_MS = 180_000;
+
+/**
+ * Makes dist/ match the sources; quick where it does already. Concurrent callers wait for one another.
+ *
+ * @returns {Promise<{built: boolean, failed: boolean}>} `failed`: the compiler found type errors (it emits all the same).
+ */
+export async function buildIfStale() {
+  if (!isStale(readStamp())) return { built: false, failed: readStamp().failed };
+  mkdirSync(DIST, { recursive: true });
+  await takeLock();
+  try {
+    const stamp = readStamp();
+    if (!isStale(stamp)) return { built: false, failed: stamp.failed };
+    return { built: true, failed: await build(stamp) };
+  } finally {
+    rmSync(LOCK, { recursive: true, force: true });
+  }
+}
+
+/** Every source that the build compiles, with the time of its last change in milliseconds. */
+function sources() {
+  const found = [];
+  const walk = (folder) => {
+    for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) walk(path);
+      else if (path.endsWith('.ts') && !path.endsWith('.spec.ts')) {
+        found.push({ path, changedAt: statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0 });
+      }
+    }
+  };
+  for (const folder of SOURCES) walk(folder);
+  return found;
+}
+
+function listHash(files) {
+  return createHash('sha1')
+    .update(files.map((file) => file.path).join('\n'))
+    .digest('hex');
+}
+
+function readStamp() {
+  try {
+    const { list, failed } = JSON.parse(readFileSync(STAMP, 'utf8'));
+    return { list, failed, at: statSync(STAMP).mtimeMs };
+  } catch {
+    return null;
+  }
+}
+
+function isStale(stamp) {
+  if (stamp === null || settingsChangedSince(stamp.at)) return true;
+  const files = sources();
+  return stamp.list !== listHash(files) || files.some((file) => file.changedAt > stamp.at);
+}
+
+function settingsChangedSince(time) {
+  return SETTINGS.some((name) => (statSync(join(ROOT, name), { throwIfNoEntry: false })?.mtimeMs ?? 0) > time);
+}
+
+async function build(stamp) {
+  // The compiler's own memory of what it emitted is void where dist was touched or its settings changed.
+  if (stamp === null || settingsChangedSince(stamp.at)) rmSync(join(DIST, '.tsbuildinfo'), { force: true });
+  const startedAt = new Date();
+  const files = sources();
+  const { code, output } = await run([join(ROOT, 'node_modules/@nestjs/cli/bin/nest.js'), 'build']);
+  if (code !== 0 && !existsSync(join(DIST, 'migrations'))) throw new Error(`the build failed:\n${output}`);
+  removeOrphans(files);
+  writeFileSync(STAMP, JSON.stringify({ list: listHash(files), failed: code !== 0 }));
+  // What changes while the compiler runs is newer than the stamp, and so built next time.
+  utimesSync(STAMP, startedAt, startedAt);
+  return code !== 0;
+}
+
+function run(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, output }));
+  });
+}
+
+/** The compiler leaves the output of deleted sources behind, and a deleted migration must not be found. */
+function removeOrphans(files) {
+  const kept = new Set(files.map((file) => file.path.replace(/\.ts$/, '')));
+  const walk = (folder) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) walk(path);
+      else if (!kept.has(relative(DIST, path).replace(/\.(js|js\.map|d\.ts)$/, ''))) rmSync(path, { force: true });
+    }
+  };
+  for (const folder of SOURCES) if (existsSync(join(DIST, folder))) walk(join(DIST, folder));
+}
+
+async function takeLock() {
+  const deadline = Date.now() + LOCK_TIMEOUT_MS;
+  for (;;) {
+    try {
+      mkdirSync(LOCK);
+      writeFileSync(join(LOCK, 'pid'), String(process.pid));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (isAbandoned()) rmSync(LOCK, { recursive: true, force: true });
+    else if (Date.now() > deadline) throw new Error(`another build holds ${LOCK}`);
+    else await sleep(100);
+  }
+}
+
+function isAbandoned() {
+  let pid;
+  try {
+    pid = Number(readFileSync(join(LOCK, 'pid'), 'utf8'));
+  } catch {
+    // Between the two steps of taking it; only one that stays so was abandoned.
+    return Date.now() - (statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 5_000;
+  }
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+}
+
+/** Says in one line what was done; nothing where there was nothing to do. */
+export function reportBuild({ built, failed }, durationMs) {
+  if (built) process.stderr.write(`built dist/ in ${(durationMs / 1000).toFixed(1)} s\n`);
+  if (failed) process.stderr.write('dist/ was built in spite of type errors: `npm run typecheck` lists them\n');
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const startedAt = performance.now();
+  reportBuild(await buildIfStale(), performance.now() - startedAt);
+}

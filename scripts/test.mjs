@@ -1,0 +1,123 @@
+// Runs the tests: `node scripts/test.mjs [unit|e2e] [jest arguments]`. One PostgreSQL serves the whole run; each test
+// file clones its own database from a migrated template.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildIfStale, reportBuild } from './build-if-stale.mjs';
+import { prepareTemplate } from './lib/test-template.mjs';
+import { startTestPostgres } from './lib/test-postgres.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
+
+const timings = [];
+let jest = null;
+let interrupted = null;
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    interrupted = signal;
+    jest?.kill(signal);
+  });
+}
+
+async function timed(name, work) {
+  const startedAt = performance.now();
+  const result = await work();
+  timings.push(`${name} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+/** Runs Jest and resolves with its exit code and its counts (null where it wrote none). */
+async function runJest(args, url, template) {
+  const folder = mkdtempSync(join(tmpdir(), 'herald-jest-'));
+  const resultFile = join(folder, 'result.json');
+  const options = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`;
+  try {
+    const code = await new Promise((resolve, reject) => {
+      jest = spawn(process.execPath, [JEST, ...args, '--json', `--outputFile=${resultFile}`], {
+        cwd: ROOT,
+        // Jest writes its JSON to standard output as well; its report is on standard error.
+        stdio: ['inherit', 'ignore', 'inherit'],
+        env: {
+          ...process.env,
+          NODE_OPTIONS: options.trim(),
+          NODE_ENV: 'test',
+          TEST_DATABASE_URL: url,
+          TEST_TEMPLATE_DATABASE: template,
+        },
+      });
+      jest.once('error', reject);
+      jest.once('close', (status) => resolve(status ?? 1));
+    });
+    return { code, counts: readCounts(resultFile) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function readCounts(file) {
+  try {
+    const result = JSON.parse(readFileSync(file, 'utf8'));
+    // A file that could not even be loaded holds no test that failed, and is a failure.
+    const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
+    return { passed: result.numPassedTests, failed, skipped: result.numPendingTests + result.numTodoTests };
+  } catch {
+    return null;
+  }
+}
+
+function jestArguments(args) {
+  const [first, ...rest] = args;
+  if (first === 'unit' || first === 'e2e') return ['--selectProjects', first, ...withPaths(rest)];
+  return withPaths(args);
+}
+
+// `--selectProjects` takes every word that follows as one more project, so paths are named by their own option.
+function withPaths(args) {
+  const paths = args.filter((arg) => /^(src|test|bench)\b/.test(arg));
+  const others = args.filter((arg) => !paths.includes(arg));
+  return paths.length === 0 ? others : [...others, '--testPathPatterns', ...paths];
+}
+
+async function main() {
+  await timed('build', async () => {
+    const startedAt = performance.now();
+    reportBuild(await buildIfStale(), performance.now() - startedAt);
+  });
+  let server = null;
+  let template = null;
+  let outcome;
+  try {
+    const given = process.env.TEST_DATABASE_URL;
+    server = given ? { url: given, stop: async () => undefined } : await timed('PostgreSQL', startTestPostgres);
+    template = await timed('template', () => prepareTemplate(server.url, given !== undefined));
+    if (interrupted === null) {
+      outcome = await timed('tests', () => runJest(jestArguments(process.argv.slice(2)), server.url, template.name));
+    }
+  } finally {
+    await timed('stop', async () => {
+      await template?.drop();
+      await server?.stop();
+    });
+  }
+  if (interrupted !== null) {
+    process.stderr.write(`stopped by ${interrupted}\n`);
+    return interrupted === 'SIGINT' ? 130 : 143;
+  }
+  return report(outcome);
+}
+
+function report({ code, counts }) {
+  process.stdout.write(`${timings.join(', ')}\n`);
+  if (counts === null) return code === 0 ? 1 : code;
+  const { passed, failed, skipped } = counts;
+  const ranNothing = passed + failed === 0;
+  if (ranNothing) process.stdout.write('no test ran\n');
+  process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+  return ranNothing && code === 0 ? 1 : code;
+}
+
+process.exitCode = await main();
