@@ -1,0 +1,132 @@
+import { GraphError } from '../graph-error.js';
+import { StateStore } from '../state/state-store.js';
+import type { Template, TemplateComponent } from '../templates/template.types.js';
+import { TemplateStore } from '../templates/template-store.js';
+import { checkTemplateMessage } from './template-checks.js';
+
+const WABA = '102290129340398';
+const store = new TemplateStore(new StateStore(null, () => undefined).collection('templates'));
+
+function add(name: string, components: TemplateComponent[], rest: Partial<Template> = {}): void {
+  store.put({
+    id: String(1000 + store.ofAccount(WABA).length),
+    wabaId: WABA,
+    name,
+    language: 'en_US',
+    category: 'UTILITY',
+    status: 'APPROVED',
+    parameterFormat: 'POSITIONAL',
+    components,
+    rejectedReason: 'NONE',
+    qualityScore: 'UNKNOWN',
+    createdAt: 0,
+    updatedAt: 0,
+    ...rest,
+  });
+}
+
+const BODY = (text: string): TemplateComponent => ({ type: 'BODY', text });
+add('plain', [BODY('Hello.')]);
+add('order', [BODY('Hello {{1}}, order {{2}} is here.')]);
+add('named', [BODY('Hello {{first_name}}.')], { parameterFormat: 'NAMED' });
+add('picture', [{ type: 'HEADER', format: 'IMAGE' }, BODY('Look.')]);
+add('titled', [{ type: 'HEADER', format: 'TEXT', text: 'Order {{1}}' }, BODY('Done.')]);
+add('linked', [
+  BODY('Track it.'),
+  {
+    type: 'BUTTONS',
+    buttons: [
+      { type: 'QUICK_REPLY', text: 'Stop' },
+      { type: 'URL', text: 'Track', url: 'https://example.com/{{1}}' },
+    ],
+  },
+]);
+add('code', [{ type: 'BODY' }, { type: 'BUTTONS', buttons: [{ type: 'OTP', text: 'Copy' }] }], {
+  category: 'AUTHENTICATION',
+});
+add('paused', [BODY('x')], { status: 'PAUSED' });
+add('disabled', [BODY('x')], { status: 'DISABLED' });
+add('pending', [BODY('x')], { status: 'PENDING' });
+
+function check(name: string, components?: unknown, toUserId = false, language = 'en_US'): GraphError | null {
+  try {
+    checkTemplateMessage({ template: { name, language: { code: language }, components } }, WABA, store, toUserId);
+    return null;
+  } catch (error) {
+    if (error instanceof GraphError) return error;
+    throw error;
+  }
+}
+
+const text = (...values: unknown[]) => values.map((value) => ({ type: 'text', text: value }));
+const body = (...values: unknown[]) => [{ type: 'body', parameters: text(...values) }];
+const url = (index: number | string, value: string) => ({
+  type: 'button',
+  sub_type: 'url',
+  index,
+  parameters: text(value),
+});
+
+describe('a template message', () => {
+  it.each<[string, string, unknown]>([
+    ['without variables', 'plain', undefined],
+    ['with all its values', 'order', body('Ana', '42')],
+    ['with a localised value', 'order', [{ type: 'BODY', parameters: [...text('Ana'), currency()] }]],
+    [
+      'with named values',
+      'named',
+      [{ type: 'body', parameters: [{ type: 'text', parameter_name: 'first_name', text: 'A' }] }],
+    ],
+    ['with its picture', 'picture', [{ type: 'header', parameters: [{ type: 'image', image: { id: '1' } }] }]],
+    ['with a button value, index as text', 'linked', [url('1', '42')]],
+    ['with a button value, index as number', 'linked', [url(1, '42')]],
+    ['with a code, twice', 'code', [...body('123456'), url('0', '123456')]],
+  ])('%s is taken', (_, name, components) => {
+    expect(check(name, components)).toBeNull();
+  });
+
+  it.each<[string, number, string, unknown]>([
+    ['of an unknown name', 132001, 'nobody', undefined],
+    ['that waits for review', 132001, 'pending', undefined],
+    ['that is paused', 132015, 'paused', undefined],
+    ['that is disabled', 132016, 'disabled', undefined],
+    ['with too few values', 132000, 'order', body('Ana')],
+    ['with too many values', 132000, 'plain', body('Ana')],
+    ['with none where some are needed', 132000, 'order', undefined],
+    ['with a value that is no text', 100, 'order', body('Ana', 42)],
+    ['with an empty value', 131008, 'order', body('Ana', '')],
+    ['with a line break in a value', 132018, 'order', body('Ana', 'a\nb')],
+    ['with five spaces in a value', 132018, 'order', body('Ana', 'a     b')],
+    ['with a picture in its text', 132012, 'order', [{ type: 'body', parameters: [...text('A'), { type: 'image' }] }]],
+    ['that gets too long', 132005, 'order', body('Ana', 'x'.repeat(1024))],
+    [
+      'with a value of another name',
+      132000,
+      'named',
+      [{ type: 'body', parameters: [{ type: 'text', parameter_name: 'x', text: 'A' }] }],
+    ],
+    ['with a value without a name', 100, 'named', body('Ana')],
+    ['without its picture', 132012, 'picture', undefined],
+    ['with a text for its picture', 132012, 'picture', [{ type: 'header', parameters: text('x') }]],
+    ['without its title', 132000, 'titled', undefined],
+    ['without its button value', 131008, 'linked', undefined],
+    ['with the value at another button', 131008, 'linked', [url('0', '42')]],
+    ['with the code only once', 131008, 'code', body('123456')],
+  ])('%s is refused', (_, code, name, components) => {
+    expect(check(name, components)?.code).toBe(code);
+  });
+
+  it('is looked up by its language too, and answered 404', () => {
+    const error = check('plain', undefined, false, 'de');
+    expect(error?.code).toBe(132001);
+    expect(error?.httpStatus).toBe(404);
+  });
+
+  it('with a code needs a phone number', () => {
+    expect(check('code', [...body('123456'), url('0', '123456')], true)?.code).toBe(131062);
+  });
+});
+
+function currency(): object {
+  return { type: 'currency', currency: { fallback_value: '$9', code: 'USD', amount_1000: 9000 } };
+}

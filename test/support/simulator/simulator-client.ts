@@ -1,0 +1,53 @@
+import { request } from 'undici';
+
+export interface GraphAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** Undefined where the answer has no JSON body. */
+  json: {
+    messages?: { id: string; message_status?: string }[];
+    contacts?: { input: string; wa_id?: string; user_id?: string }[];
+    error?: { code: number; message: string; error_data?: { details: string }; error_subcode?: number; type: string };
+    [key: string]: unknown;
+  };
+}
+
+/** Speaks to a simulator the way an application and a tester do. */
+export class SimulatorClient {
+  constructor(
+    private readonly url: string,
+    private readonly phoneNumberId: string,
+    private readonly token = 'token',
+  ) {}
+
+  /** Sends a message; `body` is put over a minimal text message. */
+  send(body: Record<string, unknown>, phoneNumberId = this.phoneNumberId): Promise<GraphAnswer> {
+    const text = body.type === undefined ? { type: 'text', text: { body: 'hello' } } : {};
+    return this.call('POST', `/v26.0/${phoneNumberId}/messages`, { messaging_product: 'whatsapp', ...text, ...body });
+  }
+
+  /** As {@link send}; gives the message's id. Throws where it was not taken. */
+  async sendTaken(body: Record<string, unknown>, phoneNumberId = this.phoneNumberId): Promise<string> {
+    const answer = await this.send(body, phoneNumberId);
+    const id = answer.json.messages?.[0]?.id;
+    if (answer.status !== 200 || id === undefined) throw new Error(`not taken: ${answer.status} ${answer.text}`);
+    return id;
+  }
+
+  control(method: 'GET' | 'POST', path: string, body?: unknown): Promise<GraphAnswer> {
+    return this.call(method, `/_simulator/${path}`, body);
+  }
+
+  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<GraphAnswer> {
+    const response = await request(`${this.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    const isJson = String(response.headers['content-type']).startsWith('application/json');
+    const json = (isJson ? JSON.parse(text) : {}) as GraphAnswer['json'];
+    return { status: response.statusCode, headers: response.headers, text, json };
+  }
+}
