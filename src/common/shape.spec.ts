@@ -1,4 +1,4 @@
-import Ajv from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import type { ErrorDetail } from './app-error.js';
 import { array, boolean, object, oneOf, string, uuid, type Shape } from './shape.js';
@@ -56,7 +56,7 @@ describe('shapes', () => {
       required: { a: string({ min: 1, max: 3 }), b: boolean() },
       optional: { c: oneOf(['x', 'y']), d: array(string({ pattern: /^[0-9]+$/ }), { min: 1, max: 2 }) },
     });
-    const validate = new Ajv({ allErrors: true }).compile(shape.schema);
+    const validate = new Ajv2020({ allErrors: true }).compile(shape.schema);
     const loose = fc.oneof(
       fc.string({ maxLength: 5, unit: 'grapheme' }),
       fc.boolean(),

@@ -145,6 +145,30 @@ export function array(items: Shape, rules: { min?: number; max?: number; descrip
   };
 }
 
+/**
+ * A shape with a further rule that JSON Schema can't state well. `check` runs only where the shape itself holds;
+ * `schema` is merged into the shape's.
+ */
+export function refined<S extends Shape>(
+  shape: S,
+  check: (value: never, field: string, faults: ErrorDetail[]) => void,
+  schema: Readonly<Record<string, unknown>> = {},
+): Shape {
+  return {
+    check(value, field, faults) {
+      const before = faults.length;
+      shape.check(value, field, faults);
+      if (faults.length === before) check(value as never, field, faults);
+    },
+    schema: { ...shape.schema, ...schema },
+  };
+}
+
+/** Any JSON value of the given type, left to the platform. */
+export function free(schema: Readonly<Record<string, unknown>>): Shape {
+  return { check: () => undefined, schema };
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,7 +3,8 @@ import type { ErrorDetail } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/canonical-json.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { fault, isObject } from '../../common/shape.js';
-import { MESSAGE_VARIANTS, type MessageVariant } from './message-variants.js';
+import { MESSAGE_VARIANTS } from './variants/message-variants.js';
+import type { MessageVariant } from './variants/variant.js';
 
 /** A well-formed request to send. */
 export interface MessageInput {

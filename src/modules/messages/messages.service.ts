@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
-import { newId } from '../../common/ids.js';
+import { isUuid, newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
 import { billingErrors } from '../billing/billing.errors.js';
 import { BillingService } from '../billing/billing.service.js';
@@ -170,15 +170,23 @@ export class MessagesService {
   ): Promise<{ connection: Connection; conversationId: string }> {
     await this.requirePayment(sender);
     const connection = await this.readyConnection(sender.organizationId, input.connectionId);
-    const window = await this.recipients.findOpen(connection.id, input.recipient);
-    if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
-    const { conversationId } = window.open;
+    const conversationId = await this.conversationFor(connection, input);
     if (input.replyToMessageId !== null) {
       const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
       if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
     }
-    if (input.mediaObjectId !== null) throw messagesErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
+    if (input.mediaObjectId !== null || isUuid(input.content.id)) {
+      throw messagesErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
+    }
     return { connection, conversationId };
+  }
+
+  /** A template may go to anybody at any time; everything else needs a window that the contact has opened. */
+  private async conversationFor(connection: Connection, input: MessageInput): Promise<string> {
+    if (input.type === 'template') return this.recipients.resolve(connection, input.recipient);
+    const window = await this.recipients.findOpen(connection.id, input.recipient);
+    if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+    return window.open.conversationId;
   }
 
   /** A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again. */
@@ -213,6 +221,7 @@ export class MessagesService {
   private async requireSendable(organizationId: string, message: Message): Promise<void> {
     try {
       await this.readyConnection(organizationId, message.connectionId);
+      if (message.type === 'template') return;
       const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
       if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
     } catch (error) {

@@ -18,6 +18,8 @@ export class RecipientsService {
   // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.
   private readonly open = new ExpiringCache<string, OpenConversation>(CACHE);
 
+  private readonly conversationIds = new ExpiringCache<string, string>(CACHE);
+
   constructor(private readonly conversations: ConversationsRepository) {}
 
   /** The open conversation with a number, or when its window closed (null where the contact never wrote). */
@@ -36,5 +38,13 @@ export class RecipientsService {
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
     this.open.set(key, open);
     return { open };
+  }
+
+  /** The conversation with a number, made at the first contact. */
+  async resolve(connection: { id: string; organizationId: string }, phone: string): Promise<string> {
+    return this.conversationIds.get(`${connection.id}/${phone}`, async () => {
+      const conversation = await this.conversations.resolve(connection, { phone });
+      return conversation.id;
+    });
   }
 }

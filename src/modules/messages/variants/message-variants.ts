@@ -1,0 +1,16 @@
+import { interactiveVariant } from './interactive-variant.js';
+import { mediaVariant } from './media-variant.js';
+import { reactionVariant } from './reaction-variant.js';
+import { templateVariant } from './template-variant.js';
+import { legacyTextVariant, textVariant } from './text-variants.js';
+import type { MessageVariant } from './variant.js';
+
+/** Every form of POST /messages; exactly one fits a valid body, and `type` says which. */
+export const MESSAGE_VARIANTS: readonly MessageVariant[] = [
+  textVariant,
+  legacyTextVariant,
+  mediaVariant,
+  templateVariant,
+  interactiveVariant,
+  reactionVariant,
+];
