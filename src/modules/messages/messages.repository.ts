@@ -53,8 +53,8 @@ export class MessagesRepository {
   ): Promise<{ id: string; status: MessageStatus } | null> {
     const rows = await this.database.query<{ id: string; status: MessageStatus }>(
       `select m.id, m.status from message m left join conversation c on c.id = m.conversation_id
-       where m.organization_id = $1 and m.id = $2 and coalesce(c.merged_into, m.conversation_id) = $3
-         and m.status <> 'failed'`,
+       where m.organization_id = $1 and m.id = $2 and m.status <> 'failed'
+         and coalesce(c.merged_into, m.conversation_id) = coalesce((select merged_into from conversation where id = $3), $3)`,
       [organizationId, id, conversationId],
     );
     return rows[0] ?? null;

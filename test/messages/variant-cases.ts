@@ -1,0 +1,297 @@
+/** Every field of every variant of POST /messages: at its limit, over it, of the wrong type, missing and surplus. */
+
+export interface VariantCase {
+  name: string;
+  /** Body without connection_id and to, unless they are what is tested. */
+  body: Record<string, unknown>;
+  /** Expected `field:rule` of each fault; none: accepted. */
+  faults: string[];
+}
+
+const UUID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
+const long = (length: number, unit = 'x'): string => unit.repeat(length);
+
+function cases(group: string, table: [string, Record<string, unknown>, string[]][]): VariantCase[] {
+  return table.map(([name, body, faults]) => ({ name: `${group}: ${name}`, body, faults }));
+}
+
+const text = (change: Record<string, unknown>): Record<string, unknown> => ({ type: 'text', text: change });
+const textBody = text({ body: 'hello' });
+
+const common = cases('common', [
+  ['client_message_id of 200 characters', { ...textBody, client_message_id: long(200) }, []],
+  ['client_message_id of 201', { ...textBody, client_message_id: long(201) }, ['client_message_id:length']],
+  ['client_message_id that is a number', { ...textBody, client_message_id: 7 }, ['client_message_id:type']],
+  ['to without a plus', { ...textBody, to: '15550100001' }, []],
+  ['to of 8 digits', { ...textBody, to: '12345678' }, []],
+  ['to of 7 digits', { ...textBody, to: '1234567' }, ['to:format']],
+  ['to of 16 digits', { ...textBody, to: '+1234567890123456' }, []],
+  ['to of 17 digits', { ...textBody, to: '12345678901234567' }, ['to:format']],
+  ['to with spaces', { ...textBody, to: '+1 555 0100001' }, ['to:format']],
+  ['to that is a number', { ...textBody, to: 15550100001 }, ['to:type']],
+  ['to with two pluses', { ...textBody, to: '++15550100001' }, ['to:format']],
+  ['to with a line break', { ...textBody, to: '15550100001\n' }, ['to:format']],
+  ['to in other digits', { ...textBody, to: '١٢٣٤٥٦٧٨' }, ['to:format']],
+  ['to missing', { ...textBody, to: undefined }, ['to:required']],
+  ['to null', { ...textBody, to: null }, ['to:type']],
+  ['connection_id missing', { ...textBody, connection_id: undefined }, ['connection_id:required']],
+  ['connection_id malformed', { ...textBody, connection_id: 'abc' }, ['connection_id:format']],
+  ['connection_id null', { ...textBody, connection_id: null }, ['connection_id:type']],
+  ['reply_to_message_id malformed', { ...textBody, reply_to_message_id: 'x' }, ['reply_to_message_id:format']],
+  ['media_object_id malformed', { ...textBody, media_object_id: 'x' }, ['media_object_id:format']],
+  ['a surplus field', { ...textBody, priority: 1 }, ['priority:unknown_field']],
+  ['an unknown type', { type: 'location', location: {} }, ['type:one_of']],
+  ['type in capitals', { type: 'TEXT', text: { body: 'x' } }, ['type:one_of']],
+  ['type that is a number', { type: 5 }, ['type:one_of']],
+  ['type null', { type: null, text: { body: 'x' } }, ['type:one_of']],
+  ['type that is an own property of objects', { type: 'constructor' }, ['type:one_of']],
+  ['two variants at once', { ...textBody, media: { id: '1' } }, ['media:unknown_field']],
+]);
+
+const texts = cases('text', [
+  ['one character', text({ body: 'x' }), []],
+  ['4096 characters', text({ body: long(4096) }), []],
+  ['4096 emoji', text({ body: long(4096, '😀') }), []],
+  ['4097 characters', text({ body: long(4097) }), ['text.body:length']],
+  ['empty', text({ body: '' }), ['text.body:length']],
+  ['body missing', text({}), ['text.body:required']],
+  ['body a number', text({ body: 5 }), ['text.body:type']],
+  ['body null', text({ body: null }), ['text.body:type']],
+  ['with a preview', text({ body: 'x', preview_url: true }), []],
+  ['preview_url as text', text({ body: 'x', preview_url: 'true' }), ['text.preview_url:type']],
+  ['preview_url null', text({ body: 'x', preview_url: null }), ['text.preview_url:type']],
+  ['surplus key inside', text({ body: 'x', bold: true }), ['text.bold:unknown_field']],
+  ['text missing', { type: 'text' }, ['text:required']],
+  ['text a string', { type: 'text', text: 'hello' }, ['text:type']],
+  ['text an array', { type: 'text', text: ['hello'] }, ['text:type']],
+  ['legacy', { body: 'x' }, []],
+  ['legacy of 4096 characters', { body: long(4096) }, []],
+  ['legacy of 4097', { body: long(4097) }, ['body:length']],
+  ['legacy empty', { body: '' }, ['body:length']],
+  ['legacy without a body', {}, ['body:required']],
+  ['legacy with a text object', { body: 'x', text: { body: 'x' } }, ['text:unknown_field']],
+  ['text with a legacy body', { ...textBody, body: 'x' }, ['body:unknown_field']],
+]);
+
+const media = (type: string, change: Record<string, unknown>): Record<string, unknown> => ({ type, media: change });
+const LINK = 'https://example.com/file';
+
+const medias = cases('media', [
+  ...['image', 'video', 'audio', 'document', 'sticker'].flatMap(
+    (type): [string, Record<string, unknown>, string[]][] => [
+      [`${type} by link`, media(type, { link: LINK }), []],
+      [`${type} by the platform's id`, media(type, { id: '1037543291543636' }), []],
+      [`${type} without media`, { type }, ['media:required']],
+      [`${type} without id and link`, media(type, {}), ['media:exactly_one']],
+      [`${type} with id and link`, media(type, { id: '1', link: LINK }), ['media:exactly_one']],
+    ],
+  ),
+  ['link without https', media('image', { link: 'http://example.com/a' }), ['media.link:format']],
+  ['link that is no address', media('image', { link: 'https://' }), ['media.link:format']],
+  ['link with a space', media('image', { link: 'https://example.com/a b' }), ['media.link:format']],
+  ['link a number', media('image', { link: 5 }), ['media.link:type']],
+  ['id a number', media('image', { id: 5 }), ['media.id:type']],
+  ['id empty', media('image', { id: '' }), ['media.id:length']],
+  ['media a string', { type: 'image', media: 'x' }, ['media:type']],
+  ['caption of 1024 characters', media('image', { link: LINK, caption: long(1024) }), []],
+  ['caption of 1025', media('image', { link: LINK, caption: long(1025) }), ['media.caption:length']],
+  ['caption a number', media('image', { link: LINK, caption: 5 }), ['media.caption:type']],
+  ['caption on a video', media('video', { link: LINK, caption: 'x' }), []],
+  ['caption on a document', media('document', { link: LINK, caption: 'x' }), []],
+  ['caption on audio', media('audio', { link: LINK, caption: 'x' }), ['media.caption:not_for_type']],
+  ['caption on a sticker', media('sticker', { link: LINK, caption: 'x' }), ['media.caption:not_for_type']],
+  ['filename of 240 characters', media('document', { link: LINK, filename: long(240) }), []],
+  ['filename of 241', media('document', { link: LINK, filename: long(241) }), ['media.filename:length']],
+  ['filename a number', media('document', { link: LINK, filename: 5 }), ['media.filename:type']],
+  ['filename on an image', media('image', { link: LINK, filename: 'a.jpg' }), ['media.filename:not_for_type']],
+  ['voice on audio', media('audio', { link: LINK, voice: true }), []],
+  ['voice as text', media('audio', { link: LINK, voice: 'true' }), ['media.voice:type']],
+  ['voice on a video', media('video', { link: LINK, voice: true }), ['media.voice:not_for_type']],
+  ['surplus key inside', media('image', { link: LINK, width: 5 }), ['media.width:unknown_field']],
+  [
+    'link beside media_object_id',
+    { ...media('image', { link: LINK }), media_object_id: UUID },
+    ['media_object_id:exactly_one'],
+  ],
+  [
+    'media_object_id that differs from media.id',
+    { ...media('image', { id: '1' }), media_object_id: UUID },
+    ['media_object_id:equal'],
+  ],
+]);
+
+const template = (change: Record<string, unknown>): Record<string, unknown> => ({
+  type: 'template',
+  template: { name: 'hello_world', language: { code: 'en_US' }, ...change },
+});
+const components = (count: number): unknown[] =>
+  Array.from({ length: count }, () => ({ type: 'body', parameters: [{ type: 'text', text: 'x' }] }));
+
+const templates = cases('template', [
+  ['name and language', template({}), []],
+  ['name of 512 characters', template({ name: long(512) }), []],
+  ['name of 513', template({ name: long(513) }), ['template.name:length']],
+  ['name empty', template({ name: '' }), ['template.name:length']],
+  ['name missing', template({ name: undefined }), ['template.name:required']],
+  ['name a number', template({ name: 5 }), ['template.name:type']],
+  ['language missing', template({ language: undefined }), ['template.language:required']],
+  ['language as text', template({ language: 'en_US' }), ['template.language:type']],
+  ['language without a code', template({ language: {} }), ['template.language.code:required']],
+  ['language code a number', template({ language: { code: 5 } }), ['template.language.code:type']],
+  ['language with a policy', template({ language: { code: 'en_US', policy: 'deterministic' } }), []],
+  ['no components', template({ components: [] }), []],
+  ['20 components', template({ components: components(20) }), []],
+  ['21 components', template({ components: components(21) }), ['template.components:length']],
+  ['components an object', template({ components: {} }), ['template.components:type']],
+  [
+    'a component without a type',
+    template({ components: [{ parameters: [] }] }),
+    ['template.components[0].type:required'],
+  ],
+  ['a component that is a string', template({ components: ['body'] }), ['template.components[0]:type']],
+  ['free keys in a component', template({ components: [{ type: 'button', sub_type: 'url', index: '0' }] }), []],
+  ['a free key in the template', template({ namespace: 'x' }), []],
+  ['template missing', { type: 'template' }, ['template:required']],
+]);
+
+const button = (id: string, title: string): unknown => ({ type: 'reply', reply: { id, title } });
+const row = (id: string, change: Record<string, unknown> = {}): unknown => ({ id, title: 'Row', ...change });
+const buttons = (action: unknown, change: Record<string, unknown> = {}): Record<string, unknown> => ({
+  type: 'interactive',
+  interactive: { type: 'button', body: { text: 'Choose' }, action, ...change },
+});
+const list = (action: unknown, change: Record<string, unknown> = {}): Record<string, unknown> => ({
+  type: 'interactive',
+  interactive: { type: 'list', body: { text: 'Choose' }, action, ...change },
+});
+const oneButton = { buttons: [button('a', 'A')] };
+const oneRow = { button: 'Open', sections: [{ rows: [row('1')] }] };
+const rows = (count: number): unknown[] => Array.from({ length: count }, (_unused, index) => row(String(index)));
+
+const interactives = cases('interactive', [
+  ['one button', buttons(oneButton), []],
+  ['three buttons', buttons({ buttons: [button('a', 'A'), button('b', 'B'), button('c', 'C')] }), []],
+  [
+    'four buttons',
+    buttons({ buttons: ['a', 'b', 'c', 'd'].map((id) => button(id, id)) }),
+    ['interactive.action.buttons:length'],
+  ],
+  ['no button', buttons({ buttons: [] }), ['interactive.action.buttons:length']],
+  ['buttons missing', buttons({}), ['interactive.action.buttons:required']],
+  ['title of 20 characters', buttons({ buttons: [button('a', long(20))] }), []],
+  ['title of 21', buttons({ buttons: [button('a', long(21))] }), ['interactive.action.buttons[0].reply.title:length']],
+  ['button id of 256 characters', buttons({ buttons: [button(long(256), 'A')] }), []],
+  [
+    'button id of 257',
+    buttons({ buttons: [button(long(257), 'A')] }),
+    ['interactive.action.buttons[0].reply.id:length'],
+  ],
+  [
+    'two buttons of one id',
+    buttons({ buttons: [button('a', 'A'), button('a', 'B')] }),
+    ['interactive.action.buttons:unique'],
+  ],
+  [
+    'two buttons of one title',
+    buttons({ buttons: [button('a', 'A'), button('b', 'A')] }),
+    ['interactive.action.buttons:unique'],
+  ],
+  ['body of 1024 characters', buttons(oneButton, { body: { text: long(1024) } }), []],
+  ['body of 1025', buttons(oneButton, { body: { text: long(1025) } }), ['interactive.body.text:length']],
+  ['body missing', buttons(oneButton, { body: undefined }), ['interactive.body:required']],
+  ['body as text', buttons(oneButton, { body: 'x' }), ['interactive.body:type']],
+  ['body text a number', buttons(oneButton, { body: { text: 5 } }), ['interactive.body.text:type']],
+  ['action missing', buttons(undefined), ['interactive.action:required']],
+  ['action as text', buttons('x'), ['interactive.action:type']],
+  ['header text of 60 characters', buttons(oneButton, { header: { type: 'text', text: long(60) } }), []],
+  [
+    'header text of 61',
+    buttons(oneButton, { header: { type: 'text', text: long(61) } }),
+    ['interactive.header.text:length'],
+  ],
+  ['header with an image', buttons(oneButton, { header: { type: 'image', image: { link: LINK } } }), []],
+  ['footer of 60 characters', buttons(oneButton, { footer: { text: long(60) } }), []],
+  ['footer of 61', buttons(oneButton, { footer: { text: long(61) } }), ['interactive.footer.text:length']],
+  ['a surplus key', buttons(oneButton, { colour: 'red' }), ['interactive.colour:unknown_field']],
+  ['a free key in action', buttons({ ...oneButton, extra: 1 }), []],
+  ['a type that is not offered', buttons(oneButton, { type: 'flow' }), ['interactive.type:one_of']],
+  ['type missing', buttons(oneButton, { type: undefined }), ['interactive.type:required']],
+  ['interactive missing', { type: 'interactive' }, ['interactive:required']],
+  ['a list of one row', list(oneRow), []],
+  ['a list of 10 rows', list({ button: 'Open', sections: [{ rows: rows(10) }] }), []],
+  [
+    'a list of 11 rows',
+    list({ button: 'Open', sections: [{ rows: rows(11) }] }),
+    ['interactive.action.sections[0].rows:length'],
+  ],
+  [
+    'a list of 12 rows in two sections',
+    list({
+      button: 'Open',
+      sections: [
+        { title: 'A', rows: rows(6) },
+        { title: 'B', rows: ['a', 'b', 'c', 'd', 'e', 'f'].map((id) => row(id)) },
+      ],
+    }),
+    ['interactive.action.sections:length'],
+  ],
+  [
+    'two sections without titles',
+    list({ button: 'Open', sections: [{ rows: [row('1')] }, { title: 'B', rows: [row('2')] }] }),
+    ['interactive.action.sections[0].title:required'],
+  ],
+  [
+    'two rows of one id',
+    list({ button: 'Open', sections: [{ rows: [row('1'), row('1')] }] }),
+    ['interactive.action.sections:unique'],
+  ],
+  ['list button of 21 characters', list({ ...oneRow, button: long(21) }), ['interactive.action.button:length']],
+  ['list button missing', list({ sections: oneRow.sections }), ['interactive.action.button:required']],
+  ['no sections', list({ button: 'Open', sections: [] }), ['interactive.action.sections:length']],
+  [
+    'section title of 25 characters',
+    list({ button: 'Open', sections: [{ title: long(25), rows: [row('1')] }] }),
+    ['interactive.action.sections[0].title:length'],
+  ],
+  [
+    'row title of 25 characters',
+    list({ button: 'Open', sections: [{ rows: [row('1', { title: long(25) })] }] }),
+    ['interactive.action.sections[0].rows[0].title:length'],
+  ],
+  ['row description of 72', list({ button: 'Open', sections: [{ rows: [row('1', { description: long(72) })] }] }), []],
+  [
+    'row description of 73',
+    list({ button: 'Open', sections: [{ rows: [row('1', { description: long(73) })] }] }),
+    ['interactive.action.sections[0].rows[0].description:length'],
+  ],
+  [
+    'row id of 201 characters',
+    list({ button: 'Open', sections: [{ rows: [row(long(201))] }] }),
+    ['interactive.action.sections[0].rows[0].id:length'],
+  ],
+  ['a list with an image header', list(oneRow, { header: { type: 'image' } }), ['interactive.header.type:one_of']],
+]);
+
+const reaction = (change: Record<string, unknown>): Record<string, unknown> => ({
+  type: 'reaction',
+  reply_to_message_id: UUID,
+  ...change,
+});
+
+/** These need a message to react to; here only what is refused for its form. */
+const reactions = cases('reaction', [
+  ['emoji missing', reaction({ reaction: {} }), ['reaction.emoji:required']],
+  ['emoji a number', reaction({ reaction: { emoji: 5 } }), ['reaction.emoji:type']],
+  ['reaction missing', reaction({}), ['reaction:required']],
+  ['reaction a string', reaction({ reaction: '👍' }), ['reaction:type']],
+  ['target missing', { type: 'reaction', reaction: { emoji: '👍' } }, ['reply_to_message_id:required']],
+]);
+
+export const VARIANT_CASES: readonly VariantCase[] = [
+  ...common,
+  ...texts,
+  ...medias,
+  ...templates,
+  ...interactives,
+  ...reactions,
+];
