@@ -2,7 +2,7 @@
 // file clones its own database from a migrated template.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale, reportBuild } from './build-if-stale.mjs';
@@ -11,6 +11,8 @@ import { startTestPostgres } from './lib/test-postgres.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
+
+const WORKERS = Math.max(2, availableParallelism() - 1);
 
 const timings = [];
 let jest = null;
@@ -71,8 +73,12 @@ function readCounts(file) {
 
 function jestArguments(args) {
   const [first, ...rest] = args;
-  if (first === 'unit' || first === 'e2e') return ['--selectProjects', first, ...withPaths(rest)];
-  return withPaths(args);
+  const chosen =
+    first === 'unit' || first === 'e2e' ? ['--selectProjects', first, ...withPaths(rest)] : withPaths(args);
+  // Tests wait for the database more than they compute, so even two cores carry two workers.
+  return args.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))
+    ? chosen
+    : [`--maxWorkers=${WORKERS}`, ...chosen];
 }
 
 // `--selectProjects` takes every word that follows as one more project, so paths are named by their own option.

@@ -1,7 +1,8 @@
 // The migrated database that every test file clones.
 import pg from 'pg';
 
-const DATA_SOURCE = '../../dist/src/platform/database/data-source.js';
+const DATA_SOURCE = new URL('../../dist/src/platform/database/data-source.js', import.meta.url);
+const QUEUE = new URL('../../dist/src/platform/lanes/queue-connection.js', import.meta.url);
 
 /**
  * Makes the template on the server at `adminUrl`.
@@ -15,10 +16,11 @@ export async function prepareTemplate(adminUrl, shared) {
     await client.query(`drop database if exists ${name}`);
     await client.query(`create database ${name}`);
   });
-  const { migrate } = await import(new URL(DATA_SOURCE, import.meta.url).href);
+  const [{ migrate }, { migrateQueue }] = await Promise.all([import(DATA_SOURCE.href), import(QUEUE.href)]);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   await migrate(url.href);
+  await migrateQueue(url.href);
   return {
     name,
     drop: async () => {

@@ -1,0 +1,120 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { assertSchemaCompatibility, LATEST_SCHEMA_VERSION, runMigrations, type QueueOptions } from 'bullmq';
+import { Cluster, Redis } from 'ioredis';
+import pg from 'pg';
+import { Config } from '../config/config.js';
+
+/** BullMQ's tables live beside ours, in a schema of their own. */
+const SCHEMA = 'bullmq';
+const QUERY_TIMEOUT_MS = 10_000;
+
+/**
+ * The one connection of this process that all queues and workers share: a pool on PostgreSQL, or a client of Redis.
+ * (With its defaults BullMQ opened 84 connections for four queues and four workers.)
+ */
+@Injectable()
+export class QueueConnection implements OnApplicationShutdown {
+  private constructor(
+    private readonly client: pg.Pool | Redis | Cluster,
+    private readonly prefix: string,
+  ) {}
+
+  /** Connects, and on PostgreSQL brings BullMQ's schema up to date. */
+  static async open(config: Config): Promise<QueueConnection> {
+    const { redisUrl, redisCluster, prefix } = config.queue;
+    if (redisUrl !== null) {
+      // Within a cluster all keys of a queue must be in one slot, which the braces say.
+      return new QueueConnection(openRedis(redisUrl, redisCluster), redisCluster ? `{${prefix}}` : prefix);
+    }
+    if (config.database.migrate) await migrateQueue(config.database.url ?? '');
+    return new QueueConnection(openPool(config), prefix);
+  }
+
+  get options(): QueueOptions {
+    return { connection: this.client, prefix: this.prefix };
+  }
+
+  /** Connections that stay free for statements once each of `workers` holds one to listen on. */
+  statementConnections(workers: number): number {
+    return this.client instanceof pg.Pool ? (this.client.options.max ?? 10) - workers : Number.POSITIVE_INFINITY;
+  }
+
+  /** Resolves where the queue's server answers, rejects where it does not. */
+  async ping(): Promise<void> {
+    await (this.client instanceof pg.Pool ? this.client.query('select 1') : this.client.ping());
+  }
+
+  /** Runs after the queues and workers have been closed: the module stands before theirs in AppModule. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.client instanceof pg.Pool) await this.client.end();
+    else this.client.disconnect();
+  }
+}
+
+/** Brings BullMQ's schema up to date; of several processes at once one migrates and the others wait. */
+export async function migrateQueue(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'herald-migrate' });
+  await client.connect();
+  try {
+    const version = await assertSchemaCompatibility(client, SCHEMA).catch((error: unknown) => {
+      if (error instanceof Error && error.name === 'SchemaMigrationRequiredError') return 0;
+      throw error;
+    });
+    // The migration locks its ledger even where nothing is left to do, so ask first.
+    if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, SCHEMA);
+  } finally {
+    await client.end();
+  }
+}
+
+function openPool(config: Config): pg.Pool {
+  const url = new URL(config.database.url ?? '');
+  // In a URL `options` wins over the pool's setting, so ours is added to what stands there.
+  const options = [url.searchParams.get('options'), `-c search_path=${SCHEMA}`].filter(Boolean).join(' ');
+  url.searchParams.delete('options');
+  const pool = new pg.Pool({
+    connectionString: url.href,
+    options,
+    max: config.queue.poolSize,
+    application_name: 'herald-queue',
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    query_timeout: QUERY_TIMEOUT_MS + 1_000,
+    statement_timeout: QUERY_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: 30_000,
+  });
+  // Each queue and worker listens for errors of the pool; more than ten is no leak.
+  pool.setMaxListeners(0);
+  pool.on('error', () => undefined); // a broken idle connection is replaced; its statement reports the fault
+  return pool;
+}
+
+function openRedis(redisUrl: string, cluster: boolean): Redis | Cluster {
+  const logger = new Logger('Queue');
+  // BullMQ's blocking reads must not be given up after some tries.
+  const options = { maxRetriesPerRequest: null, connectTimeout: 5_000, keepAlive: 10_000 };
+  const client = cluster
+    ? new Cluster([redisUrl], { redisOptions: { ...options, ...credentials(redisUrl) } })
+    : new Redis(redisUrl, options);
+  let failing = false;
+  client.on('ready', () => {
+    if (failing) logger.log('Redis answers again');
+    failing = false;
+  });
+  client.on('error', (error: Error) => {
+    if (!failing) logger.warn(`Redis cannot be reached; due messages wait in PostgreSQL: ${error.message}`);
+    failing = true;
+  });
+  return client;
+}
+
+/** Cluster nodes that are found later get these too; ioredis reads them from the URL for the first node only. */
+function credentials(redisUrl: string): { username?: string; password?: string; tls?: object } {
+  const url = new URL(redisUrl);
+  return {
+    ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
+    ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}

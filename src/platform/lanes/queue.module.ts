@@ -1,0 +1,35 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { Config } from '../config/config.js';
+import { HeraldQueue, HeraldWorker } from './queue-classes.js';
+import { QueueConnection } from './queue-connection.js';
+import { QueueWorkers } from './queue-workers.js';
+
+BullModule.queueClass = HeraldQueue;
+BullModule.workerClass = HeraldWorker;
+
+/**
+ * BullMQ for every room: features say `BullModule.registerQueue({ name })` and nothing of connections.
+ *
+ * Stands before all features in AppModule: modules are shut down in the opposite order, and the connection must
+ * outlive queues and workers.
+ */
+@Global()
+@Module({
+  imports: [
+    DiscoveryModule,
+    BullModule.forRootAsync({
+      inject: [QueueConnection],
+      useFactory: (connection: QueueConnection) => connection.options,
+      // Workers run only where `QueueWorkers.start` is called: in processes with the role worker.
+      extraOptions: { manualRegistration: true },
+    }),
+  ],
+  providers: [
+    { provide: QueueConnection, inject: [Config], useFactory: (config: Config) => QueueConnection.open(config) },
+    QueueWorkers,
+  ],
+  exports: [QueueConnection, QueueWorkers],
+})
+export class QueueModule {}
