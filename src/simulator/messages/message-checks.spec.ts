@@ -102,7 +102,11 @@ describe('a message that the platform refuses', () => {
     ['no contacts', 131009, { type: 'contacts', contacts: [] }],
     ['contacts that are no list', 100, { type: 'contacts', contacts: { name: {} } }],
     ['a contact without a name', 131008, { type: 'contacts', contacts: [{ phones: [] }] }],
-    ['258 contacts', 131009, { type: 'contacts', contacts: Array(258).fill({ name: { formatted_name: 'A' } }) }],
+    [
+      '258 contacts',
+      131009,
+      { type: 'contacts', contacts: Array.from({ length: 258 }, () => ({ name: { formatted_name: 'A' } })) },
+    ],
     ['a reaction to nothing', 131008, { type: 'reaction', reaction: { emoji: 'x' } }],
     ['a reaction without emoji', 131008, { type: 'reaction', reaction: { message_id: 'wamid.X' } }],
     ['an unknown interactive type', 100, interactive('quiz', {})],

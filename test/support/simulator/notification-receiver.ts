@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ReceivedStatus {
@@ -44,17 +44,7 @@ export class NotificationReceiver {
     this.server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const bytes = Buffer.concat(chunks);
-        const body = JSON.parse(bytes.toString('utf8')) as ReceivedRequest['body'];
-        const received: ReceivedRequest = { at: Date.now(), headers: request.headers, bytes, body, answered: 0 };
-        this.requests.push(received);
-        void Promise.resolve(this.answer(received)).then((status) => {
-          received.answered = status;
-          response.writeHead(status).end();
-          for (const check of this.waiting) check();
-        });
-      });
+      request.on('end', () => void this.receive(request.headers, Buffer.concat(chunks), response));
     });
     await new Promise<void>((resolve) => this.server?.listen(port, '127.0.0.1', resolve));
     this.port = (this.server.address() as AddressInfo).port;
@@ -97,6 +87,16 @@ export class NotificationReceiver {
       const timer = setTimeout(() => end(() => reject(new Error(`never came: ${what}`))), timeoutMs);
       this.waiting.add(check);
     });
+  }
+
+  private async receive(headers: IncomingHttpHeaders, bytes: Buffer, response: ServerResponse): Promise<void> {
+    const body = JSON.parse(bytes.toString('utf8')) as ReceivedRequest['body'];
+    const received: ReceivedRequest = { at: Date.now(), headers, bytes, body, answered: 0 };
+    this.requests.push(received);
+    const status = await this.answer(received);
+    received.answered = status;
+    response.writeHead(status).end();
+    for (const check of this.waiting) check();
   }
 
   async stop(): Promise<void> {
