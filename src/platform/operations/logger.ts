@@ -1,0 +1,108 @@
+import type { LoggerService, LogLevel } from '@nestjs/common';
+import pino, { type DestinationStream, type Logger as Pino } from 'pino';
+import pinoPretty from 'pino-pretty';
+import type { Config } from '../config/config.js';
+import { maskSecrets } from './mask-secrets.js';
+import { requestContext } from './request-context.js';
+
+export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
+
+/** Where lines go; anything with `write`. Default: standard output. */
+export type LogDestination = Pick<DestinationStream, 'write'>;
+
+/**
+ * Nest's logger on pino: JSON lines, or coloured text on a terminal. Every line that is written while a request is
+ * served bears its `request_id`.
+ */
+export class HeraldLogger implements LoggerService {
+  private readonly pino: Pino;
+  /** The level of one line an answered request: on a terminal it would drown everything else. */
+  readonly accessLevel: 'info' | 'debug';
+
+  constructor(settings: LogSettings, destination: LogDestination = standardOutput(settings.logFormat)) {
+    this.accessLevel = settings.logFormat === 'json' ? 'info' : 'debug';
+    this.pino = pino(
+      {
+        level: settings.logLevel,
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        formatters: { level: (label) => ({ level: label }) },
+        mixin: () => {
+          const context = requestContext.getStore();
+          return context === undefined ? {} : { request_id: context.requestId };
+        },
+      },
+      { write: (line) => destination.write(maskSecrets(line)) },
+    );
+  }
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write('info', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+
+  fatal(message: unknown, ...rest: unknown[]): void {
+    this.write('fatal', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  /** Nest asks for this where levels are set at run time; LOG_LEVEL alone decides here. */
+  setLogLevels(_levels: LogLevel[]): void {}
+
+  /** True where one line an answered request is wanted. */
+  get logsAccess(): boolean {
+    return this.pino.isLevelEnabled(this.accessLevel);
+  }
+
+  /** One answered request. Never give it a body, a token or a phone number. */
+  access(fields: Record<string, unknown>): void {
+    this.pino[this.accessLevel](fields, 'request');
+  }
+
+  /** Nest hands over the context's name as the last argument, and for errors a stack before it. */
+  private write(
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
+    message: unknown,
+    rest: unknown[],
+  ): void {
+    if (!this.pino.isLevelEnabled(level)) return;
+    const fields: Record<string, unknown> = {};
+    const others = [...rest];
+    if (typeof others.at(-1) === 'string') fields.context = others.pop();
+    let text = message;
+    if (message instanceof Error) {
+      fields.err = message;
+      text = message.message;
+    }
+    for (const other of others) {
+      if (other instanceof Error) fields.err ??= other;
+      else if (typeof other === 'string') fields.stack = other;
+      else if (isRecord(other)) Object.assign(fields, other);
+    }
+    if (isRecord(text)) this.pino[level]({ ...text, ...fields });
+    else this.pino[level](fields, String(text));
+  }
+}
+
+function standardOutput(format: 'pretty' | 'json'): LogDestination {
+  if (format === 'json') return pino.destination({ dest: 1, sync: false });
+  return pinoPretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof Error);
+}
