@@ -1,0 +1,180 @@
+import type { LookupFunction } from 'node:net';
+import type { Exchange } from './exchange.js';
+import { presentable } from './graph-error.js';
+import { HttpExchanger } from './http-exchanger.js';
+import { classifyExchange, type NotAcceptedOutcome, type SendOutcome } from './outcome.js';
+import { PHONE_NUMBER_FIELDS, readPhoneNumber, type PlatformPhoneNumber } from './phone-number.js';
+import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
+
+export interface CloudApiClientOptions {
+  /** `https://graph.facebook.com`, or where the simulator listens; a path before the version is kept. */
+  readonly baseUrl: string;
+  /** `v26.0`. */
+  readonly apiVersion: string;
+  /** Name lookup, TCP and TLS together. 3,000 by default. */
+  readonly connectTimeoutMs?: number;
+  /** From the request's last byte to the answer's first. 15,000 by default; kept to within a second. */
+  readonly headersTimeoutMs?: number;
+  /** For the whole body of the answer. 5,000 by default. */
+  readonly bodyTimeoutMs?: number;
+  /** Sockets at the most, 256 by default. */
+  readonly connections?: number;
+  /** Of the answer to a send; 64 KiB by default. */
+  readonly maxResponseBytes?: number;
+  readonly lookup?: LookupFunction;
+  /** Certificate authorities to trust instead of the system's (PEM). */
+  readonly ca?: string;
+}
+
+export interface SendMessageInput {
+  readonly phoneNumberId: string;
+  readonly token: string;
+  /** What `buildMessageBody` made. */
+  readonly body: Record<string, unknown>;
+  /** By `performance.now()`: after it nothing may be written. */
+  readonly notAfter: number;
+}
+
+export interface PlatformRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** After the version, each id encoded by the caller: `/106540352242922/whatsapp_business_profile`. */
+  readonly path: string;
+  readonly token: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+}
+
+/** A page of a hundred templates is some hundred KiB. */
+const MAX_MANAGEMENT_RESPONSE_BYTES = 8 * 1024 * 1024;
+
+/** How long a management call may wait for a socket. */
+const MANAGEMENT_WAIT_MS = 5_000;
+
+/** What a header may carry; anything else would be refused on our side with an error about headers. */
+const SENDABLE_TOKEN = /^[\x21-\x7e]+$/;
+
+/**
+ * The WhatsApp Cloud API over HTTP. A fault of the network or the platform is never thrown: a send always has an
+ * outcome, any other call a result. The access token is in none of them.
+ */
+export class CloudApiClient {
+  private readonly http: HttpExchanger;
+  private readonly root: string;
+  private readonly maxResponseBytes: number;
+
+  /** @throws Error when the address or the version can't be used. */
+  constructor(options: CloudApiClientOptions) {
+    const { origin, protocol, pathname } = new URL(options.baseUrl);
+    if (protocol !== 'https:' && protocol !== 'http:') {
+      throw new Error('the address of the platform must begin with https:// or http://');
+    }
+    if (!/^v\d+\.\d+$/.test(options.apiVersion)) {
+      throw new Error('the version of the platform must look like v26.0');
+    }
+    this.root = `${pathname.replace(/\/+$/, '')}/${options.apiVersion}`;
+    this.maxResponseBytes = options.maxResponseBytes ?? 64 * 1024;
+    this.http = new HttpExchanger({
+      origin,
+      connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
+      headersTimeoutMs: options.headersTimeoutMs ?? 15_000,
+      bodyTimeoutMs: options.bodyTimeoutMs ?? 5_000,
+      connections: options.connections ?? 256,
+      lookup: options.lookup,
+      ca: options.ca,
+    });
+  }
+
+  /** Calls under way, those that wait for a socket included. */
+  get inFlight(): number {
+    return this.http.inFlight;
+  }
+
+  /**
+   * Sends one message, once. The outcome says whether it was taken, surely not taken, or may have been.
+   * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
+   */
+  async sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
+    if (!SENDABLE_TOKEN.test(token)) {
+      return UNSENDABLE_TOKEN;
+    }
+    const exchange = await this.http.exchange({
+      method: 'POST',
+      path: `${this.root}/${encodeURIComponent(phoneNumberId)}/messages`,
+      headers: headersOf(token, true),
+      body: Buffer.from(JSON.stringify(body)),
+      notAfter,
+      maxBytes: this.maxResponseBytes,
+    });
+    const outcome = classifyExchange(exchange, Date.now());
+    if (outcome.kind === 'accepted' || outcome.platformMessage === null) {
+      return outcome;
+    }
+    return { ...outcome, platformMessage: presentable(outcome.platformMessage, token) };
+  }
+
+  /** Calls any other endpoint. A GET that a closing connection swallowed is made once more; nothing else is. */
+  async request({ method, path, token, query, json }: PlatformRequest): Promise<PlatformResult> {
+    if (!SENDABLE_TOKEN.test(token)) {
+      return failure('rejected', { message: TOKEN_MESSAGE });
+    }
+    const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
+    const body = json === undefined ? null : Buffer.from(JSON.stringify(json));
+    const attempt = (): Promise<Exchange> =>
+      this.http.exchange({
+        method,
+        path: `${this.root}${path}${search}`,
+        headers: headersOf(token, body !== null),
+        body,
+        notAfter: performance.now() + MANAGEMENT_WAIT_MS,
+        maxBytes: MAX_MANAGEMENT_RESPONSE_BYTES,
+      });
+    let exchange = await attempt();
+    if (method === 'GET' && exchange.kind === 'broken' && exchange.written && !exchange.timedOut) {
+      exchange = await attempt();
+    }
+    return toPlatformResult(exchange, token);
+  }
+
+  /** Fetches one business phone number. */
+  async getPhoneNumber(phoneNumberId: string, token: string): Promise<PlatformResult<PlatformPhoneNumber>> {
+    const result = await this.request({
+      method: 'GET',
+      path: `/${encodeURIComponent(phoneNumberId)}`,
+      token,
+      query: { fields: PHONE_NUMBER_FIELDS },
+    });
+    if (!result.ok) {
+      return result;
+    }
+    const body = readPhoneNumber(result.body);
+    return body === null
+      ? failure('unavailable', { status: result.status, message: 'The platform answered something that is no number.' })
+      : { ...result, body };
+  }
+
+  /** Gives up what waits unwritten (`deferred`), lets what is on the wire come to its end, closes every socket. */
+  close(): Promise<void> {
+    return this.http.close();
+  }
+}
+
+const TOKEN_MESSAGE = 'The access token is empty or has characters that cannot be sent; nothing was sent.';
+
+const UNSENDABLE_TOKEN: NotAcceptedOutcome = {
+  kind: 'lane_paused',
+  httpStatus: null,
+  platformCode: null,
+  platformMessage: TOKEN_MESSAGE,
+  category: 'authentication',
+  traceId: null,
+  retryAfterMs: null,
+  written: false,
+};
+
+function headersOf(token: string, hasJson: boolean): string[] {
+  const headers = ['authorization', `Bearer ${token}`, 'accept', 'application/json', 'user-agent', 'Herald'];
+  if (hasJson) {
+    headers.push('content-type', 'application/json');
+  }
+  return headers;
+}

@@ -1,0 +1,270 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { LookupFunction } from 'node:net';
+import { Pool, type Dispatcher } from 'undici';
+import type { BrokenExchange, Exchange } from './exchange.js';
+import { shareLookups } from './shared-lookup.js';
+
+export interface HttpExchangerOptions {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly connectTimeoutMs: number;
+  /** From the last byte of the request to the first of the answer. */
+  readonly headersTimeoutMs: number;
+  /** For the whole of the answer's body. */
+  readonly bodyTimeoutMs: number;
+  /** Sockets at the most. */
+  readonly connections: number;
+  readonly lookup?: LookupFunction | undefined;
+  /** Certificate authorities to trust instead of the system's (PEM). */
+  readonly ca?: string | undefined;
+}
+
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  /** Names and values by turns. */
+  readonly headers: string[];
+  readonly body: Buffer | null;
+  /** By `performance.now()`: after it not one byte is written. */
+  readonly notAfter: number;
+  /** Of the answer's body; a longer one reads as empty. */
+  readonly maxBytes: number;
+}
+
+/**
+ * An idle socket lives for 4 s, or 2 s less than the server announces. A request that meets a socket which the other
+ * side is just closing ends in doubt, so a shorter life is worth more than a saved handshake.
+ */
+const KEEP_ALIVE_MS = 4_000;
+
+/** Before the other address family is tried; Node's 250 ms give up on far hosts that would have answered. */
+const ADDRESS_ATTEMPT_MS = 1_000;
+
+const SENT_HEADERS = 'undici:client:sendHeaders';
+
+/** setTimeout takes no more and would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * HTTP to one host over a pool of kept connections, one request at a time on each. Tells for every request whether it
+ * may have reached the wire, writes nothing once its time is over, follows no redirect, and never sends twice.
+ */
+export class HttpExchanger {
+  private readonly pool: Pool;
+  private readonly calls = new Set<Call>();
+  /** A request's body is the very buffer that undici names when it sends, so it tells which call that is. */
+  private readonly callOfBody = new WeakMap<Buffer, Call>();
+  private readonly answerTimeoutMs: number;
+  private drained: (() => void) | null = null;
+  private closing: Promise<void> | null = null;
+
+  constructor(options: HttpExchangerOptions) {
+    this.answerTimeoutMs = options.headersTimeoutMs + options.bodyTimeoutMs;
+    this.pool = new Pool(options.origin, {
+      connections: options.connections,
+      // More than one request on a socket would let undici resend those behind one that was aborted.
+      pipelining: 1,
+      allowH2: false,
+      connectTimeout: options.connectTimeoutMs,
+      headersTimeout: options.headersTimeoutMs,
+      bodyTimeout: options.bodyTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+      // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
+      connect: { rejectUnauthorized: true, lookup: shareLookups(options.lookup), ca: options.ca },
+    });
+    subscribe(SENT_HEADERS, this.onSentHeaders);
+  }
+
+  /** Requests under way, those that wait for a socket included. */
+  get inFlight(): number {
+    return this.calls.size;
+  }
+
+  /** Makes one exchange. Never rejects: every fault is an answer of its own. */
+  exchange(request: ExchangeRequest): Promise<Exchange> {
+    if (this.closing !== null) {
+      return Promise.resolve(notWritten('CLOSED'));
+    }
+    return new Promise((resolve) => {
+      const call = new Call(request, this.answerTimeoutMs, (exchange) => {
+        this.calls.delete(call);
+        if (this.calls.size === 0) {
+          this.drained?.();
+        }
+        resolve(exchange);
+      });
+      this.calls.add(call);
+      if (request.body !== null) {
+        this.callOfBody.set(request.body, call);
+      }
+      call.dispatchTo(this.pool);
+    });
+  }
+
+  /** Gives up what waits unwritten, lets what is on the wire come to its end, then closes every socket. */
+  close(): Promise<void> {
+    this.closing ??= this.drain();
+    return this.closing;
+  }
+
+  private async drain(): Promise<void> {
+    for (const call of this.calls) {
+      call.giveUpUnwritten('CLOSED');
+    }
+    if (this.calls.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.drained = resolve;
+      });
+    }
+    unsubscribe(SENT_HEADERS, this.onSentHeaders);
+    await this.pool.destroy();
+  }
+
+  private readonly onSentHeaders = (message: unknown): void => {
+    const { body } = (message as { request: { body: Buffer | null } }).request;
+    if (body !== null && typeof body === 'object') {
+      this.callOfBody.get(body)?.onWritten();
+    }
+  };
+}
+
+/** One request's way through undici, from the queue for a socket to its one result. */
+class Call implements Dispatcher.DispatchHandler {
+  private written = false;
+  private settled = false;
+  private timedOut = false;
+  private overlong = false;
+  private status = 0;
+  private headers: Record<string, string | string[] | undefined> = {};
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private controller: Dispatcher.DispatchController | null = null;
+
+  constructor(
+    private readonly request: ExchangeRequest,
+    private readonly answerTimeoutMs: number,
+    private readonly settle: (exchange: Exchange) => void,
+  ) {}
+
+  dispatchTo(pool: Pool): void {
+    const waitMs = this.request.notAfter - performance.now();
+    if (!(waitMs > 0)) {
+      this.giveUpUnwritten('TOO_LATE');
+      return;
+    }
+    // While it waits for a socket there is nothing in undici to abort: the call ends here, and `onRequestStart`
+    // refuses when its turn comes.
+    this.timer = setTimeout(() => this.giveUpUnwritten('TOO_LATE'), Math.min(waitMs, MAX_TIMER_MS));
+    const { method, path, headers, body } = this.request;
+    pool.dispatch({ method, path, headers, body }, this);
+  }
+
+  giveUpUnwritten(code: string): void {
+    if (!this.written) {
+      this.finish(notWritten(code));
+    }
+  }
+
+  /** Undici calls this in the same breath in which it writes; what throws here is not written. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.settled || this.written || !(performance.now() <= this.request.notAfter)) {
+      throw new UnwantedWriteError();
+    }
+    this.controller = controller;
+    if (this.request.body === null) {
+      this.onWritten();
+    }
+  }
+
+  onWritten(): void {
+    this.written = true;
+    clearTimeout(this.timer);
+    // Undici's own limits start anew with each chunk; an answer that drips would have no end.
+    this.timer = setTimeout(() => {
+      this.timedOut = true;
+      this.controller?.abort(new Error('the answer took too long'));
+    }, this.answerTimeoutMs);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // 1xx are announcements; the answer follows.
+    if (status >= 200) {
+      this.status = status;
+      this.headers = headers;
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.size += chunk.length;
+    if (this.size > this.request.maxBytes) {
+      this.overlong = true;
+      controller.abort(new Error('the answer is too long'));
+      return;
+    }
+    this.chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.finishAnswered();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+    if (this.status > 0) {
+      this.finishAnswered();
+      return;
+    }
+    if (error instanceof UnwantedWriteError && !this.written) {
+      this.finish(notWritten('TOO_LATE'));
+      return;
+    }
+    const code = codeOf(error);
+    const timedOut = this.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT';
+    this.finish({
+      kind: 'broken',
+      written: this.written,
+      timedOut: this.written && timedOut,
+      code: this.timedOut ? 'ANSWER_TIMEOUT' : code,
+    });
+  }
+
+  private finishAnswered(): void {
+    const [first, ...more] = this.chunks;
+    const body = more.length === 0 ? first : Buffer.concat(this.chunks, this.size);
+    this.finish({
+      kind: 'answered',
+      status: this.status,
+      headers: this.headers,
+      body: this.overlong || body === undefined ? '' : body.toString('utf8'),
+    });
+  }
+
+  private finish(exchange: Exchange): void {
+    if (this.settled) {
+      return;
+    }
+    this.settled = true;
+    clearTimeout(this.timer);
+    this.settle(exchange);
+  }
+}
+
+class UnwantedWriteError extends Error {
+  readonly code = 'UNWANTED_WRITE';
+}
+
+function notWritten(code: string): BrokenExchange {
+  return { kind: 'broken', written: false, timedOut: false, code };
+}
+
+/** Only the code: a message may name addresses, and what it quotes is not ours to vouch for. */
+function codeOf(error: unknown): string {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN';
+}

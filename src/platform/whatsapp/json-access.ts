@@ -1,0 +1,95 @@
+export type JsonObject = Record<string, unknown>;
+
+/** No honest payload nests deeper; below this everything reads as null, so that nobody's recursion can overflow. */
+const MAX_DEPTH = 32;
+
+/** What PostgreSQL stores neither in text nor in jsonb. */
+// oxlint-disable-next-line no-control-regex -- U+0000 is the point
+const UNSTORABLE = /[\u0000\p{Surrogate}]/u;
+// oxlint-disable-next-line no-control-regex -- U+0000 is the point
+const EVERY_UNSTORABLE = /[\u0000\p{Surrogate}]/gu;
+
+/** The text parsed, or undefined where it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The own property of an object; undefined for anything else, inherited names such as `constructor` included. */
+export function own(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+export function ownObject(value: unknown, key: string): JsonObject | null {
+  const found = own(value, key);
+  return isObject(found) ? found : null;
+}
+
+/** The own array of that name, else none: a single object where a list belongs counts as a list of one. */
+export function ownList(value: unknown, key: string): unknown[] {
+  const found = own(value, key);
+  if (Array.isArray(found)) {
+    return found;
+  }
+  return isObject(found) ? [found] : [];
+}
+
+export function ownText(value: unknown, key: string): string | null {
+  const found = own(value, key);
+  return typeof found === 'string' ? found : null;
+}
+
+/** A non-empty string of at most 512 characters; a whole number is taken too, for ids come both ways. */
+export function ownId(value: unknown, key: string): string | null {
+  const found = own(value, key);
+  if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) {
+    return String(found);
+  }
+  return typeof found === 'string' && found.length > 0 && found.length <= 512 ? found : null;
+}
+
+/** A whole number, or a string of its digits. */
+export function ownInteger(value: unknown, key: string): number | null {
+  const found = own(value, key);
+  const number = typeof found === 'string' && /^-?\d{1,15}$/.test(found) ? Number(found) : found;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+}
+
+/** The text with U+0000 and lone surrogates replaced by U+FFFD. */
+export function storableText(text: string): string {
+  return UNSTORABLE.test(text) ? text.replace(EVERY_UNSTORABLE, '\uFFFD') : text;
+}
+
+/**
+ * JSON that a database takes: strings and keys as `storableText`, nothing nested deeper than 32.
+ * Returns the very same value where there is nothing to mend.
+ */
+export function storableJson(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') {
+    return storableText(value);
+  }
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  if (depth >= MAX_DEPTH) {
+    return null;
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => storableJson(item, depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  let changed = false;
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
+    const entry: [string, unknown] = [storableText(key), storableJson(item, depth + 1)];
+    changed ||= entry[0] !== key || entry[1] !== item;
+    return entry;
+  });
+  return changed ? Object.fromEntries(entries) : value;
+}

@@ -1,0 +1,166 @@
+import type { FailureCategory } from '../../common/failure-category.js';
+import { classifyPlatformError, findPlatformError, type PlatformAction } from './error-table.js';
+import type { AnsweredExchange, BrokenExchange, Exchange } from './exchange.js';
+import { readGraphError, type GraphError } from './graph-error.js';
+import { own, ownId, ownList, ownText, parseJson, storableText } from './json-access.js';
+import { parseRetryAfter } from './retry-after.js';
+
+/** The platform took the message. */
+export interface AcceptedOutcome {
+  readonly kind: 'accepted';
+  readonly metaMessageId: string;
+  /** The number by which the platform knows the recipient, digits only; it may differ from the one that was sent. */
+  readonly waId: string | null;
+  /** The recipient's business-scoped user id. */
+  readonly userId: string | null;
+  readonly httpStatus: number;
+}
+
+/**
+ * The platform did not take the message, or nobody knows. `rejected`: refused for good. `lane_paused`: the number or
+ * the account can't send now. `deferred`, `recipient_deferred`: not taken, may go later. `unknown`: it may have been
+ * sent, so it must not be sent again by itself.
+ */
+export interface NotAcceptedOutcome {
+  readonly kind: 'rejected' | 'lane_paused' | 'deferred' | 'recipient_deferred' | 'unknown';
+  readonly httpStatus: number | null;
+  readonly platformCode: number | null;
+  /** The platform's words, or one sentence of ours where it said none. */
+  readonly platformMessage: string | null;
+  readonly category: FailureCategory;
+  readonly traceId: string | null;
+  /** What the platform asked for in `Retry-After`, at most an hour. */
+  readonly retryAfterMs: number | null;
+  /** False when surely nothing of the request reached the wire. */
+  readonly written: boolean;
+}
+
+export type SendOutcome = AcceptedOutcome | NotAcceptedOutcome;
+
+type Verdict = Pick<NotAcceptedOutcome, 'kind' | 'category'>;
+
+const KIND_OF_ACTION: Readonly<Record<PlatformAction, NotAcceptedOutcome['kind']>> = {
+  fail: 'rejected',
+  pause_lane: 'lane_paused',
+  defer_recipient: 'recipient_deferred',
+  defer: 'deferred',
+  unknown: 'unknown',
+};
+
+/** Refusals of the request's size: another try would be refused alike. */
+const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
+
+/**
+ * Says what one exchange means for its message. Total: every status, body and fault has exactly one answer, and what is
+ * not surely "not taken" is `unknown`.
+ *
+ * @param nowMs milliseconds since the epoch, against which a dated `Retry-After` is read
+ */
+export function classifyExchange(exchange: Exchange, nowMs: number): SendOutcome {
+  return exchange.kind === 'broken' ? classifyBroken(exchange) : classifyAnswered(exchange, nowMs);
+}
+
+function classifyBroken({ written, timedOut, code }: BrokenExchange): NotAcceptedOutcome {
+  return {
+    kind: written ? 'unknown' : 'deferred',
+    httpStatus: null,
+    platformCode: null,
+    platformMessage: written
+      ? `The request was sent and ${timedOut ? 'no answer came in time' : 'the connection broke'} (${code}).`
+      : `Nothing was sent (${code}).`,
+    category: 'platform_unavailable',
+    traceId: null,
+    retryAfterMs: null,
+    written,
+  };
+}
+
+function classifyAnswered({ status, headers, body }: AnsweredExchange, nowMs: number): SendOutcome {
+  const parsed = parseJson(body);
+  if (status >= 200 && status < 300) {
+    const accepted = readAcceptance(parsed, status);
+    if (accepted !== null) {
+      return accepted;
+    }
+  }
+  const error = readGraphError(parsed);
+  const { kind, category } = verdictOf(status, error);
+  const traceHeader = headers['x-fb-trace-id'];
+  return {
+    kind,
+    httpStatus: status,
+    platformCode: error?.code ?? null,
+    platformMessage: error?.message ?? `The platform answered HTTP ${status} without a readable reason.`,
+    category,
+    traceId: error?.traceId ?? (typeof traceHeader === 'string' ? storableText(traceHeader.slice(0, 512)) : null),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs),
+    written: true,
+  };
+}
+
+function verdictOf(status: number, error: GraphError | null): Verdict {
+  if (status >= 200 && status < 300) {
+    return { kind: 'unknown', category: 'unknown' };
+  }
+  if (status >= 500 && status < 600) {
+    return verdictOfServerError(error);
+  }
+  if (status < 400 || status >= 600 || status === 408) {
+    return { kind: 'unknown', category: 'platform_unavailable' };
+  }
+  return verdictOfRefusal(status, error);
+}
+
+/** 5xx: only a code that says "not now" is believed; with any other code messages were seen to arrive. */
+function verdictOfServerError(error: GraphError | null): Verdict {
+  if (error !== null && error.code !== null) {
+    const { action, category } = classifyPlatformError(error.code, error.subcode);
+    return action === 'fail' ? { kind: 'unknown', category: 'platform_unavailable' } : toVerdict(action, category);
+  }
+  return { kind: 'unknown', category: 'platform_unavailable' };
+}
+
+/** 4xx: refused in so many words. The code says why; where there is none that we know, the status has to. */
+function verdictOfRefusal(status: number, error: GraphError | null): Verdict {
+  const code = error?.code ?? null;
+  const listed = code === null ? null : findPlatformError(code, error?.subcode);
+  if (listed !== null) {
+    return toVerdict(listed.action, listed.category);
+  }
+  if (status === 429) {
+    return { kind: 'lane_paused', category: 'rate_limited' };
+  }
+  if (status === 401 || (status === 403 && code === null)) {
+    return { kind: 'lane_paused', category: 'authentication' };
+  }
+  if (error !== null) {
+    return { kind: 'rejected', category: 'unknown' };
+  }
+  if (TOO_LARGE_STATUSES.has(status)) {
+    return { kind: 'rejected', category: 'invalid_content' };
+  }
+  // Something in between spoke (a proxy, a wrong address), not the platform: the message is not to blame.
+  return { kind: 'deferred', category: 'platform_unavailable' };
+}
+
+function toVerdict(action: PlatformAction, category: FailureCategory): Verdict {
+  return { kind: KIND_OF_ACTION[action], category };
+}
+
+/** `{messages: [{id}], contacts: [{wa_id, user_id}]}`; null without an id that can be stored and found again. */
+function readAcceptance(body: unknown, httpStatus: number): AcceptedOutcome | null {
+  const metaMessageId = ownText(ownList(body, 'messages')[0], 'id');
+  if (metaMessageId === null || !/^[\x21-\x7e]{1,512}$/.test(metaMessageId)) {
+    return null;
+  }
+  const contact = ownList(body, 'contacts')[0];
+  const waId = own(contact, 'wa_id');
+  const userId = ownId(contact, 'user_id');
+  return {
+    kind: 'accepted',
+    metaMessageId,
+    waId: typeof waId === 'string' && /^\d{1,20}$/.test(waId) ? waId : null,
+    userId: userId === null ? null : storableText(userId),
+    httpStatus,
+  };
+}
