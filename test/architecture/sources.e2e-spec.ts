@@ -1,0 +1,54 @@
+import { filesUnder, readProjectFile } from '../support/project-files.js';
+
+const sources = filesUnder('src', (path) => path.endsWith('.ts') && !path.endsWith('.spec.ts'));
+
+function linesOf(path: string): number {
+  return readProjectFile(path).split('\n').length - 1;
+}
+
+describe('sources', () => {
+  it('are found', () => {
+    expect(sources).toContain('src/main.ts');
+    expect(sources.length).toBeGreaterThan(100);
+  });
+
+  it('stay under 300 lines, services under 250', () => {
+    const tooLong = sources
+      .map((path) => ({ path, lines: linesOf(path), limit: path.endsWith('.service.ts') ? 250 : 300 }))
+      .filter(({ lines, limit }) => lines >= limit);
+    expect(tooLong).toEqual([]);
+  });
+
+  it('read the environment in platform/config only', () => {
+    const readers = sources.filter(
+      (path) => !path.startsWith('src/platform/config/') && /process\s*(\.|\[\s*['"])env\b/.test(readProjectFile(path)),
+    );
+    expect(readers).toEqual([]);
+  });
+
+  it('have no default export and no barrel', () => {
+    expect(sources.filter((path) => /^export default\b/m.test(readProjectFile(path)))).toEqual([]);
+    expect(sources.filter((path) => path.endsWith('/index.ts'))).toEqual([]);
+    expect(sources.filter((path) => /^export \*/m.test(readProjectFile(path)))).toEqual([]);
+  });
+
+  it('bear kebab-case names', () => {
+    expect(sources.filter((path) => !/^[a-z0-9/.-]+$/.test(path))).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  const specs = [...filesUnder('src'), ...filesUnder('test')].filter((path) => path.endsWith('spec.ts'));
+
+  it('are all run, and none is a favourite', () => {
+    const faulty = specs.filter((path) =>
+      /^\s*(fdescribe|fit|xit|xdescribe|xtest)\(|\b(describe|it|test)\.(only|skip|todo)\b/m.test(readProjectFile(path)),
+    );
+    expect(faulty).toEqual([]);
+  });
+
+  it('bear the name of their kind, so that one of the suites takes them', () => {
+    const lost = specs.filter((path) => path.startsWith('test/') !== path.endsWith('.e2e-spec.ts'));
+    expect(lost).toEqual([]);
+  });
+});
