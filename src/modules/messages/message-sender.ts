@@ -6,7 +6,7 @@ import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { Config } from '../../platform/config/config.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { buildMessageBody } from '../../platform/whatsapp/message-body.js';
+import { buildMessageBody, isSendableType } from '../../platform/whatsapp/message-body.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { ConversationsRepository } from './conversations.repository.js';
@@ -77,6 +77,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       await this.record(task, putBack(task));
       return null;
     }
+    if (!isSendableType(task.type)) return refusal('invalid_content', `Messages of type ${task.type} cannot be sent.`);
     if (task.type === 'reaction' && task.contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }

@@ -1,37 +1,70 @@
-/** The content of each kind of message that can be sent, by type. */
-export interface MessageContents {
-  readonly text: { readonly body: string; readonly preview_url?: boolean | undefined };
-}
+/** Kinds of message that can be sent. */
+export const SENDABLE_TYPES = [
+  'text',
+  'image',
+  'video',
+  'audio',
+  'document',
+  'sticker',
+  'template',
+  'interactive',
+  'reaction',
+] as const;
+export type SendableType = (typeof SENDABLE_TYPES)[number];
 
-export type SendableType = keyof MessageContents;
+type Content = Readonly<Record<string, unknown>>;
 
-export interface MessageBodyInput<T extends SendableType = SendableType> {
+export interface MessageBodyInput {
   /** Digits without `+`. */
   readonly to: string;
-  readonly type: T;
-  readonly content: MessageContents[T];
-  /** The platform's id of the message that this one answers. */
+  readonly type: SendableType;
+  /** The type's object as the journal keeps it. */
+  readonly content: Content;
+  /** The platform's id of the message that this one answers; for a reaction the one it stands on. */
   readonly contextMessageId?: string | null | undefined;
   /** Comes back with every status of the message: the attempt's id. At most 512 characters. */
   readonly callbackData: string;
 }
 
-/** The platform's object for each type. A further type is one row here and one in `MessageContents`. */
-const VARIANTS: { readonly [T in SendableType]: (content: MessageContents[T]) => Record<string, unknown> } = {
-  text: ({ body, preview_url }) => ({ body, preview_url: preview_url ?? false }),
+/** Fields of media that the platform takes, by type; others would be refused. */
+const media =
+  (...fields: string[]) =>
+  (content: Content): Content =>
+    Object.fromEntries(
+      ['id', 'link', ...fields].flatMap((field) => (content[field] === undefined ? [] : [[field, content[field]]])),
+    );
+const asItIs = (content: Content): Content => content;
+
+/** The platform's object for each type. */
+const VARIANTS: Readonly<Record<SendableType, (content: Content, contextMessageId: string | null) => Content>> = {
+  text: (content) => ({ body: content.body, preview_url: content.preview_url ?? false }),
+  image: media('caption'),
+  video: media('caption'),
+  audio: media('voice'),
+  document: media('caption', 'filename'),
+  sticker: media(),
+  template: asItIs,
+  interactive: asItIs,
+  reaction: (content, contextMessageId) => ({ message_id: contextMessageId, emoji: content.emoji }),
 };
 
+export function isSendableType(type: string): type is SendableType {
+  return Object.hasOwn(VARIANTS, type);
+}
+
 /** The Cloud API's JSON for one message. */
-export function buildMessageBody<T extends SendableType>(input: MessageBodyInput<T>): Record<string, unknown> {
-  const { to, type, content, contextMessageId, callbackData } = input;
+export function buildMessageBody(input: MessageBodyInput): Record<string, unknown> {
+  const { to, type, content, callbackData } = input;
+  const contextMessageId = input.contextMessageId ?? null;
   return {
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
     // Without the `+` the platform puts the sender's country code in front.
     to: `+${to}`,
     type,
-    [type]: VARIANTS[type](content),
-    ...(typeof contextMessageId === 'string' && { context: { message_id: contextMessageId } }),
+    [type]: VARIANTS[type](content, contextMessageId),
+    // A reaction names its message itself; everything else quotes it.
+    ...(contextMessageId !== null && type !== 'reaction' && { context: { message_id: contextMessageId } }),
     biz_opaque_callback_data: callbackData,
   };
 }

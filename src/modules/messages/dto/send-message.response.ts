@@ -1,0 +1,39 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { MessageListItem, MessageResponse } from './message.response.js';
+
+export class QueuedMessage {
+  /** The message's id: follow it with GET /messages/{id}. */
+  @ApiProperty({ format: 'uuid', example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
+  id!: string;
+
+  @ApiProperty({ enum: ['queued'], example: 'queued' })
+  status!: 'queued';
+}
+
+export class QueuedMessageResponse {
+  @ApiProperty({ type: QueuedMessage })
+  data!: QueuedMessage;
+}
+
+export class SingleMessageResponse {
+  @ApiProperty({ type: MessageResponse })
+  data!: MessageResponse;
+}
+
+export class JournalPagination {
+  /** Pass it as `before` for the next page; null on the last one. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.125Z' })
+  next_before!: string | null;
+
+  /** Pass it as `before_id` together with `before`. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
+  next_before_id!: string | null;
+}
+
+export class JournalResponse {
+  @ApiProperty({ type: [MessageListItem] })
+  data!: MessageListItem[];
+
+  @ApiProperty({ type: JournalPagination })
+  pagination!: JournalPagination;
+}

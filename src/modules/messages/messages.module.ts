@@ -1,0 +1,38 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module } from '@nestjs/common';
+import { BillingModule } from '../billing/billing.module.js';
+import { ConnectionsModule } from '../connections/connections.module.js';
+import { AcceptRepository } from './accept.repository.js';
+import { BacklogGuard } from './backlog-guard.js';
+import { ConversationsRepository } from './conversations.repository.js';
+import { JournalRepository } from './journal.repository.js';
+import { MessageSender } from './message-sender.js';
+import { MessagesController } from './messages.controller.js';
+import { MessagesRepository } from './messages.repository.js';
+import { MessagesService } from './messages.service.js';
+import { OutcomeRepository } from './outcome.repository.js';
+import { SEND_QUEUE, SendLane } from './processors/send-lane.js';
+import { SendProcessor } from './processors/send.processor.js';
+import { RecipientsService } from './recipients.service.js';
+import { SendRepository } from './send.repository.js';
+
+@Module({
+  imports: [BullModule.registerQueue({ name: SEND_QUEUE }), BillingModule, ConnectionsModule],
+  controllers: [MessagesController],
+  providers: [
+    MessagesService,
+    MessagesRepository,
+    AcceptRepository,
+    JournalRepository,
+    ConversationsRepository,
+    RecipientsService,
+    BacklogGuard,
+    SendRepository,
+    OutcomeRepository,
+    MessageSender,
+    SendLane,
+    SendProcessor,
+  ],
+  exports: [MessagesService],
+})
+export class MessagesModule {}
