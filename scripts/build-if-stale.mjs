@@ -1,4 +1,4 @@
-// Builds dist/ when a source is newer than the last build. Imported by other scripts, and `prestart` of npm.
+// Builds dist/ when a source is newer than the last build. Type errors are a warning, with --strict a failure.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -152,5 +152,7 @@ export function reportBuild({ built, failed }, durationMs) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const startedAt = performance.now();
-  reportBuild(await buildIfStale(), performance.now() - startedAt);
+  const result = await buildIfStale();
+  reportBuild(result, performance.now() - startedAt);
+  if (result.failed && process.argv.includes('--strict')) process.exitCode = 1;
 }

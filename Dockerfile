@@ -1,0 +1,31 @@
+# The service without the embedded database: PostgreSQL and the platform's address come from the environment.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+COPY migrations ./migrations
+COPY src ./src
+RUN npm run build && rm -f dist/*.tsbuildinfo
+
+FROM node:24-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && npm cache clean --force
+
+FROM node:24-slim
+ENV NODE_ENV=production PORT=3000 DATA_DIR=/data
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json ./
+COPY docs/errors.md ./docs/errors.md
+USER node
+VOLUME /data
+EXPOSE 3000
+# Processes without the role api answer this too.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# ROLES says what this container does: api, worker, or both. SIGTERM stops it gracefully.
+CMD ["node", "--enable-source-maps", "dist/src/main.js"]
