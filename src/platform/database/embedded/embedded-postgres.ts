@@ -1,0 +1,211 @@
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  clusterLink,
+  createCluster,
+  findCluster,
+  openDataDir,
+  readNotes,
+  removeLeftovers,
+  SUPERUSER,
+  writeNotes,
+} from './cluster.js';
+import { EmbeddedPostgresError, EmbeddedPostgresInUseError, errorCode } from './embedded-postgres.errors.js';
+import { type ExistingCluster, findFooting, takeOver } from './footing.js';
+import { InstanceLock, isPassing } from './instance-lock.js';
+import { launch } from './launch.js';
+import { clearOrphans, isAlive, readPostmaster, standingOf, waitUntil } from './postmaster.js';
+import { findPrograms } from './programs.js';
+import { Server, type ServerExit } from './server.js';
+import { ServerLog } from './server-log.js';
+import { takeStartLock } from './start-lock.js';
+
+const DATABASE = 'herald';
+const ADOPT_WITHIN_MS = 600_000;
+
+export interface EmbeddedPostgresOptions {
+  /** Holds the cluster in `postgres/` and its log in `postgres.log`; made where it is missing. */
+  dataDir: string;
+  log?: (line: string) => void;
+  /** Server settings in addition to, or instead of, ours, such as `{ max_connections: '300' }`. */
+  settings?: Record<string, string>;
+  /** Called once if the server ends and nobody asked it to. */
+  onExit?: (exit: ServerExit) => void;
+  /** Where root puts copies of programs and data when PostgreSQL cannot run where they are. */
+  systemDir?: string;
+}
+
+export interface RunningPostgres {
+  /** Of the database `herald`, with its password. */
+  url: string;
+  port: number;
+  /** Whether this start made the database. */
+  createdNow: boolean;
+  /** Whether the server was found running, left by a Herald that was killed. */
+  adopted: boolean;
+  /** Stops the server; its process is gone when this returns. Calling it again does nothing. */
+  stop(): Promise<void>;
+}
+
+interface Context {
+  dataDir: string;
+  options: EmbeddedPostgresOptions;
+  log: (line: string) => void;
+  serverLog: ServerLog;
+}
+
+/**
+ * Starts the PostgreSQL of a data folder, making it at the first start, or takes over the one that a killed Herald left
+ * running there. It listens on 127.0.0.1 and outlives neither `stop()` nor an ordinary end of this process.
+ * @throws EmbeddedPostgresInUseError where another live Herald has it, with that one's url where it is known
+ * @throws EmbeddedPostgresError where it cannot run; the message says what to do
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<RunningPostgres> {
+  const dataDir = await openDataDir(resolve(options.dataDir));
+  const log = options.log ?? (() => undefined);
+  const context: Context = { dataDir, options, log, serverLog: new ServerLog(join(dataDir, 'postgres.log')) };
+  const release = await takeStartLock(dataDir);
+  try {
+    return await start(context);
+  } finally {
+    await release();
+  }
+}
+
+async function start(context: Context): Promise<RunningPostgres> {
+  const { dataDir, log } = context;
+  const existing = await findCluster(dataDir);
+  if (existing !== undefined) {
+    for (;;) {
+      const found = await adopt(context, existing);
+      if (found !== undefined) return found;
+      if (await clearOrphans(existing.path, log)) break;
+    }
+  }
+  return startAnew(context, existing);
+}
+
+async function startAnew(context: Context, existing: ExistingCluster | undefined): Promise<RunningPostgres> {
+  const { dataDir, options, log, serverLog } = context;
+  const settings = options.settings ?? {};
+  const programs = await findPrograms();
+  await removeLeftovers(dataDir);
+  const systemDir = resolve(options.systemDir ?? '/var/lib/herald');
+  const footing = await findFooting({ dataDir, systemDir, existing, programs, log });
+  if (footing.home !== dataDir) await removeLeftovers(footing.home);
+  const cluster = existing ?? (await createCluster(footing, dataDir, settings['fsync'] !== 'off'));
+  await takeOver(footing.account, cluster);
+  const notes = await readNotes(cluster.path);
+  await serverLog.shorten();
+  const charge = new Charge(context);
+  const { server, port } = await launch({
+    footing,
+    clusterPath: cluster.path,
+    serverLog,
+    settings,
+    port: notes.port,
+    log,
+    onExit: (exit) => charge.onExit(exit),
+  });
+  try {
+    if (port !== notes.port) await writeNotes(cluster.path, { ...notes, port }, footing);
+    const lock = await InstanceLock.take(lockOptions(context, notes.password, port));
+    return await charge.take(server, lock, { password: notes.password, port, adopted: false });
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/** Takes over a live server on the cluster; undefined where there is none. Waits out one that starts or stops. */
+async function adopt(context: Context, cluster: ExistingCluster): Promise<RunningPostgres | undefined> {
+  const { dataDir, log } = context;
+  const until = performance.now() + ADOPT_WITHIN_MS;
+  for (;;) {
+    const postmaster = await readPostmaster(cluster.path);
+    if (postmaster === undefined) return undefined;
+    const standing = await standingOf(postmaster, cluster.path);
+    if (standing === 'dead') return undefined;
+    if (standing === 'reused') {
+      // PostgreSQL would believe the number and refuse to start. First its orphans, which it tells by this file.
+      if (!(await clearOrphans(cluster.path, log))) continue;
+      await rm(join(cluster.path, 'postmaster.pid'), { force: true });
+      return undefined;
+    }
+    if (performance.now() > until) {
+      throw new EmbeddedPostgresError(
+        `PostgreSQL (process ${postmaster.pid}) in ${dataDir} neither answers nor ends; see ${context.serverLog.path}.`,
+      );
+    }
+    if (postmaster.status === 'stopping') {
+      await waitUntil(async () => !(await isAlive(postmaster.pid)), { withinMs: 1_000 });
+      continue;
+    }
+    const notes = await readNotes(cluster.path);
+    try {
+      const lock = await InstanceLock.take(lockOptions(context, notes.password, postmaster.port));
+      log(`took over PostgreSQL (process ${postmaster.pid}), which a killed Herald left running`);
+      const charge = new Charge(context);
+      const onExit = (exit: ServerExit): void => charge.onExit(exit);
+      const pgCtl = process.platform === 'win32' ? (await findPrograms()).pgCtl : undefined;
+      const server = Server.adopted(postmaster.pid, cluster.path, pgCtl, log, onExit);
+      return await charge.take(server, lock, { password: notes.password, port: postmaster.port, adopted: true });
+    } catch (error) {
+      if (standing === 'unknown' && errorCode(error) === 'ECONNREFUSED' && postmaster.status === 'ready')
+        return undefined;
+      if (error instanceof EmbeddedPostgresInUseError || !isPassing(error)) throw error;
+      await wait(50);
+    }
+  }
+}
+
+function lockOptions(
+  { dataDir, log }: Context,
+  password: string,
+  port: number,
+): Parameters<typeof InstanceLock.take>[0] {
+  return { url: urlOf(password, port, 'postgres'), publicUrl: urlOf(password, port, DATABASE), dataDir, log };
+}
+
+function urlOf(password: string, port: number, database: string): string {
+  return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** What this process holds while it answers for a server, let go together. */
+class Charge {
+  private lock: InstanceLock | undefined;
+
+  constructor(private readonly context: Context) {}
+
+  onExit(exit: ServerExit): void {
+    this.lock?.expectEnd();
+    this.context.serverLog.close();
+    const how = exit.signal ?? (exit.code === null ? 'unseen' : `code ${exit.code}`);
+    this.context.log(`PostgreSQL ended unexpectedly (${how}); its log: ${this.context.serverLog.path}`);
+    this.context.options.onExit?.(exit);
+  }
+
+  async take(
+    server: Server,
+    lock: InstanceLock,
+    { password, port, adopted }: { password: string; port: number; adopted: boolean },
+  ): Promise<RunningPostgres> {
+    const { log, serverLog, dataDir } = this.context;
+    this.lock = lock;
+    const present = await lock.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    const createdNow = present.length === 0;
+    if (createdNow) await lock.query(`create database ${DATABASE}`);
+    serverLog.keepShort((error) => log(`cannot shorten ${serverLog.path}: ${String(error)}`));
+    lock.unref();
+    const stop = async (): Promise<void> => {
+      // Kept to the last moment: a Herald that starts meanwhile must not take over a server that is going down.
+      lock.expectEnd();
+      serverLog.close();
+      await server.stop();
+      await lock.close();
+    };
+    log(`PostgreSQL ${adopted ? 'taken over' : 'ready'} on 127.0.0.1:${port}, data in ${clusterLink(dataDir)}`);
+    return { url: urlOf(password, port, DATABASE), port, createdNow, adopted, stop };
+  }
+}
