@@ -1,4 +1,5 @@
 import type { ErrorDetail } from './app-error.js';
+import { UUID_PATTERN } from './ids.js';
 
 /**
  * Shapes of JSON values: one description that validates a request body and that the API description is made from, so
@@ -47,10 +48,8 @@ export function string(rules: StringRules = {}): Shape {
   };
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 export function uuid(rules: Pick<StringRules, 'description' | 'example'> = {}): Shape {
-  return string({ ...rules, pattern: UUID, meaning: 'a UUID', format: 'uuid' });
+  return string({ ...rules, pattern: UUID_PATTERN, meaning: 'a UUID', format: 'uuid' });
 }
 
 export function boolean(rules: { default?: boolean; description?: string } = {}): Shape {

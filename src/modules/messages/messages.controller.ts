@@ -1,0 +1,88 @@
+import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { isUuid } from '../../common/ids.js';
+import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
+import { RequireScope } from '../../platform/access/require-scope.decorator.js';
+import { BodyErrors } from '../../platform/http/body-errors.decorator.js';
+import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
+import { listItemOf, responseOf } from './dto/message.response.js';
+import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
+import { readJournalFilter } from './journal-filter.js';
+import { messagesErrors } from './messages.errors.js';
+import { MessagesService } from './messages.service.js';
+import { readRetryInput } from './retry-input.js';
+
+const REPLAYED = 'Idempotency-Replayed';
+
+@ApiTags('Messages')
+@Controller('messages')
+export class MessagesController {
+  constructor(private readonly messages: MessagesService) {}
+
+  @Post()
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @BodyErrors('unprocessable')
+  @SendMessageDocs()
+  async send(
+    @CurrentCaller() caller: Caller,
+    @Headers('idempotency-key') key: string | undefined,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<QueuedMessageResponse> {
+    const { messageId, replayed } = await this.messages.send(caller, requiredKey(key), body);
+    if (replayed) response.setHeader(REPLAYED, 'true');
+    return { data: { id: messageId, status: 'queued' } };
+  }
+
+  @Get()
+  @RequireScope('messages:read')
+  @ListMessagesDocs()
+  async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<JournalResponse> {
+    const { messages, next } = await this.messages.list(caller.organizationId, readJournalFilter(query));
+    return {
+      data: messages.map(listItemOf),
+      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
+    };
+  }
+
+  @Get(':id')
+  @RequireScope('messages:read')
+  @GetMessageDocs()
+  async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<SingleMessageResponse> {
+    return { data: responseOf(await this.messages.getById(caller.organizationId, messageId(id))) };
+  }
+
+  @Post(':id/retry')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @RetryMessageDocs()
+  async retry(
+    @CurrentCaller() caller: Caller,
+    @Param('id') id: string,
+    @Headers('idempotency-key') key: string | undefined,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SingleMessageResponse> {
+    const target = messageId(id);
+    const { message, replayed } = await this.messages.retry(caller, target, {
+      ...readRetryInput(body),
+      idempotencyKey: key === undefined ? null : requiredKey(key),
+    });
+    if (replayed) response.setHeader(REPLAYED, 'true');
+    return { data: responseOf(message) };
+  }
+}
+
+function requiredKey(key: string | undefined): string {
+  if (key === undefined || key === '') throw messagesErrors.IDEMPOTENCY_KEY_REQUIRED();
+  if (!isUuid(key)) throw messagesErrors.IDEMPOTENCY_KEY_INVALID();
+  return key;
+}
+
+/** The specification lists no 400 for these routes: an id that can't be one names nothing. */
+function messageId(id: string): string {
+  if (!isUuid(id)) throw messagesErrors.MESSAGE_NOT_FOUND();
+  return id.toLowerCase();
+}
