@@ -4,7 +4,7 @@ import { doneLine, messageLine, queuedLine, type QueuedNotification } from './jo
 import { JournalReader, type Recovered } from './journal-reader.js';
 import { SegmentFiles } from './segment-files.js';
 
-const SEGMENT_BYTES = 64 * 1024 * 1024;
+const SEGMENT_BYTES = 16 * 1024 * 1024;
 /** Below this, all files together are rewritten as one at start, so that many short runs leave no heap of files. */
 const COMPACT_BELOW_BYTES = 32 * 1024 * 1024;
 const NOTHING: Recovered = { messages: [], queued: [], inbound: [], lastSequence: 0 };
