@@ -3,10 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startDebianPostgres } from './debian-postgres.mjs';
 
 const PREFIX = 'herald-test-';
-const EMBEDDED = '../../dist/src/platform/database/embedded/embedded-postgres.js';
+const EMBEDDED = new URL('../../dist/src/platform/database/embedded/embedded-postgres.js', import.meta.url);
 
 // What makes a disposable server quick: nothing of it has to survive a power cut.
 const SETTINGS = {
@@ -24,7 +23,8 @@ const SETTINGS = {
 export async function startTestPostgres() {
   await removeAbandoned();
   const dataDir = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  const server = await startServer({ dataDir, settings: SETTINGS });
+  const { startEmbeddedPostgres } = await import(EMBEDDED.href);
+  const server = await startEmbeddedPostgres({ dataDir, settings: SETTINGS });
   return {
     url: server.url,
     stop: async () => {
@@ -32,13 +32,6 @@ export async function startTestPostgres() {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-async function startServer(options) {
-  const embedded = new URL(EMBEDDED, import.meta.url);
-  if (!existsSync(embedded)) return startDebianPostgres(options);
-  const { startEmbeddedPostgres } = await import(embedded.href);
-  return startEmbeddedPostgres(options);
 }
 
 /** Stops servers of runs that were killed, by the process id in their own folders, and removes the folders. */
@@ -53,21 +46,29 @@ async function removeAbandoned() {
 }
 
 function findPidFiles(folder) {
-  const candidates = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return [folder, ...candidates.map((entry) => join(folder, entry.name))]
-    .map((path) => join(path, 'postmaster.pid'))
+  return ['.', ...readdirSync(folder)]
+    .map((name) => join(folder, name, 'postmaster.pid'))
     .filter((path) => existsSync(path));
 }
 
 async function stopServer(pidFile) {
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  if (!Number.isInteger(pid) || pid <= 1) return;
+  if (!Number.isInteger(pid) || pid <= 1 || !isPostgres(pid)) return;
   try {
     process.kill(pid, 'SIGINT');
   } catch {
     return;
   }
   for (let waited = 0; waited < 5_000 && existsSync(pidFile); waited += 50) await sleep(50);
+}
+
+/** The number may have gone to another program since; where the system does not tell, the file is believed. */
+function isPostgres(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres');
+  } catch {
+    return !existsSync('/proc/self');
+  }
 }
 
 function isAlive(pid) {
