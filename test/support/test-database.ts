@@ -7,7 +7,7 @@ import { Database } from '../../src/platform/database/database.js';
 export interface TestDatabase {
   url: string;
   /** Removes the database; connections that are still open are ended. */
-  drop(): Promise<void>;
+  drop: () => Promise<void>;
 }
 
 const TEMPLATE = process.env.TEST_TEMPLATE_DATABASE ?? 'herald_template';
@@ -57,7 +57,7 @@ async function cloneDatabase(template: string): Promise<TestDatabase> {
 
 export interface OpenTestDatabase extends TestDatabase {
   database: Database;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** A test database with a pool of three connections, for tests of repositories. */

@@ -1,0 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface WaitOptions {
+  /** Default 10,000. */
+  timeoutMs?: number;
+  /** Between two looks. Default 20. */
+  everyMs?: number;
+  /** What is waited for, named in the error. */
+  what?: string;
+}
+
+/**
+ * Looks again and again until `look` returns something truthy, and returns it. What `look` throws counts as not yet.
+ *
+ * @throws Error after `timeoutMs`, with what `look` last returned or threw.
+ */
+export async function waitFor<T>(
+  look: () => T | Promise<T>,
+  options: WaitOptions = {},
+): Promise<Exclude<Awaited<T>, null | undefined | false | 0 | ''>> {
+  const { timeoutMs = 10_000, everyMs = 20, what = 'a condition' } = options;
+  const deadline = performance.now() + timeoutMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const found = await look();
+      if (found) return found as Exclude<Awaited<T>, null | undefined | false | 0 | ''>;
+      last = found;
+    } catch (error) {
+      last = error;
+    }
+    if (performance.now() > deadline) {
+      const seen = last instanceof Error ? last.message : JSON.stringify(last);
+      throw new Error(`waited ${timeoutMs} ms for ${what}; last seen: ${seen}`, { cause: last });
+    }
+    await pause(everyMs);
+  }
+}
