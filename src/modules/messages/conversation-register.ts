@@ -1,0 +1,180 @@
+import { newId } from '../../common/ids.js';
+import type { Statements } from '../../platform/database/database.js';
+import { ConversationBook, type BookChanges, type ConversationRecord, type Sighting } from './conversation-book.js';
+
+/** A row of `conversation` as the driver returns it. */
+export interface ConversationRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  phone: string | null;
+  wa_id: string | null;
+  user_id: string | null;
+  profile_name: string | null;
+  last_inbound_at: Date | null;
+  merged_into: string | null;
+  created_at: Date;
+}
+
+/**
+ * Enters sightings inside the caller's transaction. Whoever changes which row bears which identity holds a lock on the
+ * connection meanwhile; windows and names move without it. A window opens at most as late as the database's time.
+ *
+ * @returns each sighting's conversation id (null where it names nobody), and the rows as they are now.
+ * @throws an error that asks for the whole transaction again where a conversation was merged meanwhile.
+ */
+export async function enterSightings(
+  sightings: readonly Sighting[],
+  statements: Statements,
+): Promise<{ ids: (string | null)[]; book: ConversationBook }> {
+  const keys = JSON.stringify(sightings);
+  const rows = await statements.query<ConversationRow>(READ, [keys]);
+  let read = enterAll(sightings, rows);
+  let changes = read.book.changes();
+  if (changesIdentities(changes)) {
+    read = enterAll(sightings, await lockAndRead(sightings, keys, rows, statements));
+    changes = read.book.changes();
+    await writeIdentities(changes, statements);
+  }
+  await touch(changes.touched, statements);
+  return read;
+}
+
+/** The rows as nobody else can change them until the transaction ends: windows move by themselves otherwise. */
+async function lockAndRead(
+  sightings: readonly Sighting[],
+  keys: string,
+  firstRead: readonly ConversationRow[],
+  statements: Statements,
+): Promise<ConversationRow[]> {
+  await statements.query(LOCK_CONNECTIONS, [sightings.map((sighting) => sighting.connectionId)]);
+  const locked = new Set<string>();
+  let found = firstRead.map((row) => row.id);
+  for (;;) {
+    const unlocked = found.filter((id) => !locked.has(id));
+    if (unlocked.length > 0) {
+      await statements.query('select 1 from conversation where id = any($1) order by id for no key update', [unlocked]);
+      for (const id of unlocked) locked.add(id);
+    }
+    const rows = await statements.query<ConversationRow>(READ, [keys]);
+    if (rows.every((row) => locked.has(row.id))) return rows;
+    found = rows.map((row) => row.id);
+  }
+}
+
+async function writeIdentities(changes: BookChanges, statements: Statements): Promise<void> {
+  if (changes.merged.length > 0) await statements.query(MERGE, [JSON.stringify(changes.merged)]);
+  if (changes.released.length > 0) {
+    await statements.query('update conversation set phone = null, wa_id = null, user_id = null where id = any($1)', [
+      changes.released,
+    ]);
+  }
+  if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
+  if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
+}
+
+async function touch(rows: readonly ConversationRecord[], statements: Statements): Promise<void> {
+  if (rows.length === 0) return;
+  const touched = await statements.execute(TOUCH, [JSON.stringify(rows)]);
+  if (touched < rows.length) throw new ConversationMovedError();
+}
+
+/** Bears the code of a serialization failure, so that the transaction runs again and finds the surviving row. */
+class ConversationMovedError extends Error {
+  readonly code = '40001';
+
+  constructor() {
+    super('a conversation was merged into another one meanwhile');
+  }
+}
+
+function enterAll(
+  sightings: readonly Sighting[],
+  rows: readonly ConversationRow[],
+): { ids: (string | null)[]; book: ConversationBook } {
+  const book = new ConversationBook(rows.map(recordOf), newId);
+  const found = sightings.map((sighting) => book.see(sighting));
+  return { ids: found.map((entry) => entry?.id() ?? null), book };
+}
+
+function changesIdentities(changes: BookChanges): boolean {
+  return changes.created.length + changes.merged.length + changes.identified.length > 0;
+}
+
+export function recordOf(row: ConversationRow): ConversationRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    connectionId: row.connection_id,
+    phone: row.phone,
+    waId: row.wa_id,
+    userId: row.user_id,
+    profileName: row.profile_name,
+    lastInboundAt: row.last_inbound_at,
+    mergedInto: row.merged_into,
+    createdAt: row.created_at,
+  };
+}
+
+/** SELECT list for conversations of the relation `c`. */
+export const CONVERSATION_COLUMNS = `c.id, c.organization_id, c.connection_id, c.phone, c.wa_id, c.user_id,
+  c.profile_name, c.last_inbound_at, c.merged_into, c.created_at`;
+
+// Every row that bears one of the identities; a known conversation, and where it was merged, the one that it became.
+const READ = `
+with sighting as (
+  select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
+    "userId" text)
+), number as (
+  select "connectionId", phone as value from sighting where phone is not null
+  union select "connectionId", "waId" from sighting where "waId" is not null
+)
+select ${CONVERSATION_COLUMNS}
+from number n join conversation c on c.connection_id = n."connectionId" and c.phone = n.value
+union
+select ${CONVERSATION_COLUMNS}
+from number n join conversation c on c.connection_id = n."connectionId" and c.wa_id = n.value
+union
+select ${CONVERSATION_COLUMNS}
+from sighting s join conversation c on c.connection_id = s."connectionId" and c.user_id = s."userId"
+union
+select ${CONVERSATION_COLUMNS}
+from sighting s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)`;
+
+// One order for everybody, so that two batches never wait for each other in a ring. The first number only sets these
+// locks apart from others.
+const LOCK_CONNECTIONS = `
+select pg_advisory_xact_lock(720411, lock) from (
+  select distinct hashtext(id::text) as lock from unnest($1::uuid[]) as id order by lock) as ordered`;
+
+const MERGE = `
+update conversation c set merged_into = m."into"
+from json_to_recordset($1) as m (id uuid, "into" uuid)
+where c.id = m.id or c.merged_into = m.id`;
+
+const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text, "waId" text, "userId" text,
+  "profileName" text, "lastInboundAt" timestamptz)`;
+
+// LEAST passes over nulls: without the CASE a row without a window would get one.
+const WINDOW = `case when r."lastInboundAt" is not null then least(r."lastInboundAt", clock_timestamp()) end`;
+
+const IDENTIFY = `
+update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId", profile_name = r."profileName",
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+from json_to_recordset($1) as r ${RECORD}
+where c.id = r.id`;
+
+const CREATE = `
+insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at)
+select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId", r."profileName", ${WINDOW}
+from json_to_recordset($1) as r ${RECORD}`;
+
+const TOUCH = `
+with locked as (
+  select c.id from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id
+  where c.merged_into is null order by c.id for no key update of c
+)
+update conversation c set profile_name = r."profileName",
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+from json_to_recordset($1) as r ${RECORD} join locked on locked.id = r.id
+where c.id = r.id`;

@@ -1,0 +1,115 @@
+import { Injectable } from '@nestjs/common';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { Database, type Statements } from '../../platform/database/database.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { ConversationRecord, Sighting } from './conversation-book.js';
+import { CONVERSATION_COLUMNS, enterSightings, recordOf, type ConversationRow } from './conversation-register.js';
+import type { ContactIdentity, Conversation } from './messages.types.js';
+
+type Identities = Pick<ContactIdentity, 'waId' | 'userId'>;
+
+/** A sighting of a known conversation, whose connection stands in its row. */
+type Adoption = Identities & { conversationId: string };
+
+const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
+
+/**
+ * The table `conversation`: one row a contact and connection. Whoever changes which row bears which identity holds a
+ * lock on the connection meanwhile; windows and names move without it.
+ */
+@Injectable()
+export class ConversationsRepository {
+  private readonly resolving: GroupCommit<Sighting, Conversation>;
+  private readonly adopting: GroupCommit<Adoption, void>;
+  // Every status names its recipient; once is enough.
+  private readonly adopted = new ExpiringCache<string, true>(ADOPTED);
+
+  constructor(private readonly database: Database) {
+    this.resolving = new GroupCommit(database, {
+      name: 'conversation',
+      commit: (sightings, statements) => this.commitResolved(sightings, statements),
+    });
+    this.adopting = new GroupCommit(database, {
+      name: 'contact identity',
+      maxWaiting: 100_000,
+      commit: (adoptions, statements) => this.commitAdopted(adoptions, statements),
+    });
+  }
+
+  /** The conversation with a number, in the caller's spelling or the platform's; null where there is none. */
+  async findByPhone(connectionId: string, phone: string): Promise<Conversation | null> {
+    const rows = await this.database.query<ConversationRow>(
+      `select ${CONVERSATION_COLUMNS}, 1 as preference from conversation c where c.connection_id = $1 and c.phone = $2
+       union all
+       select ${CONVERSATION_COLUMNS}, 2 from conversation c where c.connection_id = $1 and c.wa_id = $2
+       order by preference limit 1`,
+      [connectionId, phone],
+    );
+    return rows[0] === undefined ? null : conversationOf(recordOf(rows[0]));
+  }
+
+  /**
+   * The conversation with a contact, made at the first contact. Rows that the identity shows to be one contact's are
+   * merged.
+   *
+   * @throws Error where the identity is empty.
+   */
+  resolve(connection: { id: string; organizationId: string }, identity: ContactIdentity): Promise<Conversation> {
+    return this.resolving.submit({
+      connectionId: connection.id,
+      organizationId: connection.organizationId,
+      phone: identity.phone,
+      waId: identity.waId,
+      userId: identity.userId,
+    });
+  }
+
+  /**
+   * Notes how the platform names a conversation's contact; a conversation that it had under that name already and this
+   * one become one. Nothing happens for an unknown conversation.
+   */
+  async adopt(conversationId: string, identities: Identities): Promise<void> {
+    const waId = identities.waId ?? null;
+    const userId = identities.userId ?? null;
+    if (waId === null && userId === null) return;
+    const key = `${conversationId}/${waId}/${userId}`;
+    if (this.adopted.peek(key) === true) return;
+    await this.adopting.submit({ conversationId, waId, userId });
+    this.adopted.set(key, true);
+  }
+
+  /** Resolves when no caller waits. */
+  async idle(): Promise<void> {
+    await Promise.all([this.resolving.idle(), this.adopting.idle()]);
+  }
+
+  private async commitResolved(sightings: Sighting[], statements: Statements): Promise<Conversation[]> {
+    const { ids, book } = await enterSightings(sightings, statements);
+    return ids.map((id) => {
+      const row = id === null ? undefined : book.find(id);
+      if (row === undefined) throw new Error('a contact needs a number or a user id');
+      return conversationOf(row);
+    });
+  }
+
+  private async commitAdopted(adoptions: Adoption[], statements: Statements): Promise<void[]> {
+    const rows = await statements.query<{ id: string; connection_id: string; organization_id: string }>(
+      'select id, connection_id, organization_id from conversation where id = any($1)',
+      [adoptions.map((adoption) => adoption.conversationId)],
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const sightings = adoptions.flatMap((adoption) => {
+      const row = byId.get(adoption.conversationId);
+      return row === undefined
+        ? []
+        : [{ ...adoption, connectionId: row.connection_id, organizationId: row.organization_id }];
+    });
+    await enterSightings(sightings, statements);
+    return adoptions.map(() => undefined);
+  }
+}
+
+function conversationOf(record: ConversationRecord): Conversation {
+  const { id, organizationId, connectionId, phone, waId, userId, profileName, lastInboundAt } = record;
+  return { id, organizationId, connectionId, phone, waId, userId, profileName, lastInboundAt };
+}

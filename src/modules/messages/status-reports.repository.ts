@@ -1,0 +1,191 @@
+import { Injectable } from '@nestjs/common';
+import { isUuid } from '../../common/ids.js';
+import { Database, type Statements } from '../../platform/database/database.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { OutboundStatus } from './message-state.js';
+import type { Attempt, StatusReport } from './messages.types.js';
+import { MessageProgress, type AttemptEvidence } from './status-reports.js';
+
+/** What a report led to; null: no attempt of the report's connection is meant. */
+export interface AppliedReport {
+  conversationId: string | null;
+  /** The number that the message was sent to. */
+  recipient: string | null;
+}
+
+interface FoundRow {
+  attempt_id: string;
+  attempt_status: Attempt['status'];
+  attempt_meta_message_id: string | null;
+  id: string;
+  connection_id: string;
+  conversation_id: string | null;
+  recipient: string | null;
+  status: OutboundStatus;
+  meta_message_id: string | null;
+  current_attempt_id: string | null;
+  /** Microseconds since the epoch. */
+  latest_at: number;
+  now: number;
+}
+
+/** Applies what the platform reports about sent messages, many reports in two statements. */
+@Injectable()
+export class StatusReportsRepository {
+  private readonly batches: GroupCommit<StatusReport, AppliedReport | null>;
+
+  constructor(database: Database) {
+    this.batches = new GroupCommit(database, {
+      name: 'status report',
+      maxBatch: 500,
+      // Their notifications are stored already; what limits them is how many of those are taken at once.
+      maxWaiting: 100_000,
+      commit: (reports, statements) => this.commit(reports, statements),
+    });
+  }
+
+  /** Resolves once what the report says is durable; with null where no attempt is meant by it (yet). */
+  apply(report: StatusReport): Promise<AppliedReport | null> {
+    return this.batches.submit(report);
+  }
+
+  /** Resolves when no caller waits. */
+  idle(): Promise<void> {
+    return this.batches.idle();
+  }
+
+  private async commit(reports: StatusReport[], statements: Statements): Promise<(AppliedReport | null)[]> {
+    const found = new FoundAttempts(await this.lock(reports, statements));
+    const progress = new Map<string, MessageProgress>();
+    const results = reports.map((report) => {
+      const row = found.of(report);
+      if (row === null) return null;
+      let message = progress.get(row.id);
+      if (message === undefined) progress.set(row.id, (message = new MessageProgress(messageOf(row))));
+      const attempt = { id: row.attempt_id, status: row.attempt_status, metaMessageId: row.attempt_meta_message_id };
+      message.apply(report, attempt, row.now);
+      return { conversationId: row.conversation_id, recipient: row.recipient };
+    });
+    await this.write([...progress.values()], statements);
+    return results;
+  }
+
+  /** The attempts that are meant, with their messages locked in the order of their ids. */
+  private lock(reports: readonly StatusReport[], statements: Statements): Promise<FoundRow[]> {
+    return statements.query<FoundRow>(LOCK, [
+      reports.flatMap((report) => attemptIdOf(report) ?? []),
+      reports.map((report) => report.metaMessageId),
+    ]);
+  }
+
+  private async write(progress: readonly MessageProgress[], statements: Statements): Promise<void> {
+    const messages = progress.filter(({ moves, adoptedMetaMessageId }) => moves.length > 0 || adoptedMetaMessageId);
+    const attempts = progress.flatMap((message) => [...message.attempts].map(attemptChange));
+    if (messages.length > 0) await statements.query(MOVE, [JSON.stringify(messages.map(messageChange))]);
+    if (attempts.length > 0) await statements.query(NOTE, [JSON.stringify(attempts)]);
+  }
+}
+
+/** Leads from a report to the attempt that it means: by the attempt id that we sent along, else by the platform's id. */
+class FoundAttempts {
+  private readonly byId = new Map<string, FoundRow>();
+  private readonly byMetaMessageId = new Map<string, FoundRow>();
+
+  constructor(rows: readonly FoundRow[]) {
+    for (const row of rows) {
+      this.byId.set(keyOf(row.connection_id, row.attempt_id), row);
+      if (row.attempt_meta_message_id === null) continue;
+      this.byMetaMessageId.set(keyOf(row.connection_id, row.attempt_meta_message_id), row);
+    }
+  }
+
+  of(report: StatusReport): FoundRow | null {
+    const id = attemptIdOf(report);
+    const byId = id === null ? undefined : this.byId.get(keyOf(report.connectionId, id));
+    return byId ?? this.byMetaMessageId.get(keyOf(report.connectionId, report.metaMessageId)) ?? null;
+  }
+}
+
+function keyOf(connectionId: string, id: string): string {
+  return `${connectionId}/${id}`;
+}
+
+function attemptIdOf(report: StatusReport): string | null {
+  return isUuid(report.callbackData) ? report.callbackData.toLowerCase() : null;
+}
+
+function messageOf(row: FoundRow) {
+  return {
+    id: row.id,
+    status: row.status,
+    metaMessageId: row.meta_message_id,
+    currentAttemptId: row.current_attempt_id,
+    latestAt: row.latest_at,
+  };
+}
+
+/** The message's new values. What failed before and went on nevertheless bears no failure any more. */
+function messageChange({ message, moves, adoptedMetaMessageId }: MessageProgress) {
+  const last = moves.at(-1);
+  const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at ?? null;
+  return {
+    id: message.id,
+    status: last?.to ?? message.status,
+    moved: last !== undefined,
+    metaMessageId: adoptedMetaMessageId,
+    sentAt: at('sent'),
+    deliveredAt: at('delivered'),
+    readAt: at('read'),
+    failedAt: last?.to === 'failed' ? last.at : null,
+    category: last?.failure?.category ?? null,
+    errorCode: last?.failure?.code?.toString() ?? null,
+    errorMessage: last?.failure?.message ?? null,
+  };
+}
+
+function attemptChange([id, { taken, failure, metaMessageId }]: [string, AttemptEvidence]) {
+  return { id, taken, failed: failure !== null, metaMessageId, ...failure };
+}
+
+const MICROSECONDS = 1_000_000;
+
+const LOCK = `
+select a.id as attempt_id, a.status as attempt_status, a.meta_message_id as attempt_meta_message_id,
+  m.id, m.connection_id, m.conversation_id, m.recipient, m.status, m.meta_message_id, m.current_attempt_id,
+  (extract(epoch from greatest(m.queued_at, m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at,
+    m.failed_at)) * ${MICROSECONDS})::double precision as latest_at,
+  (extract(epoch from clock_timestamp()) * ${MICROSECONDS})::double precision as now
+from message_attempt a join message m on m.id = a.message_id
+where a.id = any($1) or a.meta_message_id = any($2)
+order by m.id for no key update of m`;
+
+const MOVE = `
+update message m set
+  status = r.status,
+  meta_message_id = coalesce(r."metaMessageId", m.meta_message_id),
+  lease_until = case when not r.moved then m.lease_until end,
+  next_attempt_at = case when not r.moved then m.next_attempt_at end,
+  sent_at = coalesce(to_timestamp(r."sentAt" / ${MICROSECONDS}), m.sent_at),
+  delivered_at = coalesce(to_timestamp(r."deliveredAt" / ${MICROSECONDS}), m.delivered_at),
+  read_at = coalesce(to_timestamp(r."readAt" / ${MICROSECONDS}), m.read_at),
+  failed_at = case when not r.moved then m.failed_at else to_timestamp(r."failedAt" / ${MICROSECONDS}) end,
+  failure_category = case when not r.moved then m.failure_category else r.category end,
+  error_code = case when not r.moved then m.error_code else r."errorCode" end,
+  error_message = case when not r.moved then m.error_message else r."errorMessage" end
+from json_to_recordset($1) as r (id uuid, status text, moved boolean, "metaMessageId" text, "sentAt" double precision,
+  "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
+  "errorCode" text, "errorMessage" text)
+where m.id = r.id`;
+
+// The attempt's own answer may have been recorded since it was read, so what is known by now decides.
+const NOTE = `
+update message_attempt a set
+  status = case when r.taken then 'accepted' when a.status in ('started', 'unknown') then 'rejected' else a.status end,
+  meta_message_id = coalesce(a.meta_message_id, r."metaMessageId"),
+  finished_at = coalesce(a.finished_at, clock_timestamp()),
+  platform_code = case when r.failed then r.code else a.platform_code end,
+  platform_message = case when r.failed then r.message else a.platform_message end,
+  failure_category = case when r.failed then r.category else a.failure_category end
+from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
+  message text, category text)
+where a.id = r.id`;
