@@ -1,0 +1,19 @@
+import type { Claim } from '../bench-context.js';
+import { acceptClaim } from './accept.js';
+import { coldStartClaim } from './cold-start.js';
+import { endToEndClaim } from './end-to-end.js';
+import { journalClaim } from './journal.js';
+import { memoryClaim } from './memory.js';
+import { quietWorkspaceClaim } from './quiet-workspace.js';
+import { statusesClaim } from './statuses.js';
+
+/** Every claim, in the order of the table. */
+export const CLAIMS: readonly Claim[] = [
+  acceptClaim,
+  endToEndClaim,
+  quietWorkspaceClaim,
+  statusesClaim,
+  journalClaim,
+  memoryClaim,
+  coldStartClaim,
+];

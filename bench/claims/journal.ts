@@ -1,0 +1,104 @@
+import type { BenchContext, Claim } from '../bench-context.js';
+import { atMostTimes, type Finding } from '../finding.js';
+import { median } from '../rig/figures.js';
+import type { HeraldProcess } from '../rig/herald.js';
+import { recipientNumber } from '../rig/recipients.js';
+import { seedJournal } from '../rig/seed-journal.js';
+import { Stage } from '../rig/stage.js';
+import type { SeededWorkspace } from '../rig/workspace.js';
+
+const SMALL = 10_000;
+const CONNECTIONS = 5;
+
+interface Journal {
+  api: HeraldProcess;
+  workspace: SeededWorkspace;
+  count: number;
+}
+
+/** A query string for the nth request; `turn` makes pages differ, so that not one page is read again and again. */
+type Filter = (journal: Journal, turn: number) => Record<string, string>;
+
+const connectionOf = (journal: Journal, turn: number): string =>
+  journal.workspace.connections[turn % CONNECTIONS]?.id ?? '';
+
+/** Some moment within the journal, which has a message a second. */
+function within(journal: Journal, turn: number): string {
+  return new Date(Date.now() - ((turn * 7_919) % journal.count) * 1_000).toISOString();
+}
+
+const FILTERS: Readonly<Record<string, Filter>> = {
+  'no filter': () => ({}),
+  'before a time': (journal, turn) => ({ before: within(journal, turn) }),
+  'before a time and id': (journal, turn) => ({
+    before: within(journal, turn),
+    before_id: 'ffffffff-ffff-7fff-bfff-ffffffffffff',
+  }),
+  connection_id: (journal, turn) => ({ connection_id: connectionOf(journal, turn) }),
+  'status=read': () => ({ status: 'read' }),
+  'status=failed (one in a thousand)': () => ({ status: 'failed' }),
+  'status=queued (none)': () => ({ status: 'queued' }),
+  'connection_id, status and before': (journal, turn) => ({
+    connection_id: connectionOf(journal, turn),
+    status: 'delivered',
+    before: within(journal, turn),
+  }),
+  to: (_journal, turn) => ({ to: recipientNumber(turn % 5_000) }),
+  client_message_id: (_journal, turn) => ({ client_message_id: `order-${turn % 5_000}` }),
+};
+
+/** Pages of fifty in a short and in a long journal. */
+export const journalClaim: Claim = {
+  name: 'journal',
+  measure: (context) =>
+    context.scope.within(async (scope) => {
+      const large = context.quick ? 500_000 : 5_000_000;
+      const [small, big] = [await open(context, scope, SMALL), await open(context, scope, large)];
+      const turns = context.quick ? 60 : 200;
+      const findings: Finding[] = [];
+      for (const [name, filter] of Object.entries(FILTERS)) {
+        const [smallMs, bigMs] = await compare(small, big, filter, turns);
+        context.say(`journal, ${name}: ${smallMs.toFixed(2)} and ${bigMs.toFixed(2)} ms`);
+        findings.push(
+          atMostTimes(
+            1.3,
+            { claim: `journal page of 50 in ${large} rows, ${name}`, value: bigMs, unit: 'ms' },
+            { name: `in ${SMALL} rows`, value: smallMs },
+          ),
+        );
+      }
+      return findings;
+    }),
+};
+
+async function open(context: BenchContext, scope: BenchContext['scope'], count: number): Promise<Journal> {
+  const stage = await Stage.set(scope, await context.postgres(), 'journal');
+  const workspace = await stage.workspace(CONNECTIONS);
+  await seedJournal(stage.database.pool, workspace.connections, count);
+  return { api: await stage.herald('api'), workspace, count };
+}
+
+/** Medians of milliseconds; the two take turns, so that both meet the same machine. */
+async function compare(small: Journal, big: Journal, filter: Filter, turns: number): Promise<[number, number]> {
+  const smallMs: number[] = [];
+  const bigMs: number[] = [];
+  // The first pages warm caches and compiler.
+  for (let turn = -10; turn < turns; turn++) {
+    const [first, second] = [await page(small, filter, turn + 10), await page(big, filter, turn + 10)];
+    if (turn < 0) continue;
+    smallMs.push(first);
+    bigMs.push(second);
+  }
+  return [median(smallMs), median(bigMs)];
+}
+
+async function page(journal: Journal, filter: Filter, turn: number): Promise<number> {
+  const query = new URLSearchParams(filter(journal, turn)).toString();
+  const startedAt = performance.now();
+  const response = await fetch(`${journal.api.url}/api/v1/messages?${query}`, {
+    headers: { authorization: `Bearer ${journal.workspace.apiKey}` },
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`GET /messages?${query} was answered ${response.status}: ${text}`);
+  return performance.now() - startedAt;
+}

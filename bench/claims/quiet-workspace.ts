@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { BenchContext, Claim } from '../bench-context.js';
+import { atMost, type Finding } from '../finding.js';
+import { median } from '../rig/figures.js';
+import type { HeraldProcess } from '../rig/herald.js';
+import { recipientNumber } from '../rig/recipients.js';
+import { seedQueued } from '../rig/seed-messages.js';
+import { Stage } from '../rig/stage.js';
+import { pause, waitFor } from '../rig/wait.js';
+import type { SeededWorkspace } from '../rig/workspace.js';
+
+const LIMIT_MS = 1_000;
+const BUSY = 100;
+const SAMPLES = 12;
+const BETWEEN_MS = 250;
+/** Nobody else writes to these. */
+const QUIET_RECIPIENT = 9_000_000;
+/** How long a message may be looked for; one that is not there by then counts as that late. */
+const GIVE_UP_MS = 20_000;
+
+/** The first message of a workspace that was quiet, while others keep the worker busy. */
+export const quietWorkspaceClaim: Claim = {
+  name: 'quiet-workspace',
+  async measure(context): Promise<Finding[]> {
+    const each = context.quick ? 1_000 : 10_000;
+    const besideMany = await firstMessages(context, async (stage) => {
+      for (let i = 0; i < BUSY; i++) {
+        const { connections } = await stage.workspace();
+        for (const connection of connections) await seedQueued(stage.database.pool, connection, { count: each });
+      }
+    });
+    const besideOne = await firstMessages(context, async (stage) => {
+      const { connections } = await stage.workspace();
+      for (const connection of connections) {
+        await seedQueued(stage.database.pool, connection, { count: 100_000, recipients: 1 });
+      }
+    });
+    return [
+      finding(`first message of a quiet workspace while ${BUSY} others have ${each} queued each`, besideMany),
+      finding('first message of a quiet workspace while one number has 100000 to one recipient', besideOne),
+    ];
+  },
+};
+
+function finding(claim: string, latenciesMs: number[]): Finding {
+  return atMost(LIMIT_MS, {
+    claim,
+    value: Math.max(...latenciesMs),
+    unit: 'ms',
+    notes: { worst_of: latenciesMs.length, median_ms: median(latenciesMs) },
+  });
+}
+
+/** Milliseconds from each 202 to the moment when the simulator had the message. */
+export function firstMessages(context: BenchContext, fill: (stage: Stage) => Promise<void>): Promise<number[]> {
+  return context.scope.within(async (scope) => {
+    const stage = await Stage.set(scope, await context.postgres(), 'quiet');
+    await fill(stage);
+    const quiet: SeededWorkspace[] = [];
+    for (let i = 0; i < SAMPLES; i++) quiet.push(await quietWorkspace(stage));
+    const [api] = await Promise.all([stage.herald('api'), stage.herald('worker')]);
+    await waitFor('the worker to be busy', async () => ((await stage.simulator.count()) > 100 ? true : null), {
+      timeoutMs: 30_000,
+    });
+    const answeredAt: number[] = [];
+    for (const workspace of quiet) {
+      answeredAt.push(await sendOne(api, workspace));
+      await pause(BETWEEN_MS);
+    }
+    const latenciesMs: number[] = [];
+    for (const [i, workspace] of quiet.entries()) {
+      const takenAt = await takenAtOf(stage, workspace);
+      latenciesMs.push(takenAt === null ? GIVE_UP_MS : Math.max(0, takenAt - (answeredAt[i] ?? 0)));
+    }
+    const left = await stage.database.pool.query(
+      `select count(*)::integer as count from message where status = 'queued'`,
+    );
+    context.say(
+      `worst ${Math.max(...latenciesMs)} ms of ${latenciesMs.join(', ')}; ${left.rows[0]?.count} still queued`,
+    );
+    return latenciesMs;
+  });
+}
+
+async function quietWorkspace(stage: Stage): Promise<SeededWorkspace> {
+  const workspace = await stage.workspace();
+  const connection = workspace.connections[0];
+  await stage.database.pool.query(
+    `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
+     values (gen_random_uuid(), $1, $2, $3, now())`,
+    [workspace.organizationId, connection?.id, recipientNumber(QUIET_RECIPIENT)],
+  );
+  return workspace;
+}
+
+/** Resolves with the time at which the 202 was there. */
+async function sendOne(api: HeraldProcess, workspace: SeededWorkspace): Promise<number> {
+  const response = await fetch(`${api.url}/api/v1/messages`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${workspace.apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': randomUUID(),
+    },
+    body: JSON.stringify({
+      connection_id: workspace.connections[0]?.id,
+      to: `+${recipientNumber(QUIET_RECIPIENT)}`,
+      type: 'text',
+      text: { body: 'The first one.' },
+    }),
+  });
+  const answeredAt = Date.now();
+  if (response.status !== 202) throw new Error(`Herald answered ${response.status}: ${await response.text()}`);
+  await response.arrayBuffer();
+  return answeredAt;
+}
+
+async function takenAtOf(stage: Stage, workspace: SeededWorkspace): Promise<number | null> {
+  const own = workspace.connections[0]?.phoneNumberId;
+  const find = async (): Promise<number | null> => {
+    const taken = await stage.simulator.taken(recipientNumber(QUIET_RECIPIENT));
+    const first = taken.find((message) => message.phone_number_id === own);
+    return first === undefined ? null : Date.parse(first.taken_at);
+  };
+  return waitFor('the first message', find, { timeoutMs: GIVE_UP_MS, everyMs: 500 }).catch(() => null);
+}

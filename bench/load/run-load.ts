@@ -1,0 +1,17 @@
+import { Child } from '../rig/child.js';
+import { compiled } from '../rig/paths.js';
+import type { Scope } from '../rig/scope.js';
+import type { LoadOrder, LoadResult } from './load.types.js';
+
+/** Runs the load generator in a process of its own. @throws Error when any request failed: its figure would be void */
+export async function runLoad(scope: Scope, order: LoadOrder): Promise<LoadResult> {
+  const child = Child.start(scope, {
+    name: 'the load generator',
+    args: [compiled('bench/load/load.main'), JSON.stringify(order)],
+  });
+  const result = JSON.parse(await child.result()) as LoadResult;
+  if (result.failed > 0 || result.answered === 0) {
+    throw new Error(`${result.failed} requests to ${order.url} failed, the first with: ${result.firstFailure}`);
+  }
+  return result;
+}

@@ -1,0 +1,68 @@
+import { parseArgs } from 'node:util';
+import { BenchContext, type Claim } from './bench-context.js';
+import { CLAIMS } from './claims/all.js';
+import type { Finding } from './finding.js';
+import { rounded, surroundings, tableOf, writeResults } from './report.js';
+import { Scope } from './rig/scope.js';
+import { closeOnSignal, progress } from './rig/session.js';
+
+const USAGE = `npm run bench -- [--quick] [claim ...]
+  --quick   three minutes on two cores; without it the long form, about half an hour
+  claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and bench/results/latest.json is written
+`;
+
+async function run(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const claims = positionals.length === 0 ? CLAIMS : CLAIMS.filter((claim) => positionals.includes(claim.name));
+  if (values.help === true || claims.length < positionals.length) {
+    process.stdout.write(USAGE);
+    return values.help === true ? 0 : 2;
+  }
+  const quick = values.quick === true;
+  const scope = new Scope();
+  closeOnSignal(scope);
+  const startedAt = performance.now();
+  const context = new BenchContext(scope, quick, progress);
+  const findings: Finding[] = [];
+  const broken: string[] = [];
+  try {
+    for (const claim of claims) {
+      const found = await measure(claim, context);
+      if (found === null) broken.push(claim.name);
+      else findings.push(...found);
+    }
+  } finally {
+    await scope.close();
+  }
+  const around = surroundings(quick);
+  process.stdout.write(`\n${around.machine}\n${around.versions}\n\n${tableOf(findings)}\n\n`);
+  if (positionals.length === 0 && broken.length === 0) {
+    const path = writeResults(
+      'latest',
+      findings.map((finding) => ({ ...rounded(finding), ...around })),
+    );
+    process.stdout.write(`written to ${path}\n`);
+  }
+  const missed = findings.filter((finding) => !finding.reached);
+  process.stdout.write(
+    `${findings.length - missed.length} of ${findings.length} goals reached in ${Math.round((performance.now() - startedAt) / 1_000)} s` +
+      `${broken.length === 0 ? '' : `; not measured: ${broken.join(', ')}`}\n`,
+  );
+  return missed.length > 0 || broken.length > 0 ? 1 : 0;
+}
+
+/** One claim that cannot be measured must not cost the figures of the others. */
+async function measure(claim: Claim, context: BenchContext): Promise<Finding[] | null> {
+  progress(`${claim.name} ...`);
+  try {
+    return await claim.measure(context);
+  } catch (error) {
+    progress(`${claim.name} could not be measured: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}
+
+process.exitCode = await run();

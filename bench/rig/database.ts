@@ -1,0 +1,38 @@
+import pg from 'pg';
+import { migrate } from '../../src/platform/database/data-source.js';
+import { migrateQueue } from '../../src/platform/lanes/queue-connection.js';
+import type { Scope } from './scope.js';
+
+export interface BenchDatabase {
+  url: string;
+  /** For seeding and for looking at the outcome. */
+  pool: pg.Pool;
+}
+
+let made = 0;
+
+/** A migrated database of its own on the server at `adminUrl`, with BullMQ's schema; dropped when the scope closes. */
+export async function createDatabase(scope: Scope, adminUrl: string, purpose: string): Promise<BenchDatabase> {
+  const name = `herald_${purpose}_${process.pid}_${++made}`;
+  await asAdmin(adminUrl, `create database ${name}`);
+  scope.defer(() => asAdmin(adminUrl, `drop database if exists ${name} with (force)`));
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  await migrate(url.href);
+  await migrateQueue(url.href);
+  const pool = new pg.Pool({ connectionString: url.href, max: 4, application_name: 'herald-bench' });
+  // Crash tests end these connections on purpose; the next statement says so.
+  pool.on('error', () => undefined);
+  scope.defer(() => pool.end());
+  return { url: url.href, pool };
+}
+
+async function asAdmin(adminUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

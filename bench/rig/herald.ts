@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { Child } from './child.js';
+import { freePort } from './free-port.js';
+import { compiled } from './paths.js';
+import type { Scope } from './scope.js';
+import { waitFor } from './wait.js';
+
+/** Secrets of one run: whoever writes rows and whoever reads them must have the same. */
+export const APP_SECRET = randomBytes(16).toString('hex');
+const ENCRYPTION_KEYS = `1:${randomBytes(32).toString('base64')}`;
+const READY_MS = 30_000;
+
+export interface HeraldPlace {
+  databaseUrl: string;
+  dataDir: string;
+  simulatorUrl: string;
+  /** More settings, such as REDIS_URL. */
+  settings?: Record<string, string>;
+}
+
+/** The settings that a process of the service gets, as in production but for the addresses. */
+export function heraldSettings(place: HeraldPlace): Record<string, string> {
+  return {
+    NODE_ENV: 'production',
+    ROLES: 'api',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    LOG_FORMAT: 'json',
+    DATABASE_URL: place.databaseUrl,
+    DATA_DIR: place.dataDir,
+    WHATSAPP_API_URL: place.simulatorUrl,
+    WHATSAPP_APP_SECRET: APP_SECRET,
+    WHATSAPP_VERIFY_TOKEN: 'bench',
+    ENCRYPTION_KEYS,
+    ...place.settings,
+  };
+}
+
+/** One process of the service with the roles it was given. */
+export class HeraldProcess {
+  private constructor(
+    private readonly scope: Scope,
+    readonly roles: string,
+    readonly port: number,
+    private readonly env: Record<string, string>,
+    public child: Child,
+  ) {}
+
+  /** Starts it and waits until it says that it is ready. */
+  static async start(scope: Scope, roles: string, place: HeraldPlace): Promise<HeraldProcess> {
+    const port = await freePort();
+    const env = { ...heraldSettings(place), ROLES: roles, PORT: String(port) };
+    const herald = new HeraldProcess(scope, roles, port, env, spawnHerald(scope, roles, env));
+    await herald.ready();
+    return herald;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again after it was killed, on the same port; does not wait until it is ready. */
+  revive(): void {
+    this.child = spawnHerald(this.scope, this.roles, this.env);
+  }
+
+  async ready(timeoutMs = READY_MS): Promise<void> {
+    const { child } = this;
+    await waitFor(
+      `${child.name} to be ready`,
+      async () => {
+        if (!child.isRunning) throw new Error(`${child.name} ended:\n${child.tail}`);
+        const response = await fetch(`${this.url}/health/ready`).catch(() => null);
+        await response?.arrayBuffer();
+        return response?.ok === true ? true : null;
+      },
+      { timeoutMs, everyMs: 20 },
+    );
+  }
+}
+
+function spawnHerald(scope: Scope, roles: string, env: Record<string, string>): Child {
+  return Child.start(scope, { name: `Herald (${roles})`, args: ['--enable-source-maps', compiled('src/main')], env });
+}

@@ -1,0 +1,66 @@
+import { chmodSync, realpathSync } from 'node:fs';
+import { startEmbeddedPostgres, type RunningPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
+import { processesOn } from '../../src/platform/database/embedded/postmaster.js';
+import { temporaryFolder } from './folder.js';
+import type { Scope } from './scope.js';
+import { waitFor } from './wait.js';
+
+/** Durable, whatever anybody's defaults are: a figure without them would be worth nothing. */
+const SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  max_wal_size: '4GB',
+};
+
+/** The embedded PostgreSQL with durable settings, in a folder of its own; stopped when the scope closes. */
+export class BenchPostgres {
+  private constructor(
+    private readonly dataDir: string,
+    private server: RunningPostgres,
+  ) {}
+
+  static async start(scope: Scope): Promise<BenchPostgres> {
+    const dataDir = temporaryFolder(scope, 'bench-postgres');
+    // Under root the server runs as another user, who must get in.
+    chmodSync(dataDir, 0o755);
+    const postgres = new BenchPostgres(dataDir, await startEmbeddedPostgres({ dataDir, settings: SETTINGS }));
+    scope.defer(() => postgres.server.stop());
+    return postgres;
+  }
+
+  /** An administrator's. The same after a restart. */
+  get url(): string {
+    return this.server.url;
+  }
+
+  /** kill -9 of the server and all its children. */
+  async crash(): Promise<void> {
+    const cluster = realpathSync(`${this.dataDir}/postgres`);
+    // The first is not always the postmaster: one killed earlier would be restarted by it, so look until none is left.
+    await waitFor(
+      'PostgreSQL to die',
+      async () => {
+        const pids = await processesOn(cluster);
+        for (const pid of pids) {
+          try {
+            process.kill(pid, 'SIGKILL');
+          } catch {
+            // It ended by itself meanwhile.
+          }
+        }
+        return pids.length === 0 ? true : null;
+      },
+      { timeoutMs: 10_000, everyMs: 5 },
+    );
+  }
+
+  /** Starts it again on the same data. @throws Error where it got another port */
+  async restart(): Promise<void> {
+    const before = this.server.port;
+    this.server = await startEmbeddedPostgres({ dataDir: this.dataDir, settings: SETTINGS });
+    if (this.server.port !== before) throw new Error('PostgreSQL came back on another port');
+  }
+}

@@ -1,0 +1,47 @@
+type Release = () => Promise<void> | void;
+
+/**
+ * Gives back, in the opposite order, whatever was taken while it was open: processes, databases, folders. Closing the
+ * outermost scope of a run leaves nothing behind, also when the run is interrupted.
+ */
+export class Scope {
+  private readonly releases: Release[] = [];
+  private closing: Promise<void> | null = null;
+
+  defer(release: Release): void {
+    this.releases.push(release);
+  }
+
+  /** A scope that may be closed earlier and is closed with this one at the latest. */
+  child(): Scope {
+    const child = new Scope();
+    this.defer(() => child.close());
+    return child;
+  }
+
+  /** Releases everything; one that fails is reported and does not keep the others. */
+  close(): Promise<void> {
+    this.closing ??= this.releaseAll();
+    return this.closing;
+  }
+
+  /** Runs `work` in a child scope and closes it. */
+  async within<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
+    const child = this.child();
+    try {
+      return await work(child);
+    } finally {
+      await child.close();
+    }
+  }
+
+  private async releaseAll(): Promise<void> {
+    for (let release = this.releases.pop(); release !== undefined; release = this.releases.pop()) {
+      try {
+        await release();
+      } catch (error) {
+        process.stderr.write(`while cleaning up: ${error instanceof Error ? error.message : String(error)}\n`);
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { Pool } from 'pg';
+import { recipientSql } from './recipients.js';
+import type { SeededConnection } from './workspace.js';
+
+/** Different recipients in the journal, however long it is. */
+const RECIPIENTS = 5_000;
+/** One in so many messages was inbound, failed, and so on: rare states make the hardest filters. */
+const STATUS_OF = `case when n % 1000 = 1 then 'failed' when n % 5000 = 2 then 'outcome_unknown'
+  when n % 20 = 3 then 'received' when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end`;
+
+/**
+ * Fills a workspace's journal with `count` messages, one a second up to now. Indexes are taken away and made again,
+ * which takes a fifth of the time.
+ */
+export async function seedJournal(pool: Pool, connections: readonly SeededConnection[], count: number): Promise<void> {
+  const { rows: indexes } = await pool.query<{ name: string; definition: string }>(
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
+     from pg_index where indrelid = 'message'::regclass and not indisprimary`,
+  );
+  for (const { name } of indexes) await pool.query(`drop index ${name}`);
+  await pool.query(
+    `insert into message (id, organization_id, connection_id, direction, type, recipient, sender, body, content,
+       client_message_id, idempotency_key, fingerprint, status, meta_message_id, attempt_count, created_at, queued_at,
+       processing_at, accepted_at)
+     select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
+         || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
+       $1, ($2::uuid[])[1 + n % cardinality($2::uuid[])], case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
+       ${recipientSql(`n % ${RECIPIENTS}`)}, '4930000001', 'Hello, your order ' || n || ' is on its way.',
+       jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.'),
+       'order-' || n % ${RECIPIENTS}, gen_random_uuid(), sha256(n::text::bytea), ${STATUS_OF}, 'wamid.bench' || n, 1,
+       at, at, at, at
+     from generate_series(1, $3::integer) as n
+     cross join lateral (select date_trunc('milliseconds', now()) - ($3 - n) * interval '1 second' as at) as t`,
+    [connections[0]?.organizationId, connections.map((connection) => connection.id), count],
+  );
+  for (const { definition } of indexes) await pool.query(definition);
+  await pool.query('vacuum analyze message');
+}

@@ -1,0 +1,39 @@
+import type { Pool } from 'pg';
+import { recipientSql } from './recipients.js';
+import type { SeededConnection } from './workspace.js';
+
+/** A UUID of version 7 for row `n`, so that rows lie in the indexes as the service's own do. */
+export const ROW_ID = `(lpad(to_hex(floor(extract(epoch from clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
+  || substr(md5(random()::text), 1, 3) || 'a' || substr(md5(random()::text), 1, 15))::uuid`;
+
+const TEXT = 'Hello, your order 4711 is on its way.';
+
+/** Opens the service window with recipients 0 to `count` - 1 of a connection. */
+export async function seedConversations(pool: Pool, connection: SeededConnection, count: number): Promise<void> {
+  await pool.query(
+    `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
+     select ${ROW_ID}, $1, $2, ${recipientSql('n')}, now() from generate_series(0, $3::integer - 1) as n`,
+    [connection.organizationId, connection.id, count],
+  );
+}
+
+/**
+ * Queues `count` text messages of one connection, as POST /messages writes them.
+ *
+ * @param recipients how many different recipients take turns
+ */
+export async function seedQueued(
+  pool: Pool,
+  connection: SeededConnection,
+  { count, recipients = count }: { count: number; recipients?: number },
+): Promise<void> {
+  await pool.query(
+    `insert into message (id, organization_id, connection_id, direction, type, recipient, sender, body, content,
+       idempotency_key, fingerprint, status, created_at, queued_at, next_attempt_at)
+     select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, $6,
+       jsonb_build_object('body', $6::text), gen_random_uuid(), sha256(n::text::bytea), 'queued',
+       date_trunc('milliseconds', clock_timestamp()), clock_timestamp(), clock_timestamp()
+     from generate_series(0, $3::integer - 1) as n`,
+    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
+  );
+}
