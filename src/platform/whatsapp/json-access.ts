@@ -81,15 +81,30 @@ export function storableJson(value: unknown, depth = 0): unknown {
   if (depth >= MAX_DEPTH) {
     return null;
   }
-  if (Array.isArray(value)) {
-    const items = value.map((item) => storableJson(item, depth + 1));
-    return items.some((item, index) => item !== value[index]) ? items : value;
+  return Array.isArray(value) ? storableList(value, depth) : storableObject(value as JsonObject, depth);
+}
+
+function storableList(list: readonly unknown[], depth: number): readonly unknown[] {
+  let copy: unknown[] | null = null;
+  for (const [index, item] of list.entries()) {
+    const storable = storableJson(item, depth + 1);
+    if (storable !== item) {
+      copy ??= [...list];
+      copy[index] = storable;
+    }
   }
+  return copy ?? list;
+}
+
+function storableObject(object: JsonObject, depth: number): JsonObject {
   let changed = false;
-  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
-    const entry: [string, unknown] = [storableText(key), storableJson(item, depth + 1)];
-    changed ||= entry[0] !== key || entry[1] !== item;
-    return entry;
-  });
-  return changed ? Object.fromEntries(entries) : value;
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(object)) {
+    const storableKey = storableText(key);
+    const storable = storableJson(object[key], depth + 1);
+    changed ||= storableKey !== key || storable !== object[key];
+    entries.push([storableKey, storable]);
+  }
+  // fromEntries keeps `__proto__` an ordinary key.
+  return changed ? Object.fromEntries(entries) : object;
 }

@@ -1,0 +1,413 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { LookupFunction } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { startDeafListener } from '../../../test/support/whatsapp/full-backlog.js';
+import { accepted, RawServer, type Reaction } from '../../../test/support/whatsapp/raw-server.js';
+import { selfSignedCertificate } from '../../../test/support/whatsapp/self-signed-certificate.js';
+import type { Exchange } from './exchange.js';
+import { HttpExchanger, type ExchangeRequest, type HttpExchangerOptions } from './http-exchanger.js';
+
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+async function serve(react: Reaction, certificate?: { key: string; cert: string }): Promise<RawServer> {
+  const server = await RawServer.start(react, certificate);
+  closers.push(() => server.stop());
+  return server;
+}
+
+function exchangerOf(origin: string, options: Partial<HttpExchangerOptions> = {}): HttpExchanger {
+  const http = new HttpExchanger({
+    origin,
+    connectTimeoutMs: 300,
+    headersTimeoutMs: 300,
+    bodyTimeoutMs: 300,
+    connections: 8,
+    ...options,
+  });
+  closers.unshift(() => http.close());
+  return http;
+}
+
+function post(http: HttpExchanger, change: Partial<ExchangeRequest> = {}): Promise<Exchange> {
+  return http.exchange({
+    method: 'POST',
+    path: '/v26.0/1/messages',
+    headers: ['authorization', 'Bearer secret'],
+    body: Buffer.from('{"to":"+5511"}'),
+    notAfter: performance.now() + 10_000,
+    maxBytes: 65_536,
+    ...change,
+  });
+}
+
+const WRITTEN = { kind: 'broken', written: true };
+const UNWRITTEN = { kind: 'broken', written: false, timedOut: false };
+
+describe('nothing was written', () => {
+  it('where nobody listens', async () => {
+    const server = await serve(() => {});
+    await server.stop();
+    expect(await post(exchangerOf(server.url))).toEqual({ ...UNWRITTEN, code: 'ECONNREFUSED' });
+  });
+
+  it('where the name is unknown', async () => {
+    const lookup: LookupFunction = (hostname, _options, callback) => {
+      callback(Object.assign(new Error(`no ${hostname}`), { code: 'ENOTFOUND' }), []);
+    };
+    expect(await post(exchangerOf('http://graph.invalid', { lookup }))).toEqual({ ...UNWRITTEN, code: 'ENOTFOUND' });
+  });
+
+  it('where the name server hangs', async () => {
+    const http = exchangerOf('http://graph.invalid', { lookup: () => {} });
+    expect(await post(http)).toEqual({ ...UNWRITTEN, code: 'UND_ERR_CONNECT_TIMEOUT' });
+  });
+
+  it('where not even the kernel answers', async () => {
+    const deaf = await startDeafListener();
+    closers.push(() => deaf.stop());
+    await deaf.fill();
+    expect(await post(exchangerOf(`http://127.0.0.1:${deaf.port}`))).toEqual({
+      ...UNWRITTEN,
+      code: 'UND_ERR_CONNECT_TIMEOUT',
+    });
+  });
+
+  it('where TLS meets a plain port that talks back', async () => {
+    const server = await serve(() => {});
+    server.greet('220 ready\r\n');
+    const exchange = await post(exchangerOf(server.url.replace('http:', 'https:')));
+    expect(exchange).toMatchObject(UNWRITTEN);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('where TLS meets a plain port that says nothing', async () => {
+    const server = await serve(() => {});
+    const exchange = await post(exchangerOf(server.url.replace('http:', 'https:')));
+    expect(exchange).toEqual({ ...UNWRITTEN, code: 'UND_ERR_CONNECT_TIMEOUT' });
+  });
+
+  it.each([
+    ['signed by nobody', selfSignedCertificate(), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', selfSignedCertificate('localhost', -1), true, 'CERT_HAS_EXPIRED'],
+    ['of another host', selfSignedCertificate('elsewhere.test', 24, []), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('where the certificate is %s', async (_name, certificate, trusted, code) => {
+    const server = await serve((socket) => socket.write(accepted()), certificate);
+    const http = exchangerOf(server.url, { ca: trusted ? certificate.cert : undefined });
+    expect(await post(http)).toEqual({ ...UNWRITTEN, code });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('where the certificate is bad and the environment says not to mind', async () => {
+    const server = await serve((socket) => socket.write(accepted()), selfSignedCertificate());
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      expect(await post(exchangerOf(server.url))).toMatchObject(UNWRITTEN);
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+  });
+});
+
+describe('over TLS', () => {
+  it('a trusted certificate does', async () => {
+    const certificate = selfSignedCertificate();
+    const server = await serve((socket) => socket.write(accepted()), certificate);
+    expect(await post(exchangerOf(server.url, { ca: certificate.cert }))).toMatchObject({
+      kind: 'answered',
+      status: 200,
+    });
+  });
+});
+
+describe('it may have been written', () => {
+  it('where the kernel took the request and nobody reads it', async () => {
+    const deaf = await startDeafListener();
+    closers.push(() => deaf.stop());
+    const http = exchangerOf(`http://127.0.0.1:${deaf.port}`, { bodyTimeoutMs: 5_000 });
+    expect(await post(http)).toEqual({
+      ...WRITTEN,
+      timedOut: true,
+      code: 'UND_ERR_HEADERS_TIMEOUT',
+    });
+  });
+
+  it('where the answer does not come in time', async () => {
+    const server = await serve(() => {});
+    expect(await post(exchangerOf(server.url))).toMatchObject({ ...WRITTEN, timedOut: true });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each<[string, Reaction]>([
+    ['resets after reading', (socket) => socket.resetAndDestroy()],
+    ['closes after reading', (socket) => socket.end()],
+    ['breaks off in the status line', (socket) => socket.end('HTTP/1.1 2')],
+    ['breaks off in the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le')],
+  ])('where the server %s', async (_name, react) => {
+    const server = await serve(react);
+    expect(await post(exchangerOf(server.url))).toMatchObject({ ...WRITTEN, timedOut: false });
+    await delay(100);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('where headers drip without end', async () => {
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('x-drip: 1\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    expect(await post(exchangerOf(server.url))).toMatchObject({ ...WRITTEN, timedOut: true });
+  });
+});
+
+describe('a status that came', () => {
+  it('is kept where the body breaks off', async () => {
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 400 Bad\r\ncontent-length: 100\r\n\r\n{"error"', () => socket.resetAndDestroy());
+    });
+    expect(await post(exchangerOf(server.url))).toMatchObject({ kind: 'answered', status: 400 });
+  });
+
+  it('is kept where the body drips without end', async () => {
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      const timer = setInterval(() => socket.write('1\r\nx\r\n'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const start = performance.now();
+    expect(await post(exchangerOf(server.url))).toMatchObject({ kind: 'answered', status: 200 });
+    // 300 ms for the headers and 300 for the body.
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+});
+
+describe('a kept connection that the server closes', () => {
+  it('while it is idle is not used again', async () => {
+    const server = await serve((socket) => {
+      socket.write(accepted());
+      setTimeout(() => socket.end(), 20);
+    });
+    const http = exchangerOf(server.url);
+    for (let i = 0; i < 5; i += 1) {
+      expect(await post(http)).toMatchObject({ kind: 'answered' });
+      await eventually(() => server.openSockets === 0);
+    }
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it('just as it is used again leaves a doubt at the most, and never sends twice', async () => {
+    const server = await serve((socket) => {
+      socket.write(accepted());
+      setTimeout(() => socket.resetAndDestroy(), 1 + (server.requests.length % 5));
+    });
+    const http = exchangerOf(server.url);
+    const rounds = 300;
+    const seen = { answered: 0, unwritten: 0, doubtful: 0 };
+    const unwritten = new Set<string>();
+    for (let i = 0; i < rounds; i += 1) {
+      const exchange = await post(http, { body: Buffer.from(`{"n":${i}}`) });
+      if (exchange.kind === 'answered') {
+        seen.answered += 1;
+      } else if (exchange.written) {
+        seen.doubtful += 1;
+      } else {
+        seen.unwritten += 1;
+        unwritten.add(`{"n":${i}}`);
+      }
+      await delay(i % 4);
+    }
+    const bodies = server.requests.map((request) => request.split('\r\n\r\n')[1] ?? '');
+    expect(new Set(bodies).size).toBe(bodies.length);
+    expect(bodies.filter((body) => unwritten.has(body))).toEqual([]);
+    expect(bodies.length).toBeGreaterThanOrEqual(seen.answered);
+    expect(seen.answered).toBeGreaterThan(rounds / 2);
+  });
+
+  it('before it reads the next request is written to, and so in doubt', async () => {
+    const server = await serve((socket, _request, index) => {
+      if (index === 0) {
+        socket.write(accepted());
+        // Reads no more; closes when the second request has arrived in the kernel.
+        socket.pause();
+        setTimeout(() => socket.resetAndDestroy(), 200);
+      } else {
+        socket.write(accepted());
+      }
+    });
+    const http = exchangerOf(server.url, { connections: 1 });
+    expect(await post(http)).toMatchObject({ kind: 'answered' });
+    expect(await post(http)).toMatchObject({ ...WRITTEN, timedOut: false });
+    await delay(100);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('notAfter', () => {
+  it('that has passed writes nothing and opens no connection', async () => {
+    const server = await serve((socket) => socket.write(accepted()));
+    const http = exchangerOf(server.url);
+    for (const notAfter of [performance.now() - 1, -Infinity, NaN]) {
+      expect(await post(http, { notAfter })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
+    }
+    expect(server.connections).toBe(0);
+  });
+
+  it('without end waits as long as it takes', async () => {
+    const server = await serve((socket) => socket.write(accepted()));
+    expect(await post(exchangerOf(server.url), { notAfter: Infinity })).toMatchObject({ kind: 'answered' });
+  });
+
+  it('ends the wait for a socket, and the request is not written when one comes free', async () => {
+    const server = await serve((socket) => setTimeout(() => socket.write(accepted()), 400));
+    const http = exchangerOf(server.url, { connections: 1, headersTimeoutMs: 5_000 });
+    const first = post(http);
+    const start = performance.now();
+    const waiting = await Promise.all([1, 2, 3].map(() => post(http, { notAfter: start + 100 })));
+    expect(performance.now() - start).toBeLessThan(350);
+    expect(waiting).toEqual(waiting.map(() => ({ ...UNWRITTEN, code: 'TOO_LATE' })));
+    expect(await first).toMatchObject({ kind: 'answered' });
+    expect(await post(http, { body: Buffer.from('last') })).toMatchObject({ kind: 'answered' });
+    expect(server.requests.map((request) => request.split('\r\n\r\n')[1])).toEqual(['{"to":"+5511"}', 'last']);
+  });
+
+  it('ends the wait for a connection', async () => {
+    const http = exchangerOf('http://graph.invalid', { lookup: () => {}, connectTimeoutMs: 2_000 });
+    const start = performance.now();
+    expect(await post(http, { notAfter: start + 100 })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  it('is asked again in the very moment of writing, not only by a timer', async () => {
+    const server = await serve((socket) => socket.write(accepted()));
+    const http = exchangerOf(server.url);
+    const notAfter = performance.now() + 100;
+    // Undici announces a new socket and writes to it in one breath: no timer can fire in between.
+    const standStill = (): void => {
+      while (performance.now() <= notAfter) {
+        // Busy on purpose.
+      }
+    };
+    subscribe('undici:client:connected', standStill);
+    try {
+      expect(await post(http, { notAfter })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
+    } finally {
+      unsubscribe('undici:client:connected', standStill);
+    }
+    // The socket that was refused to this request serves the next.
+    expect(await post(http, { body: Buffer.from('next') })).toMatchObject({ kind: 'answered' });
+    expect(server.requests.map((request) => request.split('\r\n\r\n')[1])).toEqual(['next']);
+    expect(server.connections).toBe(1);
+  });
+});
+
+describe('what the header channel of undici tells', () => {
+  it('is the moment of writing, for each request its own', async () => {
+    const server = await serve((socket) => setTimeout(() => socket.write(accepted()), 100));
+    const pool = new Pool(server.url, { connections: 1, pipelining: 1 });
+    closers.unshift(() => pool.destroy());
+    const events: string[] = [];
+    const onHeaders = (message: unknown): void => {
+      const { request } = message as { request: { path: string } };
+      events.push(`headers ${request.path}`);
+    };
+    subscribe('undici:client:sendHeaders', onHeaders);
+    try {
+      await Promise.all(
+        ['/a', '/b'].map(
+          (path) =>
+            new Promise<void>((resolve, reject) => {
+              pool.dispatch(
+                { method: 'POST', path, body: Buffer.from('x') },
+                {
+                  onRequestStart: () => events.push(`start ${path}`),
+                  onResponseStart: () => {},
+                  onResponseData: () => {},
+                  onResponseEnd: () => {
+                    events.push(`end ${path}`);
+                    resolve();
+                  },
+                  onResponseError: (_controller, error) => reject(error),
+                },
+              );
+            }),
+        ),
+      );
+    } finally {
+      unsubscribe('undici:client:sendHeaders', onHeaders);
+    }
+    // The gate in `onRequestStart` rests on this: the second request, waiting, is started only when it is written.
+    expect(events).toEqual(['start /a', 'headers /a', 'end /a', 'start /b', 'headers /b', 'end /b']);
+  });
+
+  it('is not mixed up between two clients at work', async () => {
+    const good = await serve((socket) => socket.write(accepted()));
+    const bad = await serve(() => {});
+    await bad.stop();
+    const [toGood, toBad] = [exchangerOf(good.url), exchangerOf(bad.url)];
+    const exchanges = await Promise.all(Array.from({ length: 50 }, (_, i) => post(i % 2 === 0 ? toGood : toBad)));
+    exchanges.forEach((exchange, i) => expect(exchange).toMatchObject(i % 2 === 0 ? { kind: 'answered' } : UNWRITTEN));
+  });
+});
+
+describe('under a storm of faults', () => {
+  it('ends every call, writes each at most once, and leaves nothing in flight', async () => {
+    const seen = new Map<string, number>();
+    const server = await serve((socket, request, index) => {
+      const body = request.split('\r\n\r\n')[1] ?? '';
+      seen.set(body, (seen.get(body) ?? 0) + 1);
+      const react = [
+        () => socket.write(accepted()),
+        () => socket.resetAndDestroy(),
+        () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{'),
+        () => socket.write(accepted().replace('content-type', 'connection: close\r\ncontent-type')),
+        () => setTimeout(() => socket.write(accepted()), 5),
+        () => socket.end(),
+      ][(index * 7) % 6];
+      react?.();
+    });
+    const http = exchangerOf(server.url, { connections: 16 });
+    const exchanges = await Promise.all(
+      Array.from({ length: 1_500 }, (_, i) =>
+        delay(i % 97).then(() =>
+          post(http, { body: Buffer.from(String(i)), notAfter: performance.now() + (i % 13) * 20 }),
+        ),
+      ),
+    );
+    const answered = exchanges.filter(({ kind }) => kind === 'answered').length;
+    expect(answered).toBeGreaterThan(100);
+    expect(Math.max(...seen.values())).toBe(1);
+    exchanges.forEach((exchange, i) => {
+      // What is said not to have been written never arrived.
+      if (exchange.kind === 'broken' && !exchange.written) {
+        expect(seen.has(String(i))).toBe(false);
+      }
+    });
+    expect(http.inFlight).toBe(0);
+    await http.close();
+    await eventually(() => server.openSockets === 0);
+  });
+
+  it('a thousand bad certificates leave no socket behind', async () => {
+    const server = await serve((socket) => socket.write(accepted()), selfSignedCertificate());
+    const http = exchangerOf(server.url, { connections: 16, connectTimeoutMs: 3_000 });
+    for (let i = 0; i < 1_000; i += 16) {
+      const exchanges = await Promise.all(Array.from({ length: 16 }, () => post(http)));
+      exchanges.forEach((exchange) => expect(exchange).toMatchObject(UNWRITTEN));
+    }
+    expect(http.inFlight).toBe(0);
+    await eventually(() => server.openSockets === 0);
+  });
+});
+
+async function eventually(condition: () => boolean): Promise<void> {
+  for (const end = performance.now() + 5_000; !condition();) {
+    if (performance.now() > end) {
+      throw new Error('it did not come to pass in 5 s');
+    }
+    await delay(5);
+  }
+}
