@@ -314,7 +314,7 @@ describe('a client', () => {
     ['ftp://host', 'v26.0'],
     ['https://host', '26'],
   ])('is not made with %s and %s', (baseUrl, apiVersion) => {
-    expect(() => new CloudApiClient({ baseUrl, apiVersion })).toThrow();
+    expect(() => new CloudApiClient({ baseUrl, apiVersion })).toThrow(/URL|https|v26/);
   });
 });
 

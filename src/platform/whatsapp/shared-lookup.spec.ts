@@ -26,7 +26,8 @@ describe('shared lookups', () => {
     }
     expect(asked).toEqual(['graph.test']);
     answers[0]?.(null, [{ address: '192.0.2.1', family: 4 }]);
-    expect(got).toEqual(Array(3).fill([null, [{ address: '192.0.2.1', family: 4 }]]));
+    const each = [null, [{ address: '192.0.2.1', family: 4 }]];
+    expect(got).toEqual([each, each, each]);
   });
 
   it('keep names and options apart', () => {
