@@ -1,0 +1,23 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { BillingModule } from './modules/billing/billing.module.js';
+import { ConnectionsModule } from './modules/connections/connections.module.js';
+import type { Config } from './platform/config/config.js';
+import { ConfigModule } from './platform/config/config.module.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { LanesModule } from './platform/lanes/lanes.module.js';
+import { QueueModule } from './platform/lanes/queue.module.js';
+import { SecretsModule } from './platform/secrets/secrets.module.js';
+
+/**
+ * The whole application at a glance. Modules are shut down in the opposite order, so those that hold connections
+ * stand first.
+ */
+@Module({
+  imports: [DatabaseModule, QueueModule, LanesModule, SecretsModule, BillingModule, ConnectionsModule],
+})
+export class AppModule {
+  /** The application with these settings. */
+  static with(config: Config): DynamicModule {
+    return { module: AppModule, imports: [ConfigModule.of(config)] };
+  }
+}

@@ -1,0 +1,46 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule } from '../app.module.js';
+import type { Config } from '../platform/config/config.js';
+import { migrate } from '../platform/database/data-source.js';
+import { QueueWorkers } from '../platform/lanes/queue-workers.js';
+import { HeraldLogger } from '../platform/operations/logger.js';
+import { serveOperationsOnly } from './operations-only.js';
+import { listenError } from './start-error.js';
+
+export interface ApplicationOptions {
+  config: Config;
+  logger: HeraldLogger;
+}
+
+/** Migrates where that is wanted, and makes the application; it does not listen and works on nothing yet. */
+export async function createApplication({ config, logger }: ApplicationOptions): Promise<NestExpressApplication> {
+  if (config.database.migrate) await migrate(config.database.url ?? '');
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), {
+    logger,
+    bodyParser: false,
+    abortOnError: false,
+  });
+  if (!config.process.roles.includes('api')) serveOperationsOnly(app);
+  try {
+    await app.init();
+  } catch (error) {
+    await app.close().catch(() => undefined);
+    throw error;
+  }
+  return app;
+}
+
+/** Listens, and in a worker begins to work. Returns the port. */
+export async function startApplication(app: NestExpressApplication, config: Config): Promise<number> {
+  const { host, port, roles } = config.process;
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    throw listenError(error, host, port, 'PORT');
+  }
+  if (roles.includes('worker')) await app.get(QueueWorkers).start();
+  const address = app.getHttpServer().address() as { port: number };
+  return address.port;
+}

@@ -1,0 +1,46 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What `DATA_DIR/demo.json` tells a newcomer, and a test, about the demo workspace. */
+export interface DemoFile {
+  base_url: string;
+  docs_url: string;
+  /** The only place where the plain key is kept. */
+  api_key: string;
+  organization_id: string;
+  connection_id: string;
+  phone_number_id: string;
+  second_connection_id: string;
+  second_phone_number_id: string;
+  simulator_url: string | null;
+  /** Numbers with an open window on the first connection, and what the simulator does with a message to each. */
+  recipients: DemoRecipient[];
+}
+
+export interface DemoRecipient {
+  to: string;
+  outcome: string;
+}
+
+function pathOf(dataDir: string): string {
+  return join(dataDir, 'demo.json');
+}
+
+/** The key of an earlier start; null where the file is lost or unreadable. */
+export function readDemoKey(dataDir: string): string | null {
+  try {
+    const { api_key: key } = JSON.parse(readFileSync(pathOf(dataDir), 'utf8')) as Partial<DemoFile>;
+    return typeof key === 'string' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the file anew, readable by its owner only. Replaced as a whole: a reader never meets half of it. */
+export function writeDemoFile(dataDir: string, content: DemoFile): void {
+  mkdirSync(dataDir, { recursive: true });
+  const temporary = `${pathOf(dataDir)}.${process.pid}`;
+  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, pathOf(dataDir));
+}

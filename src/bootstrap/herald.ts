@@ -1,0 +1,109 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Config } from '../platform/config/config.js';
+import type { HeraldLogger } from '../platform/operations/logger.js';
+import { Drain } from '../platform/http/drain.js';
+import type { Simulator } from '../simulator/simulator.js';
+import type { SimulatorOptions } from '../simulator/simulator.types.js';
+import { reachableHost } from './addresses.js';
+import type { DemoFile } from './demo-file.js';
+import type { makeDemo as MakeDemo } from './make-demo.js';
+import { startEmbeddedDatabase } from './embedded-database.js';
+import { startSimulatorRole } from './simulator-role.js';
+import type { Teardown } from './teardown.js';
+import type { Timeline } from './timeline.js';
+
+/** Path under which the messaging platform, or the simulator, posts notifications. */
+const WEBHOOK_PATH = '/platform/whatsapp/webhook';
+/** Of the time for a stop: what requests under way may take, so that the lanes have time left. */
+const HTTP_SHARE = 0.4;
+
+export interface StartOptions {
+  config: Config;
+  logger: HeraldLogger;
+  timeline: Timeline;
+  /** Everything that this start begins is added here at once, so that a start that fails midway leaves nothing. */
+  teardown: Teardown;
+  /** A part that this process cannot live without ended by itself. */
+  onFatal: (reason: string) => void;
+  /** For tests, which have no minute to wait for a slow answer. */
+  simulatorOptions?: Partial<SimulatorOptions>;
+}
+
+/** What runs in this process, as its roles say. */
+export interface Herald {
+  /** The settings with what was found at start: addresses of the embedded database and the simulator. */
+  config: Config;
+  /** Null in a process that is a simulator only. */
+  app: NestExpressApplication | null;
+  simulator: Simulator | null;
+  /** Where this process answers HTTP; the simulator's address where it is nothing else. */
+  baseUrl: string;
+  simulatorUrl: string | null;
+  /** Null where there is no demo workspace. */
+  demo: DemoFile | null;
+}
+
+/**
+ * Starts the roles of this process: database, simulator, application, in this order.
+ *
+ * @throws StartError where a person can mend what is wrong.
+ */
+export async function startHerald(options: StartOptions): Promise<Herald> {
+  const { logger, timeline, teardown, onFatal } = options;
+  const config = copyOf(options.config);
+  const { roles } = config.process;
+  if (!roles.includes('api') && !roles.includes('worker')) return startSimulatorOnly(config, options);
+
+  // The application's modules are loaded while the database starts: about half of a start is either.
+  const loading = timeline.measure('load', () => import('./application.js'));
+  loading.catch(() => undefined);
+  if (config.database.url === null) {
+    const database = await timeline.measure('database', () => startEmbeddedDatabase(config, onFatal));
+    teardown.add('embedded database', () => database.stop(), true);
+    config.database.url = database.url;
+  }
+  const simulation = roles.includes('simulator') ? await startSimulator(config, options) : null;
+  config.whatsapp.apiUrl ??= `http://127.0.0.1:${config.whatsapp.simulatorPort}`;
+
+  const { createApplication, startApplication } = await loading;
+  const app = await timeline.measure('application', () => createApplication({ config, logger }));
+  teardown.add('application', () => app.close());
+  const httpWithinMs = config.process.shutdownTimeoutMs * HTTP_SHARE;
+  teardown.add('http', () => stopHttp(app, httpWithinMs));
+  const port = await timeline.measure('listen', () => startApplication(app, config));
+  const baseUrl = `http://${reachableHost(config.process.host)}:${port}`;
+  simulation?.simulator.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);
+  const simulatorUrl = simulation?.url ?? null;
+  const wantsDemo = config.process.demo && roles.includes('api');
+  const demo = wantsDemo ? await timeline.measure('demo', () => makeDemo(app, config, baseUrl, simulatorUrl)) : null;
+  return { config, app, baseUrl, simulator: simulation?.simulator ?? null, simulatorUrl, demo };
+}
+
+async function startSimulatorOnly(config: Config, options: StartOptions): Promise<Herald> {
+  const { simulator, url } = await startSimulator(config, options);
+  const { publicUrl, host, port } = config.process;
+  simulator.setWebhookUrl(`${publicUrl ?? `http://${reachableHost(host)}:${port}`}${WEBHOOK_PATH}`);
+  return { config, app: null, simulator, baseUrl: url, simulatorUrl: url, demo: null };
+}
+
+async function startSimulator(config: Config, { timeline, teardown, simulatorOptions }: StartOptions) {
+  const role = await timeline.measure('simulator', () => startSimulatorRole(config, simulatorOptions));
+  teardown.add('simulator', () => role.simulator.stop());
+  config.whatsapp.apiUrl ??= role.url;
+  return role;
+}
+
+async function makeDemo(...args: Parameters<typeof MakeDemo>): Promise<DemoFile> {
+  const { makeDemo: make } = await import('./make-demo.js');
+  return make(...args);
+}
+
+async function stopHttp(app: NestExpressApplication, withinMs: number): Promise<void> {
+  await app.get(Drain, { strict: false }).stop(app.getHttpServer(), withinMs);
+}
+
+/** What is found at start is written into a copy: the settings given may serve another start. */
+function copyOf(config: Config): Config {
+  const { process, database, queue, whatsapp, security, limits } = config;
+  return { process: { ...process }, database: { ...database }, queue, whatsapp: { ...whatsapp }, security, limits };
+}

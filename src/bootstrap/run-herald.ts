@@ -1,0 +1,115 @@
+import { Logger } from '@nestjs/common';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Config } from '../platform/config/config.js';
+import { ConfigError, loadConfig } from '../platform/config/load-config.js';
+import { HeraldLogger } from '../platform/operations/logger.js';
+import { startHerald, type Herald } from './herald.js';
+import { StartError } from './start-error.js';
+import { Teardown } from './teardown.js';
+import { Timeline } from './timeline.js';
+import { welcome } from './welcome.js';
+
+/** As sysexits.h has it: something is wrong with the configuration. */
+const EXIT_CONFIG = 78;
+/** Left of SHUTDOWN_TIMEOUT_MS for the database, which ends last. */
+const DATABASE_RESERVE_MS = 1_500;
+const HALT_WITHIN_MS = 5_000;
+
+/** The whole life of a Herald process: settings, start, signals, stop. Ends the process. */
+export async function runHerald(): Promise<void> {
+  const config = readConfig();
+  if (config === null) process.exit(EXIT_CONFIG);
+  const logger = new HeraldLogger(config.process);
+  Logger.overrideLogger(logger);
+  await new HeraldProcess(config, logger).run();
+}
+
+function readConfig(): Config | null {
+  try {
+    return loadConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return null;
+  }
+}
+
+class HeraldProcess {
+  private readonly timeline = new Timeline();
+  private readonly teardown: Teardown;
+  private starting: Promise<Herald> | null = null;
+  private ending = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly logger: HeraldLogger,
+  ) {
+    this.teardown = new Teardown((step, error) => this.logger.warn(`stopping: ${step}: ${describe(error)}`, 'Herald'));
+  }
+
+  async run(): Promise<void> {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.onSignal(signal));
+    process.on('uncaughtException', (error) => this.onFatal('an error that nobody caught', error));
+    process.on('unhandledRejection', (error) => this.onFatal('a rejection that nobody caught', error));
+    const { config, logger, timeline, teardown } = this;
+    const onFatal = (reason: string): void => this.onFatal(reason, null);
+    this.starting = startHerald({ config, logger, timeline, teardown, onFatal });
+    try {
+      const herald = await this.starting;
+      if (this.ending) return;
+      logger.log(
+        { msg: 'ready', ms: timeline.elapsedMs, roles: config.process.roles, phases: timeline.summary() },
+        'Herald',
+      );
+      // On standard error: standard output may be a file of JSON lines.
+      if (herald.demo !== null) process.stderr.write(welcome(herald.demo));
+    } catch (error) {
+      if (this.ending) return;
+      if (error instanceof StartError) process.stderr.write(`Herald cannot start: ${error.message}\n`);
+      else this.logger.fatal(error, 'Herald');
+      await this.end(1);
+    }
+  }
+
+  private onSignal(signal: string): void {
+    if (this.ending) {
+      this.logger.warn(`second ${signal}: stopping at once`, 'Herald');
+      void this.haltAndExit(signal === 'SIGINT' ? 130 : 143);
+      return;
+    }
+    this.logger.log(`${signal}: finishing what is under way`, 'Herald');
+    void this.end(0);
+  }
+
+  private onFatal(what: string, error: unknown): void {
+    // While stopping, what was given up may still complain about its closed connections.
+    if (this.ending) {
+      this.logger.debug(`${what} while stopping: ${describe(error)}`, 'Herald');
+      return;
+    }
+    this.ending = true;
+    if (error instanceof Error) this.logger.fatal(error, 'Herald');
+    else this.logger.fatal(error === null ? what : `${what}: ${describe(error)}`, 'Herald');
+    void this.haltAndExit(1);
+  }
+
+  private async end(code: number): Promise<void> {
+    this.ending = true;
+    const from = performance.now();
+    const within = Math.max(this.config.process.shutdownTimeoutMs - DATABASE_RESERVE_MS, 50);
+    // A start under way is let finish first, so that there is something whole to stop.
+    await Promise.race([this.starting?.catch(() => undefined), wait(within, undefined, { ref: false })]);
+    await this.teardown.run(Math.max(within - (performance.now() - from), 50));
+    this.logger.log(`stopped in ${Math.round(performance.now() - from)} ms`, 'Herald');
+    process.exit(code);
+  }
+
+  private async haltAndExit(code: number): Promise<void> {
+    await Promise.race([this.teardown.halt(), wait(HALT_WITHIN_MS, undefined, { ref: false })]);
+    process.exit(code);
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

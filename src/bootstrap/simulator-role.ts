@@ -1,0 +1,41 @@
+import { Logger } from '@nestjs/common';
+import { join } from 'node:path';
+import type { Config } from '../platform/config/config.js';
+import { DEMO_NUMBERS } from '../simulator/demo-numbers.js';
+import { Simulator } from '../simulator/simulator.js';
+import type { SimulatorOptions } from '../simulator/simulator.types.js';
+import { reachableHost } from './addresses.js';
+import { listenError } from './start-error.js';
+
+export interface SimulatorRole {
+  simulator: Simulator;
+  url: string;
+}
+
+/** Starts the simulator; its notifications wait until it is told the address of the webhook. */
+export async function startSimulatorRole(
+  config: Config,
+  options: Partial<SimulatorOptions> = {},
+): Promise<SimulatorRole> {
+  const logger = new Logger('Simulator');
+  const { host, dataDir } = config.process;
+  const { simulatorPort, simulatorSeed, appSecrets } = config.whatsapp;
+  const simulator = new Simulator({
+    port: simulatorPort,
+    host,
+    dataDir: join(dataDir, 'simulator'),
+    seed: simulatorSeed,
+    webhookUrl: null,
+    appSecret: appSecrets[0] ?? '',
+    accessTokens: null,
+    numbers: [...DEMO_NUMBERS],
+    log: (line) => logger.debug(line),
+    ...options,
+  });
+  try {
+    const { port } = await simulator.start();
+    return { simulator, url: `http://${reachableHost(host)}:${port}` };
+  } catch (error) {
+    throw listenError(error, host, simulatorPort, 'SIMULATOR_PORT');
+  }
+}

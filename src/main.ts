@@ -1,0 +1,3 @@
+import { runHerald } from './bootstrap/run-herald.js';
+
+await runHerald();

@@ -1,0 +1,159 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startHerald } from '../../src/bootstrap/herald.js';
+import { Teardown } from '../../src/bootstrap/teardown.js';
+import { Timeline } from '../../src/bootstrap/timeline.js';
+import type { Config } from '../../src/platform/config/config.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import type { Role } from '../../src/platform/config/settings.js';
+import { Database } from '../../src/platform/database/database.js';
+import { HeraldLogger } from '../../src/platform/operations/logger.js';
+import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import type { Simulator } from '../../src/simulator/simulator.js';
+import type { SimulatorOptions } from '../../src/simulator/simulator.types.js';
+import { ApiClient } from './api-client.js';
+import { Factories, type ConnectionRow, type ConversationRow, type KeyRow, type WorkspaceRow } from './factories.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+
+export interface TestAppOptions {
+  /** Default: api, worker and simulator. */
+  roles?: readonly Role[];
+  /** Settings that differ, by their names in the environment. */
+  env?: Record<string, string>;
+  /** Another app's, for tests of several processes on one database; that app's `stop` then removes it. */
+  shareWith?: TestApp;
+  simulator?: Partial<SimulatorOptions>;
+}
+
+/** A workspace that can send at once. */
+export interface TestSender {
+  workspace: WorkspaceRow;
+  connection: ConnectionRow;
+  key: KeyRow;
+  /** Calls the API with `key`. */
+  api: ApiClient;
+}
+
+export interface TestApp {
+  app: NestExpressApplication;
+  baseUrl: string;
+  config: Config;
+  database: Database;
+  databaseUrl: string;
+  dataDir: string;
+  /** Throws in an app without the role simulator. */
+  simulator: Simulator;
+  simulatorUrl: string | null;
+  factories: Factories;
+  /** Calls the API without a key; `api.as(text)` with one. */
+  api: ApiClient;
+  /** A paid workspace with a key and a connected number, which the simulator knows too. */
+  sender: (values?: { scopes?: readonly string[]; throughputPerSecond?: number }) => Promise<TestSender>;
+  /** A conversation whose window is open. */
+  openWindow: (sender: TestSender, phone?: string) => Promise<ConversationRow>;
+  stop: () => Promise<void>;
+}
+
+const GENEROUS = '1000000';
+
+/** Starts the real application in this process, on a database of its own and free ports. */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const testDatabase: TestDatabase =
+    options.shareWith === undefined
+      ? await createTestDatabase()
+      : { url: options.shareWith.databaseUrl, drop: () => Promise.resolve() };
+  const dataDir = options.shareWith?.dataDir ?? mkdtempSync(join(tmpdir(), 'herald-app-'));
+  const faults: string[] = [];
+  const teardown = new Teardown((step, error) => faults.push(`${step}: ${String(error)}`));
+  const stop = async (): Promise<void> => {
+    await teardown.run(20_000);
+    await testDatabase.drop();
+    if (options.shareWith === undefined) rmSync(dataDir, { recursive: true, force: true });
+    if (faults.length > 0) throw new Error(`the app did not stop cleanly: ${faults.join('; ')}`);
+  };
+  try {
+    const config = loadConfig({ env: environment(options, testDatabase.url, dataDir) });
+    const logger = new HeraldLogger(config.process, { write: (line) => void process.stderr.write(line) });
+    const herald = await startHerald({
+      config,
+      logger,
+      timeline: new Timeline(performance.now()),
+      teardown,
+      onFatal: (reason) => faults.push(reason),
+      simulatorOptions: options.simulator,
+    });
+    return testApp(herald, { databaseUrl: testDatabase.url, dataDir, stop });
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+function environment(
+  options: TestAppOptions,
+  databaseUrl: string,
+  dataDir: string,
+): Record<string, string | undefined> {
+  return {
+    NODE_ENV: 'test',
+    ROLES: (options.roles ?? ['api', 'worker', 'simulator']).join(','),
+    PORT: '0',
+    SIMULATOR_PORT: '0',
+    DATA_DIR: dataDir,
+    DEMO: 'false',
+    DATABASE_URL: databaseUrl,
+    DATABASE_MIGRATE: 'false',
+    DATABASE_POOL_SIZE: '3',
+    QUEUE_POOL_SIZE: '5',
+    REDIS_URL: process.env.REDIS_URL,
+    QUEUE_PREFIX: options.shareWith?.config.queue.prefix ?? `test-${randomBytes(6).toString('hex')}`,
+    RATE_LIMIT_PER_SECOND: GENEROUS,
+    RATE_LIMIT_BURST: GENEROUS,
+    AUTH_FAILURES_PER_MINUTE: '100000',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
+    LOG_FORMAT: 'json',
+    ...options.env,
+  };
+}
+
+function testApp(
+  herald: Awaited<ReturnType<typeof startHerald>>,
+  own: Pick<TestApp, 'databaseUrl' | 'dataDir' | 'stop'>,
+): TestApp {
+  const { app, baseUrl, config, simulatorUrl } = herald;
+  if (app === null) throw new Error('a test app has the role api or worker');
+  const database = app.get(Database);
+  const factories = new Factories(database, app.get(SecretBox));
+  const api = new ApiClient(baseUrl);
+  return {
+    ...own,
+    app,
+    baseUrl,
+    config,
+    database,
+    factories,
+    api,
+    simulatorUrl,
+    get simulator() {
+      if (herald.simulator === null) throw new Error('this app has not the role simulator');
+      return herald.simulator;
+    },
+    sender: async (values = {}) => {
+      const workspace = await factories.workspace();
+      const organizationId = workspace.id;
+      const connection = await factories.connection({
+        organizationId,
+        throughputPerSecond: values.throughputPerSecond ?? 1_000,
+      });
+      const { phoneNumberId, wabaId, phoneNumber } = connection;
+      const number = { phoneNumberId, wabaId, displayPhoneNumber: `+${phoneNumber}`, verifiedName: workspace.name };
+      herald.simulator?.registerNumber(number);
+      const key = await factories.apiKey({ organizationId, scopes: values.scopes });
+      return { workspace, connection, key, api: api.as(key.text) };
+    },
+    openWindow: (sender, phone) => factories.conversation({ connection: sender.connection, phone }),
+  };
+}
