@@ -1,0 +1,91 @@
+interface Example {
+  summary: string;
+  value: Record<string, unknown>;
+}
+
+const CONNECTION = '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f';
+const EARLIER = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
+
+function example(summary: string, fields: Record<string, unknown>): Example {
+  return { summary, value: { connection_id: CONNECTION, to: '+15550100001', ...fields } };
+}
+
+/** One real request for each variant, for the API description. */
+export const MESSAGE_EXAMPLES: Record<string, Example> = {
+  text: example('Text', {
+    type: 'text',
+    text: { body: 'Your table for two is ready: https://example.com/r/4711', preview_url: true },
+    client_message_id: 'reservation-4711',
+  }),
+  reply: example('Text that quotes an earlier message', {
+    type: 'text',
+    text: { body: 'Yes, until ten.' },
+    reply_to_message_id: EARLIER,
+  }),
+  legacy_text: example('Text, the older form', { body: 'Your table for two is ready.' }),
+  image: example('Image by link', {
+    type: 'image',
+    media: { link: 'https://example.com/menu.jpg', caption: 'Menu of the day' },
+  }),
+  video: example('Video by link', {
+    type: 'video',
+    media: { link: 'https://example.com/tour.mp4', caption: 'A look around' },
+  }),
+  voice: example('Voice note by id', { type: 'audio', media: { id: '1037543291543636', voice: true } }),
+  document: example('Document by link', {
+    type: 'document',
+    media: { link: 'https://example.com/invoice.pdf', filename: 'invoice-4711.pdf', caption: 'Your invoice' },
+  }),
+  sticker: example('Sticker by id', { type: 'sticker', media: { id: '1037543291543636' } }),
+  template: example('Template with two values', {
+    type: 'template',
+    template: {
+      name: 'order_update',
+      language: { code: 'en_US' },
+      components: [
+        {
+          type: 'body',
+          parameters: [
+            { type: 'text', text: 'Ana' },
+            { type: 'text', text: '4711' },
+          ],
+        },
+      ],
+    },
+  }),
+  buttons: example('Reply buttons', {
+    type: 'interactive',
+    interactive: {
+      type: 'button',
+      body: { text: 'Shall we keep your table?' },
+      action: {
+        buttons: [
+          { type: 'reply', reply: { id: 'keep', title: 'Keep it' } },
+          { type: 'reply', reply: { id: 'cancel', title: 'Cancel' } },
+        ],
+      },
+    },
+  }),
+  list: example('List', {
+    type: 'interactive',
+    interactive: {
+      type: 'list',
+      header: { type: 'text', text: 'Tonight' },
+      body: { text: 'When would you like to come?' },
+      footer: { text: 'Kitchen closes at ten' },
+      action: {
+        button: 'Choose a time',
+        sections: [
+          {
+            title: 'Evening',
+            rows: [
+              { id: '18', title: '18:00', description: 'By the window' },
+              { id: '20', title: '20:00' },
+            ],
+          },
+        ],
+      },
+    },
+  }),
+  reaction: example('Reaction', { type: 'reaction', reply_to_message_id: EARLIER, reaction: { emoji: '👍' } }),
+};

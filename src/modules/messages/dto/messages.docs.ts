@@ -1,0 +1,159 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+} from '@nestjs/swagger';
+import { ApiErrors, ApiErrorsAs } from '../../../platform/http/api-errors.decorator.js';
+import { JOURNAL_STATUSES } from '../journal-filter.js';
+import { RETRY_SHAPE } from '../retry-input.js';
+import { MESSAGE_VARIANTS } from '../variants/message-variants.js';
+import { MESSAGE_EXAMPLES } from './message-examples.js';
+import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';
+
+const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
+  ApiHeader({
+    name: 'Idempotency-Key',
+    required,
+    description,
+    schema: { type: 'string', format: 'uuid' },
+    example: '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f',
+  });
+
+const REPLAYED = {
+  'Idempotency-Replayed': {
+    description: '`true` where the key stood for this request already and nothing new was made.',
+    schema: { type: 'string' as const, enum: ['true'] },
+  },
+};
+
+const messageIdParam = ApiParam({ name: 'id', schema: { type: 'string', format: 'uuid' } });
+
+/** What a create and a retry refuse for the state of things; 422 on create, 409 on a retry. */
+const STATE_CODES = ['SERVICE_WINDOW_CLOSED'];
+
+export const SendMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Queue a message',
+      description: [
+        'Stores the message durably, queues it and answers at once; the delivery is followed with GET /messages/{id}.',
+        '',
+        'The body is exactly one of the variants. Outside the 24-hour window that a contact opens by writing, only a',
+        'template may be sent. Messages to one recipient go out in the order in which they were taken.',
+        '',
+        'Repeat a request with the same Idempotency-Key as often as you like: one key makes one message, for ever.',
+      ].join('\n'),
+    }),
+    idempotencyKey(true, 'A UUID for each message that you mean to send; repeat it when you repeat the request.'),
+    ApiBody({
+      required: true,
+      schema: { oneOf: MESSAGE_VARIANTS.map((variant) => ({ title: variant.name, ...variant.shape.schema })) },
+      examples: MESSAGE_EXAMPLES,
+    }),
+    ApiAcceptedResponse({ type: QueuedMessageResponse, description: 'Queued.', headers: REPLAYED }),
+    ApiErrors(
+      'IDEMPOTENCY_KEY_REQUIRED',
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'SUBSCRIPTION_REQUIRED',
+      'CONNECTION_NOT_READY',
+      'VALIDATION_FAILED',
+      'SERVICE_WINDOW_CLOSED',
+      'REPLY_TARGET_NOT_FOUND',
+      'BACKLOG_LIMIT_REACHED',
+    ),
+    ApiErrorsAs(422, 'CONNECTION_NOT_FOUND', 'MEDIA_NOT_FOUND'),
+  );
+
+export const ListMessagesDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Read the message journal',
+      description: [
+        "The workspace's messages in both directions, newest first. For the next page pass `next_before` and",
+        '`next_before_id` of the answer as `before` and `before_id`; both are null on the last page.',
+      ].join('\n'),
+    }),
+    ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } }),
+    ApiQuery({
+      name: 'before',
+      required: false,
+      description: 'Only messages made before this time.',
+      schema: { type: 'string', format: 'date-time' },
+    }),
+    ApiQuery({
+      name: 'before_id',
+      required: false,
+      description: 'Together with `before`: the last message of the previous page.',
+      schema: { type: 'string', format: 'uuid' },
+    }),
+    ApiQuery({ name: 'connection_id', required: false, schema: { type: 'string', format: 'uuid' } }),
+    ApiQuery({
+      name: 'status',
+      required: false,
+      description: '`received` selects inbound messages.',
+      schema: { type: 'string', enum: [...JOURNAL_STATUSES] },
+    }),
+    ApiQuery({
+      name: 'client_message_id',
+      required: false,
+      description: 'Your own id, as sent.',
+      schema: { type: 'string', maxLength: 200 },
+    }),
+    ApiQuery({
+      name: 'to',
+      required: false,
+      description: 'Outbound messages to this number.',
+      schema: { type: 'string', pattern: '^\\+?[0-9]{8,16}$' },
+    }),
+    ApiOkResponse({ type: JournalResponse, description: 'One page.' }),
+    ApiErrors('CONNECTION_NOT_FOUND'),
+  );
+
+export const GetMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Read one message with its send attempts',
+      description: 'Poll it to follow a delivery: queued, processing, accepted, sent, delivered, read.',
+    }),
+    messageIdParam,
+    ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' }),
+    ApiErrors('MESSAGE_NOT_FOUND'),
+  );
+
+export const RetryMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Send a failed message again',
+      description: [
+        'Queues a new attempt. A message whose outcome is unknown may have been sent: it goes again only with',
+        '`confirm_outcome_unknown: true`, and the recipient may then get it twice.',
+      ].join('\n'),
+    }),
+    messageIdParam,
+    idempotencyKey(false, 'Optional: a repeat with the same key answers the message as it is and queues nothing.'),
+    ApiBody({
+      required: false,
+      schema: RETRY_SHAPE.schema,
+      examples: {
+        plain: { summary: 'A failed message', value: {} },
+        confirmed: { summary: 'A message whose outcome is unknown', value: { confirm_outcome_unknown: true } },
+      },
+    }),
+    ApiAcceptedResponse({ type: SingleMessageResponse, description: 'Queued again.', headers: REPLAYED }),
+    ApiErrors(
+      'IDEMPOTENCY_KEY_INVALID',
+      'IDEMPOTENCY_KEY_REUSED',
+      'SUBSCRIPTION_REQUIRED',
+      'MESSAGE_NOT_FOUND',
+      'MESSAGE_NOT_RETRYABLE',
+      'OUTCOME_UNKNOWN_NOT_CONFIRMED',
+      'CONNECTION_NOT_READY',
+    ),
+    ApiErrorsAs(409, ...STATE_CODES, 'CONNECTION_NOT_FOUND'),
+  );

@@ -1,0 +1,95 @@
+import { newId } from '../../src/common/ids.js';
+import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import type { ApiClient, ApiResponse } from '../support/api-client.js';
+import { scenarioPhone, testPhone, type ConnectionRow, type Factories } from '../support/factories.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** A workspace that can send: a key without a rate limit to speak of, and a number that the simulator hosts. */
+export interface SendingWorkspace {
+  organizationId: string;
+  api: ApiClient;
+  connection: ConnectionRow;
+  /** A contact with an open window, whose number ends in the given digits or plays no scenario. */
+  contact(lastDigits?: string): Promise<string>;
+  send(to: string, options?: { body?: Record<string, unknown>; key?: string }): Promise<ApiResponse>;
+  /** Sends a text that must be taken, and returns its id. */
+  sendText(to: string): Promise<string>;
+  message(id: string): Promise<ApiResponse['body']['data']>;
+  /** Waits until the message is in one of the states. */
+  reaches(id: string, ...statuses: string[]): Promise<ApiResponse['body']['data']>;
+}
+
+export async function connectionAtSimulator(
+  test: TestApp,
+  organizationId: string,
+  values: Partial<Parameters<Factories['connection']>[0]> = {},
+): Promise<ConnectionRow> {
+  const connection = await test.factories.connection({ throughputPerSecond: 1_000, ...values, organizationId });
+  test.simulator.registerNumber({
+    phoneNumberId: connection.phoneNumberId,
+    wabaId: connection.wabaId,
+    displayPhoneNumber: `+${connection.phoneNumber}`,
+    verifiedName: 'Test number',
+  });
+  return connection;
+}
+
+/** Posts a signed notification as the platform does; returns the status of the answer, once it is applied. */
+export async function postNotification(test: TestApp, value: unknown, wabaId: string): Promise<number> {
+  const body = Buffer.from(
+    JSON.stringify({
+      object: 'whatsapp_business_account',
+      entry: [{ id: wabaId, changes: [{ field: 'messages', value }] }],
+    }),
+  );
+  const response = await fetch(`${test.baseUrl}/platform/whatsapp/webhook`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-hub-signature-256': signBody(body, test.config.whatsapp.appSecrets[0] ?? ''),
+    },
+    body,
+  });
+  return response.status;
+}
+
+export async function sendingWorkspace(test: TestApp): Promise<SendingWorkspace> {
+  const { factories } = test;
+  const { id: organizationId } = await factories.workspace({ ratePerSecond: 100_000, rateBurst: 100_000 });
+  const { text: key } = await factories.apiKey({ organizationId });
+  const connection = await connectionAtSimulator(test, organizationId);
+  const api = test.api.as(key);
+  const workspace: SendingWorkspace = {
+    organizationId,
+    api,
+    connection,
+    contact: async (lastDigits) => {
+      const phone = lastDigits === undefined ? testPhone() : scenarioPhone(lastDigits);
+      await factories.conversation({ connection, phone });
+      return phone;
+    },
+    send: (to, options = {}) =>
+      api.post(
+        '/messages',
+        { connection_id: connection.id, to, type: 'text', text: { body: 'hello' }, ...options.body },
+        { headers: { 'idempotency-key': options.key ?? newId() } },
+      ),
+    sendText: async (to) => {
+      const response = await workspace.send(to);
+      if (response.status !== 202) throw new Error(`not taken: ${JSON.stringify(response.body)}`);
+      return response.body.data.id as string;
+    },
+    message: async (id) => (await api.get(`/messages/${id}`)).body.data,
+    reaches: (id, ...statuses) =>
+      waitFor(
+        async () => {
+          const message = await workspace.message(id);
+          if (statuses.includes(message.status as string)) return message;
+          throw new Error(`it is ${message.status}`);
+        },
+        { what: `message ${id} to be ${statuses.join(' or ')}`, timeoutMs: 15_000 },
+      ),
+  };
+  return workspace;
+}

@@ -1,0 +1,109 @@
+import { newId } from '../../src/common/ids.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp();
+  workspace = await sendingWorkspace(test);
+});
+
+afterAll(() => test.stop());
+
+function sentTo(phone: string): number {
+  return test.simulator.messages.list({ to: phone }).length;
+}
+
+describe('one Idempotency-Key', () => {
+  it('in 200 simultaneous requests makes one message and 200 equal answers', async () => {
+    const to = await workspace.contact();
+    const key = newId();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => workspace.send(to, { key })));
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([202]));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    const first = answers.filter((answer) => answer.headers.get('idempotency-replayed') === null);
+    expect(first).toHaveLength(1);
+    await workspace.reaches(answers[0]?.body.data.id as string, 'read');
+    expect(sentTo(to)).toBe(1);
+    expect((await workspace.api.get(`/messages?to=${to}`)).body.data).toHaveLength(1);
+  });
+
+  it('with two bodies at once makes one message; the other meaning is 409', async () => {
+    const to = await workspace.contact();
+    const key = newId();
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_unused, index) =>
+        workspace.send(to, { key, body: { text: { body: index % 2 === 0 ? 'one' : 'two' } } }),
+      ),
+    );
+    const taken = answers.filter((answer) => answer.status === 202);
+    const refused = answers.filter((answer) => answer.status === 409);
+    expect(taken.length + refused.length).toBe(60);
+    expect(taken).toHaveLength(30);
+    expect(new Set(taken.map((answer) => answer.body.data.id as string)).size).toBe(1);
+    expect(new Set(refused.map((answer) => answer.body.error.code))).toEqual(new Set(['IDEMPOTENCY_KEY_REUSED']));
+  });
+
+  it('answers a repeat that means the same, however it is written', async () => {
+    const to = await workspace.contact();
+    const key = newId();
+    const first = await workspace.send(to, { key });
+    const body = `{ "text": {"preview_url":false, "body":"hello"},\n "to":"+${to}", "type":"text", "connection_id":"${workspace.connection.id}"}`;
+    const repeat = await workspace.api.request({
+      method: 'POST',
+      path: '/messages',
+      body,
+      headers: { 'content-type': 'application/json', 'idempotency-key': key.toUpperCase() },
+    });
+    expect(repeat.status).toBe(202);
+    expect(repeat.body).toEqual(first.body);
+    expect(repeat.headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  it('belongs to its workspace', async () => {
+    const other = await sendingWorkspace(test);
+    const key = newId();
+    const [mine, theirs] = [
+      await workspace.send(await workspace.contact(), { key }),
+      await other.send(await other.contact(), { key }),
+    ];
+    expect([mine.status, theirs.status]).toEqual([202, 202]);
+    expect(mine.body.data.id).not.toBe(theirs.body.data.id);
+  });
+});
+
+describe('a repeat whose first answer was lost', () => {
+  const DAY_MS = 24 * 3_600_000;
+
+  it.each<[string, (world: SendingWorkspace) => Promise<unknown>]>([
+    ['the window closed', () => Promise.resolve()],
+    [
+      'the subscription ended',
+      (world) =>
+        test.database.execute(`update organization set api_paid_until = now() - interval '1 second' where id = $1`, [
+          world.organizationId,
+        ]),
+    ],
+    [
+      'the number was disconnected',
+      (world) =>
+        test.database.execute(`update connection set status = 'disconnected' where id = $1`, [world.connection.id]),
+    ],
+  ])('answers its 202 after %s, while a new request is refused', async (name, change) => {
+    const world = await sendingWorkspace(test);
+    const lastInboundAt = new Date(Date.now() - (name.startsWith('the window') ? DAY_MS - 2_000 : 0));
+    const { phone } = await test.factories.conversation({ connection: world.connection, lastInboundAt });
+    const key = newId();
+    const first = await world.send(phone, { key });
+    expect(first.status).toBe(202);
+    await change(world);
+    await waitFor(async () => [402, 409, 422].includes((await world.send(phone)).status), { everyMs: 100 });
+    const repeat = await world.send(phone, { key });
+    expect([repeat.status, repeat.body]).toEqual([202, first.body]);
+    const other = await world.send(phone, { key, body: { text: { body: 'other' } } });
+    expect([other.status, other.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+});

@@ -1,0 +1,174 @@
+import { newId } from '../../src/common/ids.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { sendingWorkspace, connectionAtSimulator, type SendingWorkspace } from './fixture.js';
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp({ roles: ['api', 'simulator'] });
+  workspace = await sendingWorkspace(test);
+});
+
+afterAll(() => test.stop());
+
+interface Item {
+  id: string;
+  created_at: string;
+  status: string;
+  connection_id: string;
+  to: string;
+}
+
+async function walk(api: SendingWorkspace['api'], query: string): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor = '';
+  for (let pages = 0; pages < 200; pages++) {
+    const response = await api.get(`/messages?${query}${cursor}`);
+    expect(response.status).toBe(200);
+    items.push(...(response.body.data as Item[]));
+    const { next_before: before, next_before_id: beforeId } = response.body.pagination;
+    if (before === null) return items;
+    cursor = `&before=${encodeURIComponent(before)}&before_id=${beforeId}`;
+  }
+  throw new Error('the journal does not end');
+}
+
+describe('the journal', () => {
+  it('is empty at first', async () => {
+    const { body } = await workspace.api.get('/messages');
+    expect(body).toEqual({ data: [], pagination: { next_before: null, next_before_id: null } });
+  });
+
+  it('gives every message once, newest first, also where many share a millisecond', async () => {
+    const world = await sendingWorkspace(test);
+    await test.database.execute(
+      `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at)
+       select gen_random_uuid(), $1, $2, 'outbound', 'text', '15550001', '{}', 'sent',
+         timestamptz '2026-01-01 00:00:00.123+00' + (n / 7) * interval '1 ms'
+       from generate_series(1, 150) as n`,
+      [world.organizationId, world.connection.id],
+    );
+    for (const limit of [1, 7, 50, 100]) {
+      const items = await walk(world.api, `limit=${limit}`);
+      expect(new Set(items.map((item) => item.id)).size).toBe(150);
+      expect(items).toHaveLength(150);
+      const keys = items.map((item) => `${item.created_at} ${item.id}`);
+      expect(keys).toEqual([...keys].sort().reverse());
+    }
+  }, 60_000);
+
+  it('gives 50 by default', async () => {
+    const world = await sendingWorkspace(test);
+    const to = await world.contact();
+    await Promise.all(Array.from({ length: 55 }, () => world.sendText(to)));
+    expect((await world.api.get('/messages')).body.data).toHaveLength(50);
+  });
+
+  it('filters by connection, state, client id and recipient, and by all together', async () => {
+    const world = await sendingWorkspace(test);
+    const second = await connectionAtSimulator(test, world.organizationId);
+    const rows: Item[] = [];
+    for (const connection of [world.connection, second]) {
+      for (const status of ['queued', 'sent', 'failed', 'read', 'outcome_unknown'] as const) {
+        for (const recipient of ['15550100111', '15550100222']) {
+          const message = await test.factories.message({
+            connection,
+            status,
+            recipient,
+            clientMessageId: `c-${status}`,
+          });
+          rows.push({ id: message.id, status, connection_id: connection.id, to: recipient, created_at: '' });
+        }
+      }
+    }
+    const inbound = await test.factories.message({ connection: second, status: 'received' });
+    const expectIds = async (query: string, match: (row: Item) => boolean): Promise<void> => {
+      const found = await walk(world.api, `limit=3&${query}`);
+      expect(found.map((item) => item.id).sort()).toEqual(
+        rows
+          .filter(match)
+          .map((row) => row.id)
+          .sort(),
+      );
+    };
+    await expectIds('status=sent', (row) => row.status === 'sent');
+    await expectIds(
+      `connection_id=${second.id}&status=failed`,
+      (row) => row.connection_id === second.id && row.status === 'failed',
+    );
+    await expectIds('client_message_id=c-read', (row) => row.status === 'read');
+    await expectIds('to=%2B15550100111', (row) => row.to === '15550100111');
+    await expectIds('to=15550100222&status=queued', (row) => row.to === '15550100222' && row.status === 'queued');
+    await expectIds(
+      `to=15550100222&status=queued&connection_id=${second.id}&client_message_id=c-queued`,
+      (row) => row.to === '15550100222' && row.status === 'queued' && row.connection_id === second.id,
+    );
+    const received = await walk(world.api, 'status=received');
+    expect(received.map((item) => item.id)).toEqual([inbound.id]);
+    const ofSecond = await walk(world.api, `connection_id=${second.id}`);
+    expect(ofSecond).toHaveLength(11);
+  });
+
+  it('takes before alone as a bound in time', async () => {
+    const world = await sendingWorkspace(test);
+    const to = await world.contact();
+    const first = await world.sendText(to);
+    const { created_at: bound } = await world.message(first);
+    await world.sendText(to);
+    const response = await world.api.get(`/messages?before=${encodeURIComponent(bound as string)}`);
+    expect(response.body.data).toEqual([]);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=abc', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['before=yesterday', 'before'],
+    ['before=2026-13-45T00:00:00Z', 'before'],
+    [`before_id=${newId()}`, 'before_id'],
+    ['before_id=x&before=2026-01-01T00:00:00Z', 'before_id'],
+    ['connection_id=x', 'connection_id'],
+    ['status=accepted', 'status'],
+    ['status=unheard', 'status'],
+    ['to=abc', 'to'],
+  ])('answers 400 for %s, naming the parameter', async (query, field) => {
+    const response = await workspace.api.get(`/messages?${query}`);
+    expect([response.status, response.body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(response.body.error.details?.map((detail) => detail.field)).toContain(field);
+  });
+
+  it('ignores a parameter that it does not know', async () => {
+    expect((await workspace.api.get('/messages?colour=red')).status).toBe(200);
+  });
+});
+
+describe('two workspaces', () => {
+  it('see nothing of each other: a foreign id and an unknown one answer alike', async () => {
+    const stranger = await sendingWorkspace(test);
+    const theirs = await stranger.sendText(await stranger.contact());
+    const normal = (answer: { status: number; body: { error: object } }) => ({
+      status: answer.status,
+      error: { ...answer.body.error, request_id: '' },
+    });
+    const routes: ((id: string) => Promise<{ status: number; body: { error: object } }>)[] = [
+      (id) => workspace.api.get(`/messages/${id}`),
+      (id) => workspace.api.post(`/messages/${id}/retry`),
+      (id) => workspace.api.post(`/messages/${id}/retry`, { confirm_outcome_unknown: true }),
+    ];
+    for (const call of routes) {
+      const [foreign, unknown, malformed] = [await call(theirs), await call(newId()), await call('not-an-id')];
+      expect(foreign.status).toBe(404);
+      expect(normal(foreign)).toEqual(normal(unknown));
+      expect(normal(malformed)).toEqual(normal(unknown));
+    }
+    const [foreign, unknown] = [stranger.connection.id, newId()].map((id) =>
+      workspace.api.get(`/messages?connection_id=${id}`),
+    );
+    expect(normal(await (foreign as Promise<never>))).toEqual(normal(await (unknown as Promise<never>)));
+    expect((await workspace.api.get('/messages')).body.data).not.toContainEqual(
+      expect.objectContaining({ id: theirs }),
+    );
+  });
+});

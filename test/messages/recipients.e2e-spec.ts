@@ -1,0 +1,149 @@
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp({ env: { WHATSAPP_TIMEOUT_MS: '1500' } });
+  workspace = await sendingWorkspace(test);
+});
+
+afterAll(() => test.stop());
+
+const taken = (to: string): number => test.simulator.messages.list({ to }).length;
+
+/** One test for each number that chooses a fate at the simulator. */
+describe('a message to a number that ends in', () => {
+  it('0001 is sent, and nothing more is heard of it', async () => {
+    const id = await workspace.sendText(await workspace.contact('0001'));
+    const message = await workspace.reaches(id, 'sent');
+    expect(message.sent_at).not.toBeNull();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(await workspace.message(id)).toMatchObject({ status: 'sent', delivered_at: null, read_at: null });
+  });
+
+  it('0002 is accepted and then fails with 131026', async () => {
+    const id = await workspace.sendText(await workspace.contact('0002'));
+    expect(await workspace.reaches(id, 'failed')).toMatchObject({
+      failure_category: 'recipient_unreachable',
+      error: { code: '131026' },
+      accepted_at: expect.any(String) as string,
+      failed_at: expect.any(String) as string,
+    });
+  });
+
+  it('0003 is refused at once with 131009', async () => {
+    const to = await workspace.contact('0003');
+    const id = await workspace.sendText(to);
+    expect(await workspace.reaches(id, 'failed')).toMatchObject({
+      error: { code: '131009' },
+      accepted_at: null,
+      attempt_count: 1,
+      attempts: [{ status: 'rejected', platform_code: 131009 }],
+    });
+    expect(taken(to)).toBe(0);
+  });
+
+  it('0004 meets 130429 twice: the lane rests, no try is counted, and it goes out', async () => {
+    const world = await sendingWorkspace(test);
+    const to = await world.contact('0004');
+    const id = await world.sendText(to);
+    const message = await world.reaches(id, 'read');
+    expect(message.attempts.map((attempt: { status: string }) => attempt.status)).toEqual([
+      'deferred',
+      'deferred',
+      'accepted',
+    ]);
+    expect(message.attempts[0]).toMatchObject({ platform_code: 130429, failure_category: 'rate_limited' });
+    const [row] = await test.database.query<{ tries: number }>('select tries from message where id = $1', [id]);
+    expect(row?.tries).toBe(0);
+    expect(taken(to)).toBe(1);
+  });
+
+  it('0005 is taken and the answer lost: in doubt, then settled by its notifications, sent once', async () => {
+    const to = await workspace.contact('0005');
+    const id = await workspace.sendText(to);
+    const message = await workspace.reaches(id, 'read');
+    expect(message.attempts).toHaveLength(1);
+    expect(message.attempts[0].status).not.toBe('started');
+    expect(message.meta_message_id).toMatch(/^wamid\./);
+    expect(taken(to)).toBe(1);
+  });
+
+  it('0006 meets a 500 without a body: nobody knows, and nothing is sent again by itself', async () => {
+    const to = await workspace.contact('0006');
+    const id = await workspace.sendText(to);
+    await workspace.reaches(id, 'outcome_unknown');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await workspace.message(id)).toMatchObject({
+      status: 'outcome_unknown',
+      attempt_count: 1,
+      attempts: [{ status: 'unknown', http_status: 500 }],
+    });
+    expect(taken(to)).toBe(0);
+  });
+
+  it('0007 answers after a minute: the doubt is settled long before, sent once', async () => {
+    const to = await workspace.contact('0007');
+    const id = await workspace.sendText(to);
+    await workspace.reaches(id, 'read');
+    expect(taken(to)).toBe(1);
+  });
+
+  it('0008 is notified twice, backwards and before the answer: it is read, whatever the order', async () => {
+    const to = await workspace.contact('0008');
+    const id = await workspace.sendText(to);
+    await workspace.reaches(id, 'read');
+    const closed = await waitFor(async () => {
+      const message = await workspace.message(id);
+      return message.attempts[0].status === 'accepted' && message;
+    });
+    expect(closed).toMatchObject({ status: 'read', attempt_count: 1 });
+    expect(taken(to)).toBe(1);
+  });
+
+  it('0009 is read without having been delivered', async () => {
+    const id = await workspace.sendText(await workspace.contact('0009'));
+    expect(await workspace.reaches(id, 'read')).toMatchObject({ delivered_at: null });
+  });
+
+  it('0010 takes one message in six seconds: the second waits and goes out by itself', async () => {
+    const to = await workspace.contact('0010');
+    const [first, second] = [await workspace.sendText(to), await workspace.sendText(to)];
+    await workspace.reaches(first, 'read');
+    const waiting = await waitFor(async () => {
+      const message = await workspace.message(second);
+      return message.attempts.length > 0 && message.attempts[0].status === 'deferred' && message;
+    });
+    expect(waiting.attempts[0]).toMatchObject({ platform_code: 131056 });
+    const message = await waitFor(
+      async () => {
+        const current = await workspace.message(second);
+        return current.status === 'read' && current;
+      },
+      { timeoutMs: 25_000, what: 'the second message to be read' },
+    );
+    expect(message.attempt_count).toBeGreaterThan(1);
+    expect(taken(to)).toBe(2);
+  }, 40_000);
+
+  it('0011 is accepted and then fails with 131047', async () => {
+    const id = await workspace.sendText(await workspace.contact('0011'));
+    expect(await workspace.reaches(id, 'failed')).toMatchObject({
+      failure_category: 'service_window_closed',
+      error: { code: '131047' },
+    });
+  });
+
+  it('0012 answers at once', async () => {
+    const to = await workspace.contact('0012');
+    await workspace.sendText(to);
+    const reply = await waitFor(async () => {
+      const { data } = (await workspace.api.get('/messages?status=received')).body;
+      return (data as { from: string }[]).find((message) => message.from === to);
+    });
+    expect(reply).toMatchObject({ direction: 'inbound', status: 'received', type: 'text' });
+  });
+});
