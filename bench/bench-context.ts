@@ -19,7 +19,10 @@ export class BenchContext {
     /** The form of three minutes. */
     readonly quick: boolean,
     readonly say: (line: string) => void,
-  ) {}
+    given?: BenchPostgres,
+  ) {
+    if (given !== undefined) this.server = Promise.resolve(given);
+  }
 
   /** The one PostgreSQL of the run; every claim makes databases of its own on it. */
   postgres(): Promise<BenchPostgres> {

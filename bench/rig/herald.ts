@@ -14,6 +14,8 @@ export interface HeraldPlace {
   databaseUrl: string;
   dataDir: string;
   simulatorUrl: string;
+  /** Default: any free one. */
+  port?: number;
   /** More settings, such as REDIS_URL. */
   settings?: Record<string, string>;
 }
@@ -48,7 +50,7 @@ export class HeraldProcess {
 
   /** Starts it and waits until it says that it is ready. */
   static async start(scope: Scope, roles: string, place: HeraldPlace): Promise<HeraldProcess> {
-    const port = await freePort();
+    const port = place.port ?? (await freePort());
     const env = { ...heraldSettings(place), ROLES: roles, PORT: String(port) };
     const herald = new HeraldProcess(scope, roles, port, env, spawnHerald(scope, roles, env));
     await herald.ready();

@@ -35,12 +35,13 @@ export class Stage {
   }
 
   /** Starts a process with the given roles and waits until it is ready. */
-  herald(roles: string, settings: Record<string, string> = {}): Promise<HeraldProcess> {
+  herald(roles: string, port?: number): Promise<HeraldProcess> {
     return HeraldProcess.start(this.scope, roles, {
       databaseUrl: this.database.url,
       dataDir: this.dataDir,
       simulatorUrl: this.simulator.url,
-      settings: { ...this.settings, ...settings },
+      port,
+      settings: this.settings,
     });
   }
 

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { recipientNumber } from '../../bench/rig/recipients.js';
+import { pause } from '../../bench/rig/wait.js';
+import type { SeededConnection, SeededWorkspace } from '../../bench/rig/workspace.js';
+
+const GIVE_UP_MS = 60_000;
+const AGAIN_MS = 20;
+const REQUEST_MS = 10_000;
+
+export interface Acknowledgement {
+  messageId: string;
+  /** Whether Herald said that it knew the key. */
+  replayed: boolean;
+  /** Requests that it took. */
+  tries: number;
+}
+
+/** A client as the documentation asks for: it repeats a request with the same key until it is answered with 2xx. */
+export class Caller {
+  constructor(
+    private readonly apiUrl: string,
+    private readonly workspace: SeededWorkspace,
+  ) {}
+
+  /**
+   * @param recipient the nth recipient
+   * @throws Error on an answer that no repeat can mend, or when a minute has passed
+   */
+  async send(connection: SeededConnection, recipient: number, key: string = randomUUID()): Promise<Acknowledgement> {
+    const until = performance.now() + GIVE_UP_MS;
+    for (let tries = 1; ; tries++) {
+      const answer = await this.post(connection, recipient, key);
+      if (answer !== null && answer.status === 202) {
+        const { data } = JSON.parse(answer.text) as { data: { id: string } };
+        return { messageId: data.id, replayed: answer.replayed, tries };
+      }
+      if (answer !== null && answer.status < 500 && answer.status !== 429) {
+        throw new Error(`Herald answered ${answer.status}: ${answer.text}`);
+      }
+      if (performance.now() > until) throw new Error(`no 2xx within a minute, the last answer: ${answer?.text}`);
+      await pause(AGAIN_MS);
+    }
+  }
+
+  private async post(
+    connection: SeededConnection,
+    recipient: number,
+    key: string,
+  ): Promise<{ status: number; text: string; replayed: boolean } | null> {
+    try {
+      const response = await fetch(`${this.apiUrl}/api/v1/messages`, {
+        method: 'POST',
+        signal: AbortSignal.timeout(REQUEST_MS),
+        headers: {
+          authorization: `Bearer ${this.workspace.apiKey}`,
+          'content-type': 'application/json',
+          'idempotency-key': key,
+        },
+        body: JSON.stringify({
+          connection_id: connection.id,
+          to: `+${recipientNumber(recipient)}`,
+          type: 'text',
+          text: { body: 'Hello' },
+        }),
+      });
+      const replayed = response.headers.get('idempotency-replayed') === 'true';
+      return { status: response.status, text: await response.text(), replayed };
+    } catch {
+      return null; // refused, reset or too slow: what a client sees of a killed server
+    }
+  }
+}
+
+/** Runs `work` for 0 to `count` - 1, at most `atOnce` at a time. */
+export async function forEachOf(count: number, atOnce: number, work: (n: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const walk = async (): Promise<void> => {
+    for (let n = next++; n < count; n = next++) await work(n);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, walk));
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { pause } from '../../../bench/rig/wait.js';
+import { FaultStage } from '../fault-stage.js';
+import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { reportOf } from '../verdict.js';
+
+const CLIENTS = 16;
+const LANES = 8;
+const RECIPIENTS = 50;
+const BETWEEN_MS = 10;
+
+/** kill -9 of the api while clients repeat their requests with the same key until they have an answer. */
+export const apiKilled: Scenario = {
+  name: 'api-killed',
+  run: (context) => context.scope.within((scope) => run(context, scope)),
+};
+
+async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
+  const [kills, leastKeys] = context.quick ? [5, 200] : [20, 1_000];
+  const stage = await FaultStage.set(context, scope, {
+    lanes: LANES,
+    messagesPerSecond: 1_000,
+    recipients: RECIPIENTS,
+    latencyMs: 0,
+  });
+  const messageOfKey = new Map<string, string>();
+  const violations: string[] = [];
+  const clientsMayEnd = new AbortController();
+  let attempted = 0;
+  let repeated = 0;
+
+  const client = async (): Promise<void> => {
+    while (!clientsMayEnd.signal.aborted || attempted < leastKeys) {
+      const n = attempted++;
+      const key = randomUUID();
+      const connection = stage.workspace.connections[n % LANES];
+      if (connection === undefined) return;
+      const first = await stage.caller.send(connection, n % RECIPIENTS, key);
+      if (first.tries > 1) repeated++;
+      messageOfKey.set(key, first.messageId);
+      const again = await stage.caller.send(connection, n % RECIPIENTS, key);
+      if (again.messageId !== first.messageId) violations.push(`key ${key} was answered with two ids`);
+      if (!again.replayed) violations.push(`the repeat of key ${key} was not told to be one`);
+      await pause(BETWEEN_MS);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  let killedAt = performance.now();
+  for (let kill = 1; kill <= kills; kill++) {
+    await stage.api.ready();
+    await pause(randomBetween(50, 500));
+    await stage.api.child.kill();
+    killedAt = performance.now();
+    stage.api.revive();
+    context.say(`kill ${kill} of ${kills}: ${messageOfKey.size} keys answered, ${repeated} of them after repeats`);
+  }
+  clientsMayEnd.abort();
+  await clients;
+  const recoveredMs = await stage.recoveredAfter(killedAt);
+  const { rows } = await stage.stage.database.pool.query<{ key: string; id: string }>(
+    'select idempotency_key as key, id from message',
+  );
+  const stored = new Map(rows.map((row) => [row.key, row.id]));
+  for (const [key, id] of messageOfKey) if (stored.get(key) !== id) violations.push(`key ${key} has another message`);
+  if (rows.length !== attempted) violations.push(`${attempted} keys made ${rows.length} messages`);
+  if (repeated === 0) violations.push('no kill fell into a request: nothing was shown');
+  const judgement = await stage.judge([...messageOfKey.values()]);
+  return reportOf({ scenario: apiKilled.name, faults: kills, attempted, judgement, recoveredMs, violations });
+}

@@ -1,0 +1,33 @@
+import { BenchContext } from '../../../bench/bench-context.js';
+import { firstMessages } from '../../../bench/claims/quiet-workspace.js';
+import { seedQueued } from '../../../bench/rig/seed-messages.js';
+import type { FaultReport, Scenario } from '../scenario.js';
+
+const WORKSPACES = 100;
+const EACH = 1_000;
+const LIMIT_MS = 1_000;
+
+/** A hundred workspaces with a thousand messages each, and some that send their first. */
+export const neighbours: Scenario = {
+  name: 'neighbours',
+  async run({ scope, postgres, quick, say }): Promise<FaultReport> {
+    const latenciesMs = await firstMessages(new BenchContext(scope, quick, say, postgres), async (stage) => {
+      for (let i = 0; i < WORKSPACES; i++) {
+        const { connections } = await stage.workspace();
+        for (const connection of connections) await seedQueued(stage.database.pool, connection, { count: EACH });
+      }
+    });
+    const worst = Math.max(...latenciesMs);
+    return {
+      scenario: neighbours.name,
+      faults: WORKSPACES,
+      attempted: latenciesMs.length,
+      acknowledged: latenciesMs.length,
+      lost: 0,
+      duplicated: 0,
+      unknown: 0,
+      recovered_ms: worst,
+      violations: worst > LIMIT_MS ? [`a quiet workspace's first message took ${worst} ms`] : [],
+    };
+  },
+};

@@ -1,0 +1,47 @@
+import { pause } from '../../../bench/rig/wait.js';
+import { forEachOf } from '../caller.js';
+import { FaultStage } from '../fault-stage.js';
+import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { reportOf } from '../verdict.js';
+
+const LANES = 10;
+const MESSAGES = 1_000;
+const CALLERS = 4;
+/** Mean pause of a caller: 1,000 requests then take about as long as the kills of the quick form. */
+const BETWEEN_MS = 20;
+
+/** kill -9 of PostgreSQL and all its children, and a restart, while messages are accepted and sent. */
+export const postgresKilled: Scenario = {
+  name: 'postgres-killed',
+  run: (context) => context.scope.within((scope) => run(context, scope)),
+};
+
+async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
+  const kills = context.quick ? 2 : 6;
+  const stage = await FaultStage.set(context, scope, {
+    lanes: LANES,
+    messagesPerSecond: 20,
+    recipients: MESSAGES / LANES,
+    latencyMs: 30,
+  });
+  const acknowledged: string[] = [];
+  const sending = forEachOf(MESSAGES, CALLERS, async (n) => {
+    const connection = stage.workspace.connections[n % LANES];
+    if (connection === undefined) return;
+    acknowledged.push((await stage.caller.send(connection, Math.floor(n / LANES))).messageId);
+    await pause(randomBetween(0, 2 * BETWEEN_MS));
+  });
+  let restartedAt = performance.now();
+  for (let kill = 1; kill <= kills; kill++) {
+    await pause(randomBetween(500, 1_500));
+    await context.postgres.crash();
+    await pause(randomBetween(0, 500));
+    await context.postgres.restart();
+    restartedAt = performance.now();
+    context.say(`kill ${kill} of ${kills}: ${acknowledged.length} acknowledged, ${await stage.taken()} taken so far`);
+  }
+  await sending;
+  const recoveredMs = await stage.recoveredAfter(restartedAt);
+  const judgement = await stage.judge(acknowledged);
+  return reportOf({ scenario: postgresKilled.name, faults: kills, attempted: MESSAGES, judgement, recoveredMs });
+}

@@ -1,0 +1,58 @@
+import { Redis } from 'ioredis';
+import type { Pool } from 'pg';
+import { pause } from '../../../bench/rig/wait.js';
+import { forEachOf } from '../caller.js';
+import { FaultStage } from '../fault-stage.js';
+import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { reportOf } from '../verdict.js';
+
+const LANES = 20;
+const MESSAGES = 2_000;
+const WIPES = 5;
+
+/** The queue loses everything it has, while messages go out: only the database is the truth. */
+export const queueWiped: Scenario = {
+  name: 'queue-wiped',
+  run: (context) => context.scope.within((scope) => run(context, scope)),
+};
+
+async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
+  const stage = await FaultStage.set(context, scope, {
+    lanes: LANES,
+    messagesPerSecond: 15,
+    recipients: MESSAGES / LANES,
+    latencyMs: 20,
+  });
+  const acknowledged: string[] = [];
+  const sending = forEachOf(MESSAGES, 4, async (n) => {
+    const connection = stage.workspace.connections[n % LANES];
+    if (connection === undefined) return;
+    acknowledged.push((await stage.caller.send(connection, Math.floor(n / LANES))).messageId);
+  });
+  let wipedAt = performance.now();
+  for (let wipe = 1; wipe <= WIPES; wipe++) {
+    await pause(randomBetween(300, 1_500));
+    await (context.redisUrl === null ? wipePostgres(stage.stage.database.pool) : wipeRedis(context.redisUrl));
+    wipedAt = performance.now();
+    context.say(`wipe ${wipe} of ${WIPES}: ${await stage.taken()} of ${MESSAGES} taken so far`);
+  }
+  await sending;
+  const recoveredMs = await stage.recoveredAfter(wipedAt);
+  const judgement = await stage.judge(acknowledged);
+  return reportOf({ scenario: queueWiped.name, faults: WIPES, attempted: MESSAGES, judgement, recoveredMs });
+}
+
+async function wipePostgres(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ tables: string }>(
+    `select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
+     where schemaname = 'bullmq' and tablename not like '%migration%'`,
+  );
+  if (!rows[0]?.tables) throw new Error('the schema bullmq has no tables: nothing was wiped');
+  await pool.query(`truncate ${rows[0].tables}`);
+}
+
+async function wipeRedis(url: string): Promise<void> {
+  const redis = new Redis(url);
+  await redis.flushall();
+  redis.disconnect();
+}

@@ -1,0 +1,54 @@
+import { pause, waitFor } from '../../../bench/rig/wait.js';
+import { forEachOf } from '../caller.js';
+import { FaultStage } from '../fault-stage.js';
+import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { reportOf } from '../verdict.js';
+
+const LANES = 20;
+/** A killed worker's lanes are free again five seconds later, and BullMQ sees its jobs stalled after as long. */
+const PROGRESS_MS = 15_000;
+
+/** kill -9 of the worker, again and again, while messages are on the wire. */
+export const workerKilled: Scenario = {
+  name: 'worker-killed',
+  run: (context) => context.scope.within((scope) => run(context, scope)),
+};
+
+async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
+  const [kills, messages] = context.quick ? [5, 1_000] : [20, 2_000];
+  const stage = await FaultStage.set(context, scope, {
+    lanes: LANES,
+    messagesPerSecond: 10,
+    recipients: messages / LANES,
+    latencyMs: 60,
+  });
+  const acknowledged: string[] = [];
+  await forEachOf(messages, 16, async (n) => {
+    const connection = stage.workspace.connections[n % LANES];
+    if (connection === undefined) return;
+    acknowledged.push((await stage.caller.send(connection, Math.floor(n / LANES))).messageId);
+  });
+
+  let killedAt = performance.now();
+  for (let kill = 1; kill <= kills; kill++) {
+    await untilSending(stage);
+    // Anywhere: between claim and request, on the wire, between answer and outcome.
+    await pause(randomBetween(0, 250));
+    await stage.worker.child.kill();
+    killedAt = performance.now();
+    stage.worker.revive();
+    context.say(`kill ${kill} of ${kills}: ${await stage.taken()} of ${messages} taken so far`);
+  }
+  const recoveredMs = await stage.recoveredAfter(killedAt);
+  const judgement = await stage.judge(acknowledged);
+  return reportOf({ scenario: workerKilled.name, faults: kills, attempted: messages, judgement, recoveredMs });
+}
+
+/** Resolves when messages go out; a kill that hits an idle worker shows nothing. */
+async function untilSending(stage: FaultStage): Promise<void> {
+  const before = await stage.taken();
+  await waitFor('messages to go out', async () => ((await stage.taken()) > before ? true : null), {
+    timeoutMs: PROGRESS_MS,
+    everyMs: 20,
+  }).catch(() => null); // All are sent: the kill still must do no harm.
+}
