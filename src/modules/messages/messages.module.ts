@@ -5,7 +5,9 @@ import { ConnectionsModule } from '../connections/connections.module.js';
 import { AcceptRepository } from './accept.repository.js';
 import { BacklogGuard } from './backlog-guard.js';
 import { ConversationsRepository } from './conversations.repository.js';
+import { InboundRepository } from './inbound.repository.js';
 import { JournalRepository } from './journal.repository.js';
+import { MessageEventsService } from './message-events.service.js';
 import { MessageSender } from './message-sender.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
@@ -15,6 +17,7 @@ import { SEND_QUEUE, SendLane } from './processors/send-lane.js';
 import { SendProcessor } from './processors/send.processor.js';
 import { RecipientsService } from './recipients.service.js';
 import { SendRepository } from './send.repository.js';
+import { StatusReportsRepository } from './status-reports.repository.js';
 
 @Module({
   imports: [BullModule.registerQueue({ name: SEND_QUEUE }), BillingModule, ConnectionsModule],
@@ -30,9 +33,12 @@ import { SendRepository } from './send.repository.js';
     SendRepository,
     OutcomeRepository,
     MessageSender,
+    MessageEventsService,
+    StatusReportsRepository,
+    InboundRepository,
     SendLane,
     SendProcessor,
   ],
-  exports: [MessagesService],
+  exports: [MessagesService, MessageEventsService],
 })
 export class MessagesModule {}
