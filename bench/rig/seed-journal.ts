@@ -24,7 +24,7 @@ export async function seedJournal(pool: Pool, connections: readonly SeededConnec
        processing_at, accepted_at)
      select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
          || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
-       $1, ($2::uuid[])[1 + n % cardinality($2::uuid[])], case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
+       $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
        ${recipientSql(`n % ${RECIPIENTS}`)}, '4930000001', 'Hello, your order ' || n || ' is on its way.',
        jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.'),
        'order-' || n % ${RECIPIENTS}, gen_random_uuid(), sha256(n::text::bytea), ${STATUS_OF}, 'wamid.bench' || n, 1,
