@@ -21,7 +21,7 @@ export const SELF: Account = { kind: 'self', label: 'this user' };
  * In a user namespace where this process's user is called nobody: files stay its own and reachable, and PostgreSQL
  * does not see root. Linux only, and not allowed everywhere.
  */
-export const NAMESPACE: Account = { kind: 'namespace', label: 'user namespace' };
+export const NAMESPACE: Account = { kind: 'namespace', label: 'nobody in a user namespace' };
 
 export interface Command {
   file: string;

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
+  access,
+  constants,
   lstat,
   mkdir,
   mkdtemp,
@@ -49,7 +51,11 @@ export async function findCluster(dataDir: string): Promise<ExistingCluster | un
   }
   const { uid, gid } = await stat(path);
   const ours = process.getuid?.();
-  if (ours !== undefined && ours !== 0 && ours !== uid) throw belongsToAnother(dataDir, uid);
+  if (ours !== undefined && ours !== 0 && ours !== uid) {
+    throw new EmbeddedPostgresError(
+      `The database in ${dataDir} belongs to another user (uid ${uid}), who started Herald here first: start it as that user, choose another DATA_DIR, or set DATABASE_URL.`,
+    );
+  }
   if ((await readdir(path)).length === 0) {
     await rmdir(path);
     if (present.isSymbolicLink()) await rm(link);
@@ -59,12 +65,6 @@ export async function findCluster(dataDir: string): Promise<ExistingCluster | un
     throw new EmbeddedPostgresError(`${link} is not a PostgreSQL cluster; move it away, or choose another DATA_DIR.`);
   }
   return { path, uid, gid };
-}
-
-export function belongsToAnother(dataDir: string, uid: number): EmbeddedPostgresError {
-  return new EmbeddedPostgresError(
-    `The data in ${dataDir} belongs to another user (uid ${uid}), who started Herald here first: start it as that user, choose another DATA_DIR, or set DATABASE_URL.`,
-  );
 }
 
 function missing(error: unknown): undefined {
@@ -105,6 +105,10 @@ export async function createCluster(footing: Footing, dataDir: string, durable: 
     );
     await writePrivately(join(data, NOTES), JSON.stringify(notes), footing);
     const path = join(home, 'postgres');
+    if (home !== dataDir) {
+      // The data folder was removed, its database elsewhere was not: set aside, never deleted.
+      await rename(path, `${path}.${Date.now()}`).catch(missing);
+    }
     await rename(data, path);
     if (durable) await flushFolder(home);
     if (home !== dataDir) await symlink(path, clusterLink(dataDir));
@@ -173,10 +177,11 @@ export async function openDataDir(dataDir: string): Promise<string> {
   try {
     await mkdir(dataDir, { recursive: true });
     const path = await realpath(dataDir);
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return path;
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `The data folder ${dataDir} cannot be made: ${(error as Error).message}; choose another DATA_DIR.`,
+      `This user cannot write to the data folder ${dataDir} (${errorCode(error) ?? String(error)}): start Herald as the user who did before, choose another DATA_DIR, or set DATABASE_URL.`,
       { cause: error },
     );
   }

@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  clusterLink,
   createCluster,
   findCluster,
   openDataDir,
@@ -15,7 +14,14 @@ import { EmbeddedPostgresError, EmbeddedPostgresInUseError, errorCode } from './
 import { type ExistingCluster, findFooting, takeOver } from './footing.js';
 import { InstanceLock, isPassing } from './instance-lock.js';
 import { launch } from './launch.js';
-import { clearOrphans, isAlive, readPostmaster, standingOf, waitUntil } from './postmaster.js';
+import {
+  clearOrphans,
+  isAlive,
+  readPostmaster,
+  removeEmptyPostmasterFile,
+  standingOf,
+  waitUntil,
+} from './postmaster.js';
 import { findPrograms } from './programs.js';
 import { Server, type ServerExit } from './server.js';
 import { ServerLog } from './server-log.js';
@@ -94,11 +100,13 @@ async function startAnew(context: Context, existing: ExistingCluster | undefined
   const systemDir = resolve(options.systemDir ?? '/var/lib/herald');
   const footing = await findFooting({ dataDir, systemDir, existing, programs, log });
   if (footing.home !== dataDir) await removeLeftovers(footing.home);
+  if (existing !== undefined) await removeEmptyPostmasterFile(existing.path);
   const cluster = existing ?? (await createCluster(footing, dataDir, settings['fsync'] !== 'off'));
   await takeOver(footing.account, cluster);
   const notes = await readNotes(cluster.path);
   await serverLog.shorten();
   const charge = new Charge(context);
+  const onExit = (exit: ServerExit): void => charge.onExit(exit);
   const { server, port } = await launch({
     footing,
     clusterPath: cluster.path,
@@ -106,12 +114,13 @@ async function startAnew(context: Context, existing: ExistingCluster | undefined
     settings,
     port: notes.port,
     log,
-    onExit: (exit) => charge.onExit(exit),
+    onExit,
   });
   try {
     if (port !== notes.port) await writeNotes(cluster.path, { ...notes, port }, footing);
-    const lock = await InstanceLock.take(lockOptions(context, notes.password, port));
-    return await charge.take(server, lock, { password: notes.password, port, adopted: false });
+    const { lock, createdNow } = await takeLock(context, notes.password, port);
+    log(`PostgreSQL ready on 127.0.0.1:${port}, as ${footing.account.label}, data in ${cluster.path}`);
+    return charge.take(server, lock, { password: notes.password, port, createdNow, adopted: false });
   } catch (error) {
     await server.stop();
     throw error;
@@ -138,19 +147,19 @@ async function adopt(context: Context, cluster: ExistingCluster): Promise<Runnin
         `PostgreSQL (process ${postmaster.pid}) in ${dataDir} neither answers nor ends; see ${context.serverLog.path}.`,
       );
     }
-    if (postmaster.status === 'stopping') {
-      await waitUntil(async () => !(await isAlive(postmaster.pid)), { withinMs: 1_000 });
+    if (postmaster.status === 'stopping' || !Number.isInteger(postmaster.port)) {
+      await waitUntil(async () => !(await isAlive(postmaster.pid)), { withinMs: 500 });
       continue;
     }
     const notes = await readNotes(cluster.path);
     try {
-      const lock = await InstanceLock.take(lockOptions(context, notes.password, postmaster.port));
-      log(`took over PostgreSQL (process ${postmaster.pid}), which a killed Herald left running`);
+      const { lock, createdNow } = await takeLock(context, notes.password, postmaster.port);
+      log(`took over PostgreSQL (process ${postmaster.pid}) on 127.0.0.1:${postmaster.port}, left by a killed Herald`);
       const charge = new Charge(context);
       const onExit = (exit: ServerExit): void => charge.onExit(exit);
       const pgCtl = process.platform === 'win32' ? (await findPrograms()).pgCtl : undefined;
       const server = Server.adopted(postmaster.pid, cluster.path, pgCtl, log, onExit);
-      return await charge.take(server, lock, { password: notes.password, port: postmaster.port, adopted: true });
+      return charge.take(server, lock, { password: notes.password, port: postmaster.port, createdNow, adopted: true });
     } catch (error) {
       if (standing === 'unknown' && errorCode(error) === 'ECONNREFUSED' && postmaster.status === 'ready')
         return undefined;
@@ -160,12 +169,22 @@ async function adopt(context: Context, cluster: ExistingCluster): Promise<Runnin
   }
 }
 
-function lockOptions(
+/** Takes the lock and, holding it, makes the database where it is missing: a first start may have been cut short. */
+async function takeLock(
   { dataDir, log }: Context,
   password: string,
   port: number,
-): Parameters<typeof InstanceLock.take>[0] {
-  return { url: urlOf(password, port, 'postgres'), publicUrl: urlOf(password, port, DATABASE), dataDir, log };
+): Promise<{ lock: InstanceLock; createdNow: boolean }> {
+  const url = urlOf(password, port, 'postgres');
+  const lock = await InstanceLock.take({ url, publicUrl: urlOf(password, port, DATABASE), dataDir, log });
+  try {
+    const present = await lock.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (present.length === 0) await lock.query(`create database ${DATABASE}`);
+    return { lock, createdNow: present.length === 0 };
+  } catch (error) {
+    await lock.close();
+    throw error;
+  }
 }
 
 function urlOf(password: string, port: number, database: string): string {
@@ -186,16 +205,13 @@ class Charge {
     this.context.options.onExit?.(exit);
   }
 
-  async take(
+  take(
     server: Server,
     lock: InstanceLock,
-    { password, port, adopted }: { password: string; port: number; adopted: boolean },
-  ): Promise<RunningPostgres> {
-    const { log, serverLog, dataDir } = this.context;
+    facts: { password: string; port: number; createdNow: boolean; adopted: boolean },
+  ): RunningPostgres {
+    const { log, serverLog } = this.context;
     this.lock = lock;
-    const present = await lock.query('select 1 from pg_database where datname = $1', [DATABASE]);
-    const createdNow = present.length === 0;
-    if (createdNow) await lock.query(`create database ${DATABASE}`);
     serverLog.keepShort((error) => log(`cannot shorten ${serverLog.path}: ${String(error)}`));
     lock.unref();
     const stop = async (): Promise<void> => {
@@ -205,7 +221,7 @@ class Charge {
       await server.stop();
       await lock.close();
     };
-    log(`PostgreSQL ${adopted ? 'taken over' : 'ready'} on 127.0.0.1:${port}, data in ${clusterLink(dataDir)}`);
-    return { url: urlOf(password, port, DATABASE), port, createdNow, adopted, stop };
+    const { password, ...rest } = facts;
+    return { url: urlOf(password, facts.port, DATABASE), ...rest, stop };
   }
 }

@@ -100,10 +100,14 @@ function waysOfRoot(request: FootingRequest): Way[] {
     },
   };
   const ownerOfFolder: Way = {
-    label: 'as the owner of the data folder',
+    label: 'as the owner of the folder',
     take: async () => {
-      const { uid, gid } = await stat(dataDir);
-      return uid === 0 ? undefined : asUser(uid, gid);
+      // Root may just have made the data folder, in somebody's home.
+      for (const folder of [dataDir, dirname(dataDir)]) {
+        const { uid, gid } = await stat(folder);
+        if (uid !== 0) return asUser(uid, gid);
+      }
+      return undefined;
     },
   };
   const copies: Way = { label: 'from copies', take: () => copiesOf(request) };

@@ -6,6 +6,7 @@ import { isAlive } from './postmaster.js';
 /** Two arbitrary numbers; the lock lives in database `postgres`, where nobody else takes any. */
 const LOCK = [0x4845_5241, 0x4c44] as const;
 const RETRY_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 15_000;
 /** Time the server needs at most to see that the connection of a killed holder is gone. */
 const GRACE_MS = 3_000;
 const HOLDER = /^herald:(\d+)$/;
@@ -122,7 +123,7 @@ async function connect(url: string): Promise<pg.Client> {
     connectionString: url,
     ssl: false,
     application_name: `herald:${process.pid}`,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
   });
   // A loss while nobody watches yet shows in the next statement.
@@ -154,5 +155,8 @@ async function lock(client: pg.Client, { dataDir, publicUrl }: InstanceLockOptio
 
 /** Whether a failed connection may succeed a moment later: the server is starting, stopping, or not listening yet. */
 export function isPassing(error: unknown): boolean {
-  return ['57P03', '57P01', 'ECONNREFUSED', 'ECONNRESET'].includes(errorCode(error) ?? '');
+  const code = errorCode(error);
+  if (code !== undefined) return ['57P03', '57P01', 'ECONNREFUSED', 'ECONNRESET'].includes(code);
+  // pg gives no code to a connection that ends in the middle.
+  return /^Connection terminated|timeout expired/.test(errorText(error));
 }

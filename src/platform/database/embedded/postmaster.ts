@@ -1,13 +1,14 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorCode } from './embedded-postgres.errors.js';
 
-const ORPHAN_GRACE_MS = 3_000;
+const ORPHAN_GRACE_MS = 2_000;
 
 /** What a running server says of itself in `postmaster.pid`. */
 export interface Postmaster {
   pid: number;
+  /** NaN in its first moments. */
   port: number;
   /** starting, ready, stopping; empty in its first moments. */
   status: string;
@@ -20,8 +21,15 @@ export async function readPostmaster(clusterPath: string): Promise<Postmaster | 
     throw error;
   });
   const lines = text.split('\n');
-  const [pid, port] = [Number(lines[0]), Number(lines[3] ?? '')];
+  const [pid, port] = [Number(lines[0]), Number(lines[3] ?? 'NaN')];
   return Number.isInteger(pid) && pid > 0 ? { pid, port, status: (lines[7] ?? '').trim() } : undefined;
+}
+
+/** Removes a `postmaster.pid` without contents, as a crash of the machine may leave it: PostgreSQL refuses to start. */
+export async function removeEmptyPostmasterFile(clusterPath: string): Promise<void> {
+  const file = join(clusterPath, 'postmaster.pid');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text?.trim() === '') await rm(file);
 }
 
 /** Whether a process runs; one that has ended and was not collected by its parent does not. */

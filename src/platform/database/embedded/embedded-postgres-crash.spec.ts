@@ -1,0 +1,88 @@
+import { chownSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EmbeddedSite, queryOn } from '../../../../test/support/embedded-site.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { isAlive, processesOn } from './postmaster.js';
+
+// A test may start three servers, on a machine with other work to do.
+import.meta.jest.setTimeout(90_000);
+
+const site = new EmbeddedSite();
+beforeAll(() => site.prepare());
+beforeEach(() => site.useMade());
+afterEach(() => site.clear());
+afterAll(() => site.remove());
+
+describe('after kill -9', () => {
+  it('of Herald the server is taken over with what it holds, and stopped by the new one', async () => {
+    const child = site.spawn();
+    const { url } = await child.outcome();
+    await queryOn(url, 'create table kept as select 42 as answer');
+    const pid = await site.postmasterPid();
+    await child.kill();
+
+    const next = await site.start();
+    expect(next).toMatchObject({ url, adopted: true, createdNow: false });
+    expect(await site.postmasterPid()).toBe(pid);
+    expect(await queryOn(next.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await site.spawn().outcome()).toMatchObject({ error: 'EmbeddedPostgresInUseError' });
+    await next.stop();
+    expect(await isAlive(pid)).toBe(false);
+  });
+
+  it('of a server that was taken over, its end is told too', async () => {
+    const first = site.spawn();
+    await first.outcome();
+    await first.kill();
+    const second = site.spawn();
+    expect(await second.outcome()).toMatchObject({ adopted: true });
+    process.kill(await site.postmasterPid(), 'SIGKILL');
+    expect(await second.says((said) => said.exit !== undefined)).toEqual({ exit: { code: null, signal: null } });
+  });
+
+  it('of the server, a child that works on is ended and nothing committed is lost', async () => {
+    const child = site.spawn({ settings: {} });
+    const { url } = await child.outcome();
+    await queryOn(url, 'create table kept as select 42 as answer');
+    const busy = queryOn(url, 'do $$ begin loop end loop; end $$').catch(() => undefined);
+    const isBusy = async (): Promise<boolean> =>
+      (await queryOn(url, `select 1 from pg_stat_activity where query like 'do $$%' and state = 'active'`)).length ===
+      1;
+    await waitFor(isBusy, { timeoutMs: 20_000, what: 'a busy connection' });
+    process.kill(await site.postmasterPid(), 'SIGKILL');
+    await child.kill();
+    const orphans = await processesOn(site.clusterPath);
+    expect(orphans.length).toBeGreaterThan(0);
+
+    const next = await site.start();
+    await busy;
+    expect(next.adopted).toBe(false);
+    for (const pid of orphans) expect(await isAlive(pid)).toBe(false);
+    expect(await queryOn(next.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  it.each([200, 350, 500])('of Herald in its first start, after %i ms, the next start succeeds', async (ms) => {
+    site.useNew();
+    const child = site.spawn();
+    // Time is the subject: wherever the blow falls, nothing half made may remain.
+    await Promise.race([child.ended, new Promise((resolve) => setTimeout(resolve, ms))]);
+    await child.kill();
+    const next = await site.start();
+    expect(await queryOn(next.url, 'select current_database() as name')).toEqual([{ name: 'herald' }]);
+  });
+
+  const pidFile = (pid: number): string => `${pid}\n/elsewhere\n1700000000\n5432\n\n127.0.0.1\n  5432 77\nready   \n`;
+  it.each([
+    ['that names no process', () => pidFile(2_000_000_000)],
+    ['whose number is another process by now', () => pidFile(process.pid)],
+    ['that is empty', () => ''],
+  ])('of the machine, a postmaster.pid %s is no obstacle', async (_, contents) => {
+    const first = await site.start();
+    await first.stop();
+    const { uid, gid } = statSync(site.clusterPath);
+    const file = join(site.clusterPath, 'postmaster.pid');
+    writeFileSync(file, contents(), { mode: 0o600 });
+    if (process.getuid?.() === 0) chownSync(file, uid, gid);
+    expect(await site.start()).toMatchObject({ adopted: false, createdNow: false });
+  });
+});
