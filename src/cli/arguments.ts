@@ -1,0 +1,63 @@
+import { InvalidArgumentError } from 'commander';
+import { isScope, isOtpScope, SCOPES, type Scope } from '../platform/access/scopes.js';
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/** `90s`, `15m`, `12h`, `30d`, `4w` in seconds. */
+export function durationSeconds(text: string): number {
+  const match = /^(\d{1,6})([smhdw])$/.exec(text.trim());
+  if (match === null) throw new InvalidArgumentError('give a number and a unit, such as 12h or 30d.');
+  return Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
+}
+
+/** A day (`2027-01-31`: through its end, UTC) or a time of ISO 8601; `none` is null. */
+export function timeOrNone(text: string): Date | null {
+  if (text === 'none') return null;
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const time = new Date(isDay ? `${text}T23:59:59.999Z` : text);
+  if (Number.isNaN(time.getTime()) || !/^\d{4}-/.test(text)) {
+    throw new InvalidArgumentError('give a day such as 2027-01-31, a time of ISO 8601, or none.');
+  }
+  return time;
+}
+
+/** Scopes separated by commas; `all` is every one that is not OTP's. */
+export function scopeList(text: string): Scope[] {
+  if (text === 'all') return SCOPES.filter((scope) => !isOtpScope(scope));
+  const words = text
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean);
+  const unknown = words.filter((word) => !isScope(word));
+  if (words.length === 0 || unknown.length > 0) {
+    throw new InvalidArgumentError(
+      `${unknown.join(', ') || 'nothing'} is no scope. Scopes: all, ${SCOPES.join(', ')}.`,
+    );
+  }
+  return words.filter(isScope);
+}
+
+/** Digits of a phone number however it is written. */
+export function phoneDigits(text: string): string {
+  const digits = text.replaceAll(/[\s().+-]/g, '');
+  if (!/^\d{5,20}$/.test(digits)) throw new InvalidArgumentError('give a phone number with its country code.');
+  return digits;
+}
+
+export function decimalId(text: string): string {
+  if (!/^\d{5,25}$/.test(text)) throw new InvalidArgumentError('give the id as the platform shows it, digits only.');
+  return text;
+}
+
+/** `-` stands for standard input, so that a secret appears in no list of processes and no history. */
+export async function secretArgument(text: string): Promise<string> {
+  const secret = text === '-' ? await readStandardInput() : text;
+  if (secret.trim() === '') throw new Error('the secret is empty');
+  return secret.trim();
+}
+
+async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,93 @@
+import type { Command } from 'commander';
+import { ApiKeysService } from '../../platform/access/api-keys.service.js';
+import type { ApiKey, IssuedApiKey } from '../../platform/access/api-keys.types.js';
+import type { Scope } from '../../platform/access/scopes.js';
+import { WorkspacesService } from '../../platform/access/workspaces.service.js';
+import { facts, table, timeText, type Answer } from '../answer.js';
+import { durationSeconds, scopeList } from '../arguments.js';
+import { doesWithServices } from '../runner.js';
+
+interface CreateOptions {
+  workspace: string;
+  name: string;
+  scopes: Scope[];
+  expiresIn?: number;
+}
+
+/** `key create|list|revoke|rotate`. */
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys of a workspace');
+  doesWithServices<CreateOptions>(
+    key
+      .command('create')
+      .description('make a key; it is shown only now')
+      .requiredOption('--workspace <id>', 'the workspace')
+      .option('--name <name>', 'its name in lists', 'API key')
+      .option('--scopes <list>', 'scopes separated by commas, or all (OTP apart)', scopeList, scopeList('all'))
+      .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', durationSeconds),
+    async ({ app }, { workspace, name, scopes, expiresIn }) => {
+      const { id: organizationId } = await app.get(WorkspacesService).getById(workspace);
+      const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn * 1_000);
+      return issuedAnswer(await app.get(ApiKeysService).create({ organizationId, name, scopes, expiresAt }));
+    },
+  );
+  doesWithServices<{ workspace: string }>(
+    key.command('list').description('list the keys of a workspace').requiredOption('--workspace <id>', 'the workspace'),
+    async ({ app }, { workspace }) => {
+      const { id } = await app.get(WorkspacesService).getById(workspace);
+      const keys = await app.get(ApiKeysService).list(id);
+      return {
+        data: keys.map(bodyOf),
+        text: table(
+          ['ID', 'NAME', 'STATE', 'LAST USED', 'SCOPES'],
+          keys.map((row) => [row.id, row.name, stateOf(row), timeText(row.lastUsedAt), row.scopes.join(',')]),
+          'This workspace has no keys.',
+        ),
+      };
+    },
+  );
+  doesWithServices(
+    key.command('revoke').description('end a key at once').argument('<key-id>', 'its id, as in the list'),
+    async ({ app }, _options, id = '') => {
+      const revoked = await app.get(ApiKeysService).revoke(id);
+      return { data: bodyOf(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
+    },
+  );
+  doesWithServices<{ overlap: number }>(
+    key
+      .command('rotate')
+      .description('make a key in place of another, which works on for a while')
+      .argument('<key-id>', 'id of the old key')
+      .option('--overlap <duration>', 'how long both work; 0s ends the old one at once', durationSeconds, 86_400),
+    async ({ app }, { overlap }, id = '') => issuedAnswer(await app.get(ApiKeysService).rotate(id, overlap)),
+  );
+}
+
+function bodyOf(key: ApiKey): object {
+  return {
+    id: key.id,
+    organization_id: key.organizationId,
+    name: key.name,
+    scopes: key.scopes,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+    created_at: key.createdAt,
+  };
+}
+
+function issuedAnswer(issued: IssuedApiKey): Answer {
+  const text = facts({
+    Key: issued.key,
+    Id: issued.id,
+    Scopes: issued.scopes.join(', '),
+    Expires: timeText(issued.expiresAt, 'never'),
+  });
+  return { data: { ...bodyOf(issued), key: issued.key }, text: `${text}\nKeep the key now: it is not shown again.` };
+}
+
+function stateOf(key: ApiKey): string {
+  if (key.revokedAt !== null) return 'revoked';
+  if (key.expiresAt === null) return 'valid';
+  return key.expiresAt.getTime() <= Date.now() ? 'expired' : `until ${timeText(key.expiresAt)}`;
+}

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { migrate } from '../../platform/database/data-source.js';
+import { migrateQueue } from '../../platform/lanes/queue-connection.js';
+import { does } from '../runner.js';
+import { openDatabase } from '../session.js';
+
+/** `migrate`. */
+export function addMigrateCommand(program: Command): void {
+  does(program.command('migrate').description('bring the database schema up to date'), async () => {
+    const database = await openDatabase();
+    try {
+      const ran = await migrate(database.url);
+      if (database.config.queue.redisUrl === null) await migrateQueue(database.url);
+      const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${ran.join(', ')}.`;
+      return { data: { migrations: ran }, text };
+    } finally {
+      await database.close();
+    }
+  });
+}

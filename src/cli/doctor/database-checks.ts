@@ -1,0 +1,122 @@
+import pg from 'pg';
+import { migrations } from '../../../migrations/all.js';
+import type { Config } from '../../platform/config/config.js';
+import { fail, guarded, ok, warn, type Finding } from './finding.js';
+
+const LEAST_VERSION = 15;
+const CLOCK_WARN_MS = 1_000;
+const CLOCK_FAIL_MS = 30_000;
+
+/** Everything that only the database can tell; one finding where it can't be reached. */
+export async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'herald-doctor',
+    connectionTimeoutMillis: 5_000,
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    return [fail('database', `can't be reached: ${error instanceof Error ? error.message : String(error)}`)];
+  }
+  try {
+    const findings: Finding[] = [];
+    for (const [name, check] of CHECKS) findings.push(await guarded(name, () => check(client, config)));
+    return findings;
+  } finally {
+    await client.end();
+  }
+}
+
+type Check = (client: pg.Client, config: Config) => Promise<Finding>;
+
+const CHECKS: readonly (readonly [string, Check])[] = [
+  ['database', checkVersion],
+  ['migrations', checkMigrations],
+  ['connections', checkConnections],
+  ['durability', checkDurability],
+  ['clock', checkClock],
+  ['stored tokens', checkTokens],
+];
+
+async function checkVersion(client: pg.Client): Promise<Finding> {
+  const version = Number(await setting(client, 'server_version_num')) / 10_000;
+  const text = `PostgreSQL ${await setting(client, 'server_version')}`;
+  if (version < LEAST_VERSION) return fail('database', `${text}, but Herald needs ${LEAST_VERSION} or newer`);
+  return ok('database', text);
+}
+
+async function checkMigrations(client: pg.Client): Promise<Finding> {
+  const rows = (await hasTable(client, 'schema_migration'))
+    ? (await client.query<{ name: string }>('select name from schema_migration')).rows
+    : [];
+  const ran = new Set(rows.map((row) => row.name));
+  const known = migrations.map((migration) => migration.name);
+  const missing = known.filter((name) => !ran.has(name));
+  const foreign = [...ran].filter((name) => !known.includes(name));
+  if (missing.length > 0) return fail('migrations', `${missing.length} did not run: herald migrate`);
+  if (foreign.length > 0) return warn('migrations', `the schema is newer than this Herald: ${foreign.join(', ')}`);
+  return ok('migrations', `all ${known.length} ran`);
+}
+
+async function checkConnections(client: pg.Client, config: Config): Promise<Finding> {
+  const limit =
+    Number(await setting(client, 'max_connections')) - Number(await setting(client, 'superuser_reserved_connections'));
+  const queuePool = config.queue.redisUrl === null ? config.queue.poolSize : 0;
+  // One more listens for changes.
+  const needed = config.database.poolSize + queuePool + 1;
+  const { rows } = await client.query<{ others: number }>(
+    `select count(*)::int as others from pg_stat_activity
+     where backend_type = 'client backend' and application_name not like 'herald%'`,
+  );
+  const free = limit - (rows[0]?.others ?? 0);
+  const text = `a process opens up to ${needed}; the server has ${free} of ${limit} for Herald`;
+  if (needed > free) return fail('connections', `${text}: lower the pools, or raise max_connections`);
+  return ok('connections', `${text}, so ${Math.floor(free / needed)} processes`);
+}
+
+async function checkDurability(client: pg.Client): Promise<Finding> {
+  const off: string[] = [];
+  for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    if ((await setting(client, name)) === 'off') off.push(name);
+  }
+  if (off.length > 0) return warn('durability', `${off.join(' and ')} off: accepted messages may be lost with power`);
+  return ok('durability', 'commits are durable');
+}
+
+/** Times that are stored are the database's; this process's clock decides about windows and keys that it has cached. */
+async function checkClock(client: pg.Client): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
+  const middle = (before + Date.now()) / 2;
+  const differenceMs = Math.round(Math.abs((rows[0]?.now.getTime() ?? 0) - middle));
+  const text = `${differenceMs} ms from the database's`;
+  if (differenceMs > CLOCK_FAIL_MS) return fail('clock', `${text}: synchronise both`);
+  return differenceMs > CLOCK_WARN_MS ? warn('clock', `${text}: synchronise both`) : ok('clock', text);
+}
+
+/** The version of the key that sealed a token is its first four bytes. */
+async function checkTokens(client: pg.Client, config: Config): Promise<Finding> {
+  if (!(await hasTable(client, 'connection'))) return ok('stored tokens', 'none yet');
+  const { rows } = await client.query<{ version: number; count: number }>(
+    `select ('x' || encode(substring(token_ciphertext from 1 for 4), 'hex'))::bit(32)::int as version,
+       count(*)::int as count
+     from connection group by 1 order by 1`,
+  );
+  const keys = new Set(config.security.encryptionKeys.map((key) => key.version));
+  const locked = rows.filter((row) => !keys.has(row.version));
+  const total = rows.reduce((sum, row) => sum + row.count, 0);
+  if (locked.length === 0) return ok('stored tokens', `${total}, all under keys that are there`);
+  const versions = locked.map((row) => row.version).join(', ');
+  return fail('stored tokens', `sealed under key version ${versions}, which ENCRYPTION_KEYS does not have`);
+}
+
+async function hasTable(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]);
+  return rows[0]?.found === true;
+}
+
+async function setting(client: pg.Client, name: string): Promise<string> {
+  const { rows } = await client.query<{ value: string }>('select current_setting($1) as value', [name]);
+  return rows[0]?.value ?? '';
+}

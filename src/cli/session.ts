@@ -1,0 +1,56 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { resolve } from 'node:path';
+import type { Config } from '../platform/config/config.js';
+import { loadConfig } from '../platform/config/load-config.js';
+
+export interface DatabaseSession {
+  config: Config;
+  /** Address of the database, embedded or not. */
+  url: string;
+  close: () => Promise<void>;
+}
+
+export interface ServiceSession extends DatabaseSession {
+  app: INestApplicationContext;
+}
+
+/**
+ * The database of these settings. Where it is the embedded one, that of the running service, or one started for as
+ * long as the session lasts.
+ */
+export async function openDatabase(given: Config = loadConfig()): Promise<DatabaseSession> {
+  if (given.database.url !== null) {
+    return { config: given, url: given.database.url, close: () => Promise.resolve() };
+  }
+  const { startEmbeddedPostgres } = await import('../platform/database/embedded/embedded-postgres.js');
+  const { EmbeddedPostgresInUseError } = await import('../platform/database/embedded/embedded-postgres.errors.js');
+  try {
+    const server = await startEmbeddedPostgres({ dataDir: resolve(given.process.dataDir) });
+    return { config: withUrl(given, server.url), url: server.url, close: () => server.stop() };
+  } catch (error) {
+    if (!(error instanceof EmbeddedPostgresInUseError) || error.url === undefined) throw error;
+    return { config: withUrl(given, error.url), url: error.url, close: () => Promise.resolve() };
+  }
+}
+
+/** The services of the application without HTTP, workers or sweeps, on an up-to-date schema. */
+export async function openServices(): Promise<ServiceSession> {
+  const database = await openDatabase();
+  try {
+    const { createServices } = await import('./services.js');
+    const app = await createServices(database.config);
+    const close = async (): Promise<void> => {
+      await app.close();
+      await database.close();
+    };
+    return { ...database, app, close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function withUrl(config: Config, url: string): Config {
+  const { process, database, queue, whatsapp, security, limits } = config;
+  return { process, database: { ...database, url }, queue, whatsapp, security, limits };
+}
