@@ -157,7 +157,10 @@ describe('an answer that comes', () => {
       socket.on('close', () => clearInterval(timer));
     });
     const client = clientOf(server.url, { bodyTimeoutMs: 5_000 });
+    const start = performance.now();
     expect(await send(client)).toMatchObject({ kind: 'unknown', httpStatus: 200 });
+    // The limit ended it, not the 5 s.
+    expect(performance.now() - start).toBeLessThan(2_500);
     await client.close();
     await eventually(() => server.openSockets === 0);
   });

@@ -215,6 +215,7 @@ describe('an inbound message', () => {
       messageOf('hologram', { hologram: { x: 1 } }),
       { type: 'hologram', content: { x: 1 }, body: null },
     ],
+    ['a type that all objects inherit', messageOf('__proto__'), { type: '__proto__', content: null, body: null }],
     ['a type that objects inherit', messageOf('constructor'), { type: 'constructor', content: null, body: null }],
     ['content that is a string', messageOf('text', { text: 'oi' }), { content: null, body: null }],
     [
