@@ -98,9 +98,18 @@ export class HeraldLogger implements LoggerService {
   }
 }
 
+// One writer to standard output, however many loggers: two would tear each other's lines apart.
+const outputs = new Map<string, LogDestination>();
+
 function standardOutput(format: 'pretty' | 'json'): LogDestination {
-  if (format === 'json') return pino.destination({ dest: 1, sync: false });
-  return pinoPretty({ colorize: process.stdout.isTTY, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l' });
+  const known = outputs.get(format);
+  if (known !== undefined) return known;
+  const output =
+    format === 'json'
+      ? pino.destination({ dest: 1, sync: false })
+      : pinoPretty({ colorize: process.stdout.isTTY, translateTime: 'SYS:HH:MM:ss.l' });
+  outputs.set(format, output);
+  return output;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

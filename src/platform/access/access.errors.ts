@@ -1,0 +1,49 @@
+import { defineErrors, error } from '../../common/define-errors.js';
+
+const challenge = () => ({ 'WWW-Authenticate': 'Bearer' });
+
+export const accessErrors = defineErrors('access', {
+  API_KEY_MISSING: error({
+    kind: 'unauthenticated',
+    message: 'Send your API key in the header Authorization: Bearer <API_KEY>.',
+    when: 'The request bears no `Authorization: Bearer` header, or more than one.',
+    fix: 'Add the header `Authorization: Bearer <API_KEY>`, once.',
+    headers: challenge,
+  }),
+  API_KEY_INVALID: error({
+    kind: 'unauthenticated',
+    message: 'This is not a valid API key; check that it was copied whole.',
+    when: 'The key is mistyped, cut short, or was never issued.',
+    fix: 'Copy the whole key again, or have a new one made: a key is shown only once.',
+    headers: challenge,
+  }),
+  API_KEY_EXPIRED: error({
+    kind: 'unauthenticated',
+    message: 'This API key has expired; use a new one.',
+    when: "The key's lifetime is over.",
+    fix: 'Have a new key made, or rotate keys before they expire.',
+    headers: challenge,
+  }),
+  API_KEY_REVOKED: error({
+    kind: 'unauthenticated',
+    message: 'This API key was revoked; use another one.',
+    when: 'The key was revoked.',
+    fix: 'Use another key of the workspace, or have a new one made.',
+    headers: challenge,
+  }),
+  SCOPE_REQUIRED: error<{ scope: string }>({
+    kind: 'forbidden',
+    message: ({ scope }) => `This API key lacks the scope ${scope}; use a key that has it.`,
+    when: 'The key is valid, but lacks the scope of this route.',
+    fix: 'Use a key that has the scope named in `required_scope`.',
+    extra: ({ scope }) => ({ required_scope: scope }),
+  }),
+  RATE_LIMITED: error<{ retryAfterSeconds: number }>({
+    kind: 'rate_limited',
+    message: ({ retryAfterSeconds }) => `Too many requests; try again in ${retryAfterSeconds} s.`,
+    when: 'The key, or an address that sent no valid key, made more requests than its limit allows.',
+    fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` tell what is left.',
+    extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
+    headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+  }),
+});

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import type { ApiKey } from './api-keys.types.js';
+import { ApiKeyEntity } from './entities/api-key.entity.js';
+
+/** What a request's key is checked against. */
+export interface StoredKey {
+  id: string;
+  organizationId: string;
+  secretHash: Buffer;
+  scopes: string[];
+  revoked: boolean;
+  /** Milliseconds, by the database's clock; null: never. */
+  expiresInMs: number | null;
+  apiPaidUntil: Date | null;
+  ratePerSecond: number | null;
+  rateBurst: number | null;
+}
+
+/** The only place with SQL of the table `api_key`. Ids of keys are unique whatever the workspace. */
+@Injectable()
+export class ApiKeysRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(row: Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'secretHash' | 'scopes' | 'expiresAt'>) {
+    await this.table.insert(row);
+  }
+
+  async findById(id: string): Promise<ApiKey | null> {
+    return this.table.findOneBy({ id }) as Promise<ApiKey | null>;
+  }
+
+  /** Oldest first. */
+  async list(organizationId: string): Promise<ApiKey[]> {
+    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } }) as Promise<ApiKey[]>;
+  }
+
+  /** Revokes the key if it is not revoked yet. */
+  async revoke(id: string): Promise<void> {
+    await this.database.execute(
+      'update api_key set revoked_at = clock_timestamp() where id = $1 and revoked_at is null',
+      [id],
+    );
+  }
+
+  /** Lets the key end in `seconds`, unless it ends before. */
+  async expireIn(id: string, seconds: number): Promise<void> {
+    await this.database.execute(
+      `update api_key set expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2)) where id = $1`,
+      [id, seconds],
+    );
+  }
+
+  /** One stored key an id, in the same order; null where there is none. */
+  async readStored(ids: readonly string[]): Promise<(StoredKey | null)[]> {
+    const rows = await this.database.query<StoredKey>(
+      `select k.id, k.organization_id as "organizationId", k.secret_hash as "secretHash", k.scopes,
+         k.revoked_at is not null as revoked,
+         (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
+         o.api_paid_until as "apiPaidUntil", o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst"
+       from api_key k join organization o on o.id = k.organization_id
+       where k.id = any($1::text[])`,
+      [ids],
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  /** Sets the time of the last use, of each key once a minute at the most, whatever the number of processes. */
+  async touch(ids: readonly string[]): Promise<void> {
+    await this.database.execute(
+      `update api_key k set last_used_at = clock_timestamp()
+       from (
+         select id from api_key
+         where id = any($1::text[])
+           and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
+         order by id for update skip locked
+       ) due
+       where k.id = due.id`,
+      [ids],
+    );
+  }
+
+  private get table() {
+    return this.database.repository(ApiKeyEntity);
+  }
+}

@@ -1,0 +1,199 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { systemClock } from '../../common/clock.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { GroupCommitRunner } from '../../common/group-commit.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { Config } from '../config/config.js';
+import { isUnreachable } from '../database/database-faults.js';
+import { Database } from '../database/database.js';
+import { accessErrors } from './access.errors.js';
+import { newKey, parseKey } from './api-key-format.js';
+import { ApiKeysRepository, type StoredKey } from './api-keys.repository.js';
+import type { ApiKey, IssuedApiKey, NewApiKey } from './api-keys.types.js';
+import { CacheInvalidation } from './cache-invalidation.js';
+import type { Caller } from './caller.js';
+import { KeyUsage } from './key-usage.js';
+import { rateLimits } from './rate-limiter.js';
+import type { Scope } from './scopes.js';
+import { WORKSPACE_CHANGED } from './workspaces.service.js';
+
+interface KnownKey {
+  secretHash: Buffer;
+  revoked: boolean;
+  /** On this process's monotonic clock. */
+  expiresAt: number;
+  caller: Caller;
+}
+
+const KEY_CHANGED = 'api_key';
+const CACHE_MS = 2_000;
+const MAX_CACHED = 50_000;
+const USAGE_FLUSH_MS = 5_000;
+const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
+// Compared with where the id is unknown, so that it takes as long as a wrong secret.
+const NO_HASH = Buffer.alloc(32);
+
+/** Makes, checks and ends API keys. */
+@Injectable()
+export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(ApiKeysService.name);
+  private readonly known = new ExpiringCache<string, KnownKey | null>({
+    ttlMs: CACHE_MS,
+    maxEntries: MAX_CACHED,
+    keep: (key) => key !== null && !key.revoked && key.expiresAt > systemClock.monotonic(),
+  });
+  /** A flood of invented ids costs a statement a batch, not one each. */
+  private readonly reader: GroupCommitRunner<string, StoredKey | null>;
+  private readonly usage = new KeyUsage();
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly keys: ApiKeysRepository,
+    private readonly database: Database,
+    private readonly invalidation: CacheInvalidation,
+    private readonly config: Config,
+  ) {
+    this.reader = new GroupCommitRunner({
+      maxBatch: 200,
+      maxInFlight: 2,
+      maxWaiting: 5_000,
+      commit: (ids) => this.database.detached(() => this.keys.readStored(ids)),
+      isRetryable: () => false,
+      isOutcomeUnknown: isUnreachable,
+      overloaded: () => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'too many keys are being looked up' }),
+      unavailable: (cause) => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'key not readable', cause }),
+    });
+    invalidation.on(KEY_CHANGED, (id) => (id === null ? this.known.clear() : this.known.delete(id)));
+    invalidation.on(WORKSPACE_CHANGED, () => this.known.clear());
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.flushUsage(), USAGE_FLUSH_MS);
+    this.timer.unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    if (this.timer !== null) clearInterval(this.timer);
+    await this.flushUsage();
+  }
+
+  /** Makes a key. Its text is in the answer and nowhere else. */
+  async create(input: NewApiKey): Promise<IssuedApiKey> {
+    const { id, secret, text } = newKey(input.mode ?? 'live');
+    await this.keys.insert({
+      id,
+      organizationId: input.organizationId,
+      name: input.name,
+      secretHash: digestOf(secret),
+      scopes: [...new Set(input.scopes)],
+      expiresAt: input.expiresAt ?? null,
+    });
+    return { ...(await this.getById(id)), key: text };
+  }
+
+  /** The workspace's keys, oldest first, ended ones too. */
+  list(organizationId: string): Promise<ApiKey[]> {
+    return this.keys.list(organizationId);
+  }
+
+  /** Returns null where there is no such key. */
+  findById(id: string): Promise<ApiKey | null> {
+    return this.keys.findById(id);
+  }
+
+  /** @throws Error where there is no such key. */
+  async getById(id: string): Promise<ApiKey> {
+    const key = await this.keys.findById(id);
+    if (key === null) throw new Error(`there is no API key ${id}`);
+    return key;
+  }
+
+  /**
+   * Ends a key: every process refuses it within two seconds. Revoking it again changes nothing.
+   *
+   * @throws Error where there is no such key.
+   */
+  revoke(id: string): Promise<ApiKey> {
+    return this.database.transaction(async () => {
+      await this.getById(id);
+      await this.keys.revoke(id);
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return this.getById(id);
+    });
+  }
+
+  /**
+   * Makes a key of the same name and scopes in its place. Both work for `overlapSeconds` (default one day), then the
+   * old one has expired; with 0 it is revoked at once. The new one has no expiry.
+   *
+   * @throws Error where there is no such key, or it was revoked.
+   */
+  rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
+    return this.database.transaction(async () => {
+      const old = await this.getById(id);
+      if (old.revokedAt !== null) throw new Error(`the API key ${id} was revoked and can't be rotated`);
+      const issued = await this.create({ organizationId: old.organizationId, name: old.name, scopes: old.scopes });
+      if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
+      else await this.keys.revoke(id);
+      await this.invalidation.publish(KEY_CHANGED, id);
+      return issued;
+    });
+  }
+
+  /**
+   * Tells whose key this is: at once where it was read in the last two seconds.
+   *
+   * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
+   */
+  authenticate(text: string): Caller | Promise<Caller> {
+    const parsed = parseKey(text);
+    if (parsed === null) throw accessErrors.API_KEY_INVALID();
+    const { id, secret } = parsed;
+    const known = this.known.peek(id);
+    if (known !== undefined) return this.admit(known, secret);
+    return this.known.get(id, () => this.read(id)).then((read) => this.admit(read, secret));
+  }
+
+  private admit(key: KnownKey | null, secret: string): Caller {
+    const right = timingSafeEqual(digestOf(secret), key?.secretHash ?? NO_HASH);
+    if (key === null || !right) throw accessErrors.API_KEY_INVALID();
+    if (key.revoked) throw accessErrors.API_KEY_REVOKED();
+    if (key.expiresAt <= systemClock.monotonic()) throw accessErrors.API_KEY_EXPIRED();
+    this.usage.note(key.caller.apiKeyId);
+    return key.caller;
+  }
+
+  private async read(id: string): Promise<KnownKey | null> {
+    const startedAt = systemClock.monotonic();
+    const stored = await this.reader.submit(id);
+    if (stored === null) return null;
+    const { limits } = this.config;
+    return {
+      secretHash: stored.secretHash,
+      revoked: stored.revoked,
+      expiresAt: stored.expiresInMs === null ? Infinity : startedAt + stored.expiresInMs,
+      caller: {
+        organizationId: stored.organizationId,
+        apiKeyId: stored.id,
+        scopes: new Set(stored.scopes as Scope[]),
+        apiPaidUntil: stored.apiPaidUntil,
+        rateLimits: rateLimits(stored.ratePerSecond ?? limits.ratePerSecond, stored.rateBurst ?? limits.rateBurst),
+      },
+    };
+  }
+
+  private async flushUsage(): Promise<void> {
+    const ids = this.usage.takePending();
+    if (ids.length === 0) return;
+    try {
+      await this.keys.touch(ids);
+    } catch (error) {
+      this.logger.warn(`the time of last use of ${ids.length} keys was not noted: ${String(error)}`);
+    }
+  }
+}
+
+function digestOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}

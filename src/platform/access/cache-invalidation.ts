@@ -1,0 +1,107 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import pg from 'pg';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+
+const CHANNEL = 'herald_cache';
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+
+/** Forgets what is known of `id`; null: of everything of that kind. */
+export type Forget = (id: string | null) => void;
+
+/**
+ * Tells every process that something changed, so that no cache outlives the change by more than a moment. One
+ * connection a process listens. Notices can be missed while it is down, so after each connecting all caches are
+ * emptied; each cache must also have a lifetime of its own.
+ */
+@Injectable()
+export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger(CacheInvalidation.name);
+  private readonly handlers = new Map<string, Forget[]>();
+  private client: pg.Client | null = null;
+  private retry: NodeJS.Timeout | null = null;
+  private stopped = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** Calls `forget` whenever a process publishes a change of this kind. Register while the application starts. */
+  on(kind: string, forget: Forget): void {
+    this.handlers.set(kind, [...(this.handlers.get(kind) ?? []), forget]);
+  }
+
+  /**
+   * Announces a change to every process, this one too, once the ambient transaction has committed; without one at
+   * once. Not for hot paths: PostgreSQL lets transactions that notify commit one after the other.
+   */
+  async publish(kind: string, id: string): Promise<void> {
+    await this.database.execute('select pg_notify($1, $2)', [CHANNEL, `${kind} ${id}`]);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.listen(FIRST_RETRY_MS);
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    if (this.retry !== null) clearTimeout(this.retry);
+    const client = this.client;
+    this.client = null;
+    await client?.end().catch(() => undefined);
+  }
+
+  /** True while notices arrive. */
+  get connected(): boolean {
+    return this.client !== null;
+  }
+
+  private async listen(retryMs: number): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.config.database.url ?? '',
+      application_name: 'herald-listen',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    });
+    let ended = false;
+    const end = (): void => {
+      if (ended) return;
+      ended = true;
+      if (this.client === client) this.client = null;
+      client.end().catch(() => undefined);
+      if (this.stopped) return;
+      this.retry = setTimeout(() => void this.listen(Math.min(retryMs * 2, LAST_RETRY_MS)), retryMs);
+      this.retry.unref();
+    };
+    client.on('error', end);
+    client.on('end', end);
+    client.on('notification', ({ payload }) => this.receive(payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+    } catch (error) {
+      this.logger.warn(`cannot listen for changes, will try again: ${error instanceof Error ? error.message : ''}`);
+      end();
+      return;
+    }
+    if (ended || this.stopped) {
+      end();
+      await client.end().catch(() => undefined);
+      return;
+    }
+    this.client = client;
+    retryMs = FIRST_RETRY_MS;
+    for (const kind of this.handlers.keys()) this.forget(kind, null);
+  }
+
+  private receive(payload: string): void {
+    const space = payload.indexOf(' ');
+    this.forget(payload.slice(0, space), payload.slice(space + 1));
+  }
+
+  private forget(kind: string, id: string | null): void {
+    for (const handler of this.handlers.get(kind) ?? []) handler(id);
+  }
+}

@@ -1,0 +1,23 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { HeraldRequest } from '../http/herald-request.js';
+import type { RateLimits } from './rate-limiter.js';
+import type { Scope } from './scopes.js';
+
+/** Who asks: what a valid key says about its request. At most two seconds old. */
+export interface Caller {
+  readonly organizationId: string;
+  readonly apiKeyId: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Until when the workspace has paid for sending; confirm a refusal in the database. */
+  readonly apiPaidUntil: Date | null;
+  readonly rateLimits: RateLimits;
+}
+
+export interface AuthenticatedRequest extends HeraldRequest {
+  caller: Caller;
+}
+
+/** Hands a route that has `@RequireScope` its caller. */
+export const CurrentCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Caller => {
+  return context.switchToHttp().getRequest<AuthenticatedRequest>().caller;
+});

@@ -1,0 +1,283 @@
+import type { Clock } from '../../common/clock.js';
+import { type BucketLimits, TokenBucket } from '../../common/token-bucket.js';
+
+/** One key's part in an exchange with the shared bucket. */
+export interface Ask {
+  key: string;
+  limits: BucketLimits;
+  /** Tokens wanted; negative: tokens given back. */
+  want: number;
+  /** Tokens that this process keeps meanwhile: they count as part of the bucket's burst. */
+  held: number;
+}
+
+export interface Grant {
+  /** Whole tokens, 0 to `want`. */
+  granted: number;
+  /** What the shared bucket has left. */
+  left: number;
+}
+
+export interface RateDecision {
+  allowed: boolean;
+  /** Whole tokens left, as far as this process can tell. */
+  remaining: number;
+  /** Seconds until the bucket is full again; of a refusal: until one more request is allowed. At least 1. */
+  resetSeconds: number;
+}
+
+export interface LeasedBucketsOptions {
+  /** Exchanges tokens with the bucket that all processes share; one grant an ask, in the same order. */
+  exchange(asks: Ask[]): Promise<Grant[]>;
+  clock: Clock;
+  /** Called when the shared buckets are out of reach and this process goes on by itself. */
+  onAway?(error: unknown): void;
+}
+
+interface Lease {
+  limits: BucketLimits;
+  tokens: number;
+  /** Taken from `tokens` to be given back with the next exchange. */
+  giving: number;
+  /** Tokens to have at hand: about a second's use. */
+  target: number;
+  usedSinceExchange: number;
+  usedSinceTick: number;
+  exchangedAt: number;
+  left: number;
+  waiting: number;
+  /** The shared bucket has no whole token before this time. */
+  emptyUntil: number;
+  /** Decides while the shared bucket is out of reach. */
+  local: TokenBucket | null;
+  askAgainAt: number;
+}
+
+/** Part of the burst that one process may hold unused. */
+const HELD_PART = 4;
+const HOLD_MS = 1_000;
+const FIRST_LEASE = 4;
+const EMPTY_PAUSE_MS = 20;
+const EXCHANGE_TIMEOUT_MS = 150;
+const AWAY_PAUSE_MS = 1_000;
+
+/**
+ * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
+ * before it spends them: about as many as it used in the last second, and never more than a quarter of the burst beside
+ * what its waiting requests need. So one process alone keeps the limit exactly, and n processes together exceed the
+ * burst by at most what the others hold, (n - 1) quarters; the rate is exceeded by nothing.
+ *
+ * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most
+ * 150 ms: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
+ * each second.
+ */
+export class LeasedBuckets {
+  private readonly leases = new Map<string, Lease>();
+  private readonly asking = new Set<string>();
+  private round: Promise<void> | null = null;
+
+  constructor(private readonly options: LeasedBucketsOptions) {}
+
+  /** Takes one token of the key's bucket. */
+  take(key: string, limits: BucketLimits): RateDecision | Promise<RateDecision> {
+    const lease = this.leaseOf(key, limits);
+    return this.tryTake(key, lease) ?? this.wait(key, lease);
+  }
+
+  /** What `take` would answer, without taking. */
+  peek(key: string, limits: BucketLimits): RateDecision {
+    return this.decision(this.leaseOf(key, limits), true);
+  }
+
+  /** Gives back what was not used. Call it once a second. */
+  tick(): void {
+    for (const [key, lease] of this.leases) {
+      const idle = lease.usedSinceTick === 0 && lease.waiting === 0;
+      const surplus = idle ? lease.tokens : Math.floor(lease.tokens - Math.max(lease.usedSinceTick, FIRST_LEASE));
+      if (surplus > 0) {
+        lease.tokens -= surplus;
+        lease.giving += surplus;
+        this.ask(key);
+      } else if (idle && lease.giving === 0 && lease.local === null && !this.asking.has(key)) {
+        this.leases.delete(key);
+      }
+      lease.usedSinceTick = 0;
+    }
+  }
+
+  /** Gives back everything, before the process ends. */
+  async close(): Promise<void> {
+    for (const lease of this.leases.values()) lease.usedSinceTick = 0;
+    this.tick();
+    while (this.round !== null) await this.round;
+  }
+
+  private leaseOf(key: string, limits: BucketLimits): Lease {
+    const known = this.leases.get(key);
+    if (known !== undefined) {
+      if (known.limits !== limits) this.adopt(known, limits);
+      return known;
+    }
+    const now = this.options.clock.monotonic();
+    const lease: Lease = {
+      limits,
+      tokens: 0,
+      giving: 0,
+      target: Math.min(FIRST_LEASE, mostHeld(limits)),
+      usedSinceExchange: 0,
+      usedSinceTick: 0,
+      exchangedAt: now,
+      left: limits.burst,
+      waiting: 0,
+      emptyUntil: 0,
+      local: null,
+      askAgainAt: 0,
+    };
+    this.leases.set(key, lease);
+    return lease;
+  }
+
+  private adopt(lease: Lease, limits: BucketLimits): void {
+    const same = lease.limits.ratePerSecond === limits.ratePerSecond && lease.limits.burst === limits.burst;
+    lease.limits = limits;
+    if (same) return;
+    lease.tokens = Math.min(lease.tokens, limits.burst);
+    lease.target = Math.min(lease.target, mostHeld(limits));
+    lease.emptyUntil = 0;
+    lease.local?.setLimits(limits, this.options.clock.monotonic());
+  }
+
+  /** Null: nothing at hand, an exchange may bring some. */
+  private tryTake(key: string, lease: Lease): RateDecision | null {
+    if (lease.tokens >= 1) {
+      lease.tokens -= 1;
+      lease.usedSinceExchange += 1;
+      lease.usedSinceTick += 1;
+      const decision = this.decision(lease, true);
+      if (lease.tokens < lease.target / 2 && this.options.clock.monotonic() >= lease.emptyUntil) this.ask(key);
+      return decision;
+    }
+    const now = this.options.clock.monotonic();
+    if (lease.local !== null) {
+      if (now >= lease.askAgainAt) this.ask(key);
+      lease.usedSinceTick += 1;
+      return this.decision(lease, lease.local.take(now));
+    }
+    return now < lease.emptyUntil ? this.decision(lease, false) : null;
+  }
+
+  private async wait(key: string, lease: Lease): Promise<RateDecision> {
+    lease.waiting += 1;
+    try {
+      // Each round ends with tokens, an empty shared bucket or a local one; a waiter may see tokens go to others.
+      for (let rounds = 0; rounds < 10; rounds++) {
+        this.ask(key);
+        await this.round;
+        const decision = this.tryTake(key, lease);
+        if (decision !== null) return decision;
+      }
+      return this.decision(lease, false);
+    } finally {
+      lease.waiting -= 1;
+    }
+  }
+
+  private decision(lease: Lease, allowed: boolean): RateDecision {
+    const { ratePerSecond, burst } = lease.limits;
+    const now = this.options.clock.monotonic();
+    const atHand = lease.tokens + lease.giving;
+    const shared = Math.min(burst - atHand, lease.left + ((now - lease.exchangedAt) / 1_000) * ratePerSecond);
+    const level = lease.local === null ? atHand + Math.max(0, shared) : lease.local.level(now);
+    if (!allowed) return { allowed, remaining: 0, resetSeconds: seconds((1 - Math.min(level, 1)) / ratePerSecond) };
+    const remaining = Math.floor(level);
+    return { allowed, remaining, resetSeconds: seconds((burst - remaining) / ratePerSecond) };
+  }
+
+  private ask(key: string): void {
+    this.asking.add(key);
+    this.round ??= this.exchange().finally(() => {
+      this.round = null;
+      const next = this.asking.values().next();
+      if (!next.done) this.ask(next.value);
+    });
+  }
+
+  private async exchange(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve)); // all requests of this turn share the round
+    const keys = [...this.asking];
+    this.asking.clear();
+    const leases = keys.map((key) => this.leases.get(key));
+    const asks = keys.flatMap((key, index) => {
+      const lease = leases[index];
+      return lease === undefined ? [] : [this.askOf(key, lease)];
+    });
+    try {
+      const grants = await withTimeout(this.options.exchange(asks), EXCHANGE_TIMEOUT_MS);
+      asks.forEach((ask, index) => {
+        this.accept(ask, grants[index] ?? { granted: 0, left: 0 });
+      });
+    } catch (error) {
+      this.options.onAway?.(error);
+      for (const { key } of asks) this.goAlone(key);
+    }
+  }
+
+  private askOf(key: string, lease: Lease): Ask {
+    const now = this.options.clock.monotonic();
+    if (lease.giving > 0 && lease.waiting === 0) {
+      const want = -lease.giving;
+      lease.giving = 0;
+      return { key, limits: lease.limits, want, held: lease.tokens };
+    }
+    lease.tokens += lease.giving;
+    lease.giving = 0;
+    const used = lease.usedSinceExchange + lease.waiting;
+    const demand = (used / Math.max(now - lease.exchangedAt, EMPTY_PAUSE_MS)) * HOLD_MS;
+    lease.target = Math.min(Math.max(Math.ceil(demand), FIRST_LEASE), mostHeld(lease.limits));
+    const want = Math.max(0, Math.ceil(lease.target + lease.waiting - lease.tokens));
+    return { key, limits: lease.limits, want, held: lease.tokens };
+  }
+
+  private accept(ask: Ask, grant: Grant): void {
+    const lease = this.leases.get(ask.key);
+    if (lease === undefined) return;
+    const now = this.options.clock.monotonic();
+    lease.tokens += grant.granted;
+    lease.left = grant.left;
+    lease.exchangedAt = now;
+    lease.usedSinceExchange = 0;
+    lease.local = null;
+    const short = grant.granted < ask.want;
+    const untilNextMs = ((1 - grant.left) / lease.limits.ratePerSecond) * 1_000;
+    lease.emptyUntil = short ? now + Math.max(untilNextMs, EMPTY_PAUSE_MS) : 0;
+  }
+
+  private goAlone(key: string): void {
+    const lease = this.leases.get(key);
+    if (lease === undefined) return;
+    const now = this.options.clock.monotonic();
+    lease.local ??= new TokenBucket(lease.limits, now);
+    lease.askAgainAt = now + AWAY_PAUSE_MS;
+  }
+}
+
+/** Tokens that a process may hold beside those for its waiting requests. */
+function mostHeld(limits: BucketLimits): number {
+  return Math.max(1, Math.floor(limits.burst / HELD_PART));
+}
+
+function seconds(exact: number): number {
+  return Math.max(1, Math.ceil(exact));
+}
+
+async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,32 @@
+import { readAddress } from './api-version.js';
+
+describe('readAddress', () => {
+  it.each([
+    ['/api/v1/messages', 'plain', '/api/v1/messages'],
+    ['/api/v1', 'plain', '/api/v1'],
+    ['/api/v1?x=1', 'plain', '/api/v1?x=1'],
+    ['/health/live', 'plain', '/health/live'],
+    ['/', 'plain', '/'],
+    ['*', 'plain', '*'],
+    ['/apiary/x', 'plain', '/apiary/x'],
+    ['/API/messages', 'plain', '/API/messages'],
+    ['//api/messages', 'plain', '//api/messages'],
+    ['/api/messages?limit=1', 'alias', '/api/v1/messages?limit=1'],
+    ['/api/', 'alias', '/api/v1/'],
+    ['/api//v2/messages', 'alias', '/api/v1//v2/messages'],
+    ['/api/vendors', 'alias', '/api/v1/vendors'],
+    ['/api/v%31/messages', 'alias', '/api/v1/v%31/messages'],
+    ['/api/v0/messages', 'unsupported', '/api/v0/messages'],
+    ['/api/v2', 'unsupported', '/api/v2'],
+    ['/api/v27/x?y=1', 'unsupported', '/api/v27/x?y=1'],
+    ['/api/V1/messages', 'unsupported', '/api/V1/messages'],
+    ['/api/v1.1/messages', 'unsupported', '/api/v1.1/messages'],
+    ['/api/v1beta/messages', 'unsupported', '/api/v1beta/messages'],
+    ['http://other.example/api/v1/messages', 'plain', '/api/v1/messages'],
+    ['HTTP://other.example:81/api/messages', 'alias', '/api/v1/messages'],
+    ['http://other.example?x', 'plain', '/?x'],
+    ['http://other.example/api/v3/messages', 'unsupported', '/api/v3/messages'],
+  ])('%s is %s: %s', (target, kind, url) => {
+    expect(readAddress(target)).toEqual({ kind, url });
+  });
+});

@@ -1,0 +1,32 @@
+import type { Server } from 'node:http';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express, NextFunction, Response } from 'express';
+import type { Config } from '../config/config.js';
+import { setApiPrefix } from './api-prefix.js';
+import { sendJson } from './fast-json.js';
+import type { HeraldRequest } from './herald-request.js';
+import { HttpTail } from './http-tail.js';
+import { PublicUrl } from './public-url.js';
+import { Reception } from './reception.js';
+import { limitServer } from './server-limits.js';
+
+/**
+ * Makes a Nest application speak HTTP as Herald does. Call it once, before `init`, on an application made with
+ * `bodyParser: false` that imports `HttpModule`.
+ */
+export function configureHttp(app: NestExpressApplication, config: Config): void {
+  const express = app.getHttpAdapter().getInstance() as Express;
+  express.disable('x-powered-by');
+  express.disable('etag');
+  express.set('query parser', 'simple');
+  express.set('trust proxy', config.security.trustProxy);
+  (express.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
+  express.response.json = sendJson;
+
+  setApiPrefix(app);
+  const reception = app.get(Reception, { strict: false });
+  app.use((req: HeraldRequest, res: Response, next: NextFunction) => reception.receive(req, res, next));
+  app.get(HttpTail, { strict: false }).attach(app);
+  const publicUrl = app.get(PublicUrl, { strict: false });
+  limitServer(app.getHttpServer() as Server, () => publicUrl.value);
+}

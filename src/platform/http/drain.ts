@@ -1,0 +1,64 @@
+import type { Server } from 'node:http';
+import { Injectable } from '@nestjs/common';
+
+const LOOK_MS = 25;
+
+/**
+ * The graceful end of the HTTP side: no new connections, readiness turns to 503, idle connections are closed, answers
+ * bear `Connection: close`, and requests under way get to finish.
+ */
+@Injectable()
+export class Drain {
+  private started = false;
+  private open = 0;
+
+  /** True from the moment the process was told to stop. */
+  get stopping(): boolean {
+    return this.started;
+  }
+
+  /** Requests that have no answer yet. */
+  get inFlight(): number {
+    return this.open;
+  }
+
+  enter(): void {
+    this.open += 1;
+  }
+
+  leave(): void {
+    this.open -= 1;
+  }
+
+  /** Turns readiness to 503 without closing anything, so that a balancer can look elsewhere first. */
+  announce(): void {
+    this.started = true;
+  }
+
+  /**
+   * Stops listening and resolves once every request was answered, or after `timeoutMs`, when what is left is cut off.
+   * Returns the number of requests that were cut off. Calling it again waits for the same end.
+   */
+  async stop(server: Server, timeoutMs: number): Promise<number> {
+    this.announce();
+    const closed = new Promise<void>((resolve) => {
+      if (server.listening) server.close(() => resolve());
+      else resolve();
+    });
+    const deadline = performance.now() + timeoutMs;
+    while (this.open > 0 && performance.now() < deadline) {
+      server.closeIdleConnections();
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    const cutOff = this.open;
+    if (cutOff === 0) await flushed();
+    server.closeAllConnections();
+    await closed;
+    return cutOff;
+  }
+}
+
+/** An answer that is written may still stand in the socket's buffer. */
+function flushed(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+}

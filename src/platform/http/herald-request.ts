@@ -1,0 +1,9 @@
+import type { Request } from 'express';
+
+/** What Herald adds to Express's request. */
+export interface HeraldRequest extends Request {
+  /** The caller's X-Request-Id, or one of ours. */
+  id: string;
+  /** Public part of the key, once it was found valid; for the access log. */
+  apiKeyId?: string;
+}

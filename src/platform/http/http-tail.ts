@@ -1,0 +1,26 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express } from 'express';
+import { serveDocs } from './docs.js';
+import { routeNotFound, type RouterStack } from './route-not-found.js';
+
+/**
+ * What stands behind the routes of the controllers: the documentation, and the answer to everything else. Behind,
+ * because each layer in front costs every request; Nest registers the controllers' routes before it calls
+ * `onModuleInit`, and its own last layer after.
+ */
+@Injectable()
+export class HttpTail implements OnModuleInit {
+  private app: NestExpressApplication | null = null;
+
+  attach(app: NestExpressApplication): void {
+    this.app = app;
+  }
+
+  onModuleInit(): void {
+    if (this.app === null) return; // no HTTP in this process
+    serveDocs(this.app);
+    const express = this.app.getHttpAdapter().getInstance() as Express;
+    this.app.use(routeNotFound(() => express.router as unknown as RouterStack));
+  }
+}

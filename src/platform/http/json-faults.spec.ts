@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { jsonFaults } from './json-faults.js';
+
+function faultsOf(text: string) {
+  return jsonFaults(JSON.parse(text), text).map(({ field, rule }) => `${rule} ${field}`);
+}
+
+function nested(levels: number): string {
+  return `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+}
+
+describe('jsonFaults', () => {
+  it('finds nothing wrong with any ordinary JSON', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5, stringUnit: 'grapheme' }), (text) => {
+        fc.pre(!/__proto__|constructor|\\u0000/.test(text));
+        expect(faultsOf(text)).toEqual([]);
+      }),
+    );
+  });
+
+  it('takes 32 levels and refuses 33', () => {
+    expect(faultsOf(nested(32))).toEqual([]);
+    expect(faultsOf(nested(33))).toEqual([`depth ${Array.from({ length: 32 }, () => 'a').join('.')}`]);
+    expect(faultsOf(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)).toHaveLength(1);
+  });
+
+  it('takes 1,000 keys and refuses 1,001, wherever they stand', () => {
+    const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`;
+    expect(faultsOf(keys(1_000))).toEqual([]);
+    expect(faultsOf(keys(1_001))).toEqual(['keys ']);
+    expect(faultsOf(`[${keys(600)},${keys(600)}]`)).toEqual(['keys [1]']);
+  });
+
+  it.each([
+    ['{"a":"\\u0000"}', 'text a'],
+    ['{"a":{"b":["x","\\ud800"]}}', 'text a.b[1]'],
+    ['{"a":"\\udc00\\ud800"}', 'text a'],
+    ['["\\u0000"]', 'text [0]'],
+    ['{"a\\u0000":1}', 'text a\uFFFD'],
+    ['{"x":{"__proto__":{"admin":true}}}', 'forbidden_key x.__proto__'],
+    ['{"\\u005f_proto__":1}', 'forbidden_key __proto__'],
+    ['{"constructor":{"prototype":{}}}', 'forbidden_key constructor'],
+  ])('refuses %s, naming the place', (text, faults) => {
+    expect(faultsOf(text).join(',')).toBe(faults);
+  });
+
+  it('takes every well-formed text, escaped or not', () => {
+    expect(faultsOf('{"a":"\\ud83d\\ude00 \\n \\u0001 é 😀"}')).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+import type { ErrorDetail } from '../../common/app-error.js';
+
+const MAX_DEPTH = 32;
+const MAX_KEYS = 1_000;
+// Keys that would reach an object's prototype when somebody copies them carelessly.
+const DANGEROUS_KEYS = new Set(['__proto__', 'constructor']);
+
+/**
+ * What makes parsed JSON unfit to work with, whatever it means: too deep, too many keys, keys that name prototypes,
+ * and texts that PostgreSQL or UTF-8 can't hold (U+0000, half a surrogate pair). Each fault names its place. Stops at
+ * the first fault of depth or number; those are about the whole body.
+ *
+ * @param text what the value was parsed from: without an escape in it, its texts can't be at fault.
+ */
+export function jsonFaults(value: unknown, text: string): ErrorDetail[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const walk = new Walk(text.includes('\\u'));
+  walk.enter(value, '', 1);
+  return walk.faults;
+}
+
+class Walk {
+  readonly faults: ErrorDetail[] = [];
+  private keys = 0;
+  private stopped = false;
+
+  constructor(private readonly checkTexts: boolean) {}
+
+  enter(value: object, path: string, depth: number): void {
+    if (depth > MAX_DEPTH) return this.stop(path, 'depth', `The body is nested deeper than ${MAX_DEPTH} levels.`);
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length && !this.stopped; index++) this.visit(value[index], path, index, depth);
+      return;
+    }
+    for (const key in value) {
+      if (this.stopped) return;
+      if (++this.keys > MAX_KEYS) {
+        return this.stop(path, 'keys', `The body has more than ${MAX_KEYS} keys; send fewer.`);
+      }
+      if (DANGEROUS_KEYS.has(key)) this.add(path, key, 'forbidden_key', 'is not allowed as a key; remove it.');
+      else if (this.checkTexts && !isStorable(key)) this.add(path, printable(key), 'text', BAD_KEY);
+      this.visit((value as Record<string, unknown>)[key], path, key, depth);
+    }
+  }
+
+  private visit(item: unknown, path: string, key: string | number, depth: number): void {
+    if (typeof item === 'string') {
+      if (this.checkTexts && !isStorable(item)) this.add(path, key, 'text', BAD_TEXT);
+    } else if (typeof item === 'object' && item !== null) {
+      this.enter(item, join(path, key), depth + 1);
+    }
+  }
+
+  private add(path: string, key: string | number, rule: string, message: string): void {
+    const field = join(path, key);
+    this.faults.push({ field, rule, message: `${field} ${message}` });
+  }
+
+  private stop(field: string, rule: string, message: string): void {
+    this.stopped = true;
+    this.faults.push({ field, rule, message });
+  }
+}
+
+const BAD_TEXT = 'must not contain U+0000 or half of a surrogate pair.';
+const BAD_KEY = 'is a key with U+0000 or half of a surrogate pair; remove it.';
+
+const HALF_PAIR = /\p{Surrogate}/u;
+const UNPRINTABLE = /\p{Surrogate}|\0/gu;
+
+function isStorable(text: string): boolean {
+  return !text.includes('\u0000') && !HALF_PAIR.test(text);
+}
+
+function printable(key: string): string {
+  return key.replace(UNPRINTABLE, '\uFFFD');
+}
+
+function join(path: string, key: string | number): string {
+  if (typeof key === 'number') return `${path}[${key}]`;
+  return path === '' ? key : `${path}.${key}`;
+}

@@ -1,0 +1,5 @@
+/** Names by which decorators and the generated API description find each other. */
+export const SECURITY_SCHEME = 'apiKey';
+export const REQUIRED_SCOPE_EXTENSION = 'x-required-scope';
+/** Followed by the status, or nothing, and by the code. Taken out again when the description is made. */
+export const ERROR_EXTENSION = 'x-herald-error:';

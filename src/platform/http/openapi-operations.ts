@@ -1,0 +1,122 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { ERROR_STATUS } from '../../common/app-error.js';
+import { declaredErrors, type DocumentedError } from '../../common/define-errors.js';
+import { ERROR_EXTENSION, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './openapi-names.js';
+import { ERROR_SCHEMA } from './openapi-parts.js';
+
+type Headers = Record<string, { $ref: string }>;
+
+interface Answer {
+  description: string;
+  headers?: Headers;
+  content?: Record<string, unknown>;
+}
+
+interface Operation {
+  summary?: string;
+  description?: string;
+  security?: Record<string, string[]>[];
+  requestBody?: unknown;
+  responses: Record<string, Answer>;
+  [extension: `x-${string}`]: unknown;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+const EXAMPLE_ID = '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10';
+
+/** Codes that any operation may answer with; those with a body also the second list. */
+const ANYWHERE = ['INVALID_REQUEST', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
+const WITH_BODY = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_CONTENT_TYPE'];
+
+/** Writes into each operation what decorators know of it: its scope, its errors with examples, headers of answers. */
+export function completeOperations(document: OpenAPIObject): void {
+  const errors = new Map(declaredErrors().map((error) => [error.code, error]));
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = item[method] as unknown as Operation | undefined;
+      if (operation === undefined) continue;
+      try {
+        complete(operation, errors);
+      } catch (error) {
+        throw new Error(`${method.toUpperCase()} ${path}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  }
+}
+
+function complete(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): void {
+  const scope = operation[REQUIRED_SCOPE_EXTENSION] as string | undefined;
+  if (scope !== undefined) {
+    const needs = `Needs a key with the scope \`${scope}\`.`;
+    operation.description = operation.description ? `${operation.description}\n\n${needs}` : needs;
+    operation.security = [{ [SECURITY_SCHEME]: [scope] }];
+  }
+  const byStatus = errorsOf(operation, errors);
+  for (const answer of Object.values(operation.responses)) answer.headers = { ...answer.headers, ...headersOf(scope) };
+  for (const [status, codes] of byStatus) {
+    const described = operation.responses[status]?.description ?? '';
+    operation.responses[status] = errorAnswer(status, codes, scope, described);
+  }
+  const responses = Object.entries(operation.responses);
+  operation.responses = Object.fromEntries(responses.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function errorsOf(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): Map<string, DocumentedError[]> {
+  const named: { code: string; status: string }[] = [];
+  for (const key of Object.keys(operation)) {
+    if (!key.startsWith(ERROR_EXTENSION)) continue;
+    const [status = '', code = ''] = key.slice(ERROR_EXTENSION.length).split(':', 2);
+    named.push({ code, status });
+    delete operation[key as `x-${string}`];
+  }
+  const anywhere = operation.requestBody === undefined ? ANYWHERE : [...ANYWHERE, ...WITH_BODY];
+  for (const code of anywhere) named.push({ code, status: '' });
+
+  const byStatus = new Map<string, DocumentedError[]>();
+  for (const { code, status } of named) {
+    const error = errors.get(code);
+    if (error === undefined) throw new Error(`no error table declares ${code}`);
+    const answered = status === '' ? String(ERROR_STATUS[error.kind]) : status;
+    const others = byStatus.get(answered) ?? [];
+    if (!others.includes(error))
+      byStatus.set(
+        answered,
+        [...others, error].sort((a, b) => (a.code < b.code ? -1 : 1)),
+      );
+  }
+  return byStatus;
+}
+
+function errorAnswer(status: string, errors: DocumentedError[], scope: string | undefined, described: string): Answer {
+  const list = errors.map((error) => `- \`${error.code}\`: ${error.when}`).join('\n');
+  const headers = headersOf(status === '401' ? undefined : scope);
+  if (status === '429' || status === '503') headers['Retry-After'] = ref('Retry-After');
+  if (status === '401') headers['WWW-Authenticate'] = ref('WWW-Authenticate');
+  return {
+    description: described === '' ? list : `${described}\n\n${list}`,
+    headers,
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${ERROR_SCHEMA}` },
+        examples: Object.fromEntries(errors.map((error) => [error.code, { value: { error: exampleOf(error) } }])),
+      },
+    },
+  };
+}
+
+function exampleOf({ code, message }: DocumentedError) {
+  return { code, message, request_id: EXAMPLE_ID, doc_url: `https://herald.example/docs/errors#${code}` };
+}
+
+function headersOf(scope: string | undefined): Headers {
+  const headers: Headers = {
+    'X-Request-Id': ref('X-Request-Id'),
+    'X-HERALD-API-Version': ref('X-HERALD-API-Version'),
+  };
+  if (scope === undefined) return headers;
+  return { ...headers, 'RateLimit-Policy': ref('RateLimit-Policy'), RateLimit: ref('RateLimit') };
+}
+
+function ref(header: string): { $ref: string } {
+  return { $ref: `#/components/headers/${header}` };
+}

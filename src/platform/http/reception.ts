@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import type { NextFunction, Response } from 'express';
+import { commonErrors } from '../../common/common.errors.js';
+import { AccessLog } from '../operations/access-log.js';
+import { requestContext } from '../operations/request-context.js';
+import { ALIAS_DEPRECATION, API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
+import { Drain } from './drain.js';
+import type { HeraldRequest } from './herald-request.js';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
+import { setSecurityHeaders } from './security-headers.js';
+import { drainUnreadBody } from './unread-body.js';
+
+/**
+ * The one middleware: what every request meets before it is routed. One, because each layer that a request passes costs
+ * as much as a small handler.
+ */
+@Injectable()
+export class Reception {
+  constructor(
+    private readonly drain: Drain,
+    private readonly accessLog: AccessLog,
+  ) {}
+
+  receive(req: HeraldRequest, res: Response, next: NextFunction): void {
+    const requestId = requestIdOf(req.headers['x-request-id']);
+    req.id = requestId;
+    res.setHeader(REQUEST_ID_HEADER, requestId);
+    res.setHeader(API_VERSION_HEADER, API_VERSION);
+    setSecurityHeaders(res);
+    if (this.drain.stopping) res.setHeader('Connection', 'close');
+    this.drain.enter();
+    const startedAt = performance.now();
+    res.once('close', () => {
+      this.drain.leave();
+      drainUnreadBody(req);
+      this.accessLog.write(req, res, startedAt);
+    });
+    requestContext.run({ requestId }, () => this.route(req, res, next));
+  }
+
+  private route(req: HeraldRequest, res: Response, next: NextFunction): void {
+    const address = readAddress(req.url);
+    if (address.kind === 'unsupported') {
+      next(commonErrors.API_VERSION_NOT_SUPPORTED({ supported: SUPPORTED_VERSIONS }));
+      return;
+    }
+    if (req.headers.host === undefined && req.httpVersion === '1.1') {
+      const details = [{ field: 'Host', rule: 'required', message: 'The header Host is missing.' }];
+      next(commonErrors.INVALID_REQUEST({ details }));
+      return;
+    }
+    if (address.kind === 'alias') {
+      res.setHeader('Deprecation', ALIAS_DEPRECATION);
+      res.setHeader('Link', `<${inHeader(address.url.split(/[?#]/, 1)[0] ?? '')}>; rel="successor-version"`);
+    }
+    if (address.url !== req.url) req.url = address.url;
+    next();
+  }
+}
+
+/** Characters that would end the address in a header, or must not stand in one at all, are percent-encoded. */
+function inHeader(path: string): string {
+  return path.replace(/[<>"\\^`{|}]|[^\x21-\x7e]/g, encodeURIComponent);
+}

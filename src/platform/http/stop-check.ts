@@ -1,0 +1,15 @@
+import { ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
+import type { Drain } from './drain.js';
+
+/** Not ready from the moment the process was told to stop. */
+export class StopCheck extends ReadinessCheck {
+  readonly name = 'accepting';
+
+  constructor(private readonly drain: Drain) {
+    super();
+  }
+
+  check(): Promise<ReadinessPart> {
+    return Promise.resolve(this.drain.stopping ? { ok: false, detail: 'stopping' } : { ok: true });
+  }
+}

@@ -1,0 +1,87 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { API_PREFIX } from './api-version.js';
+import { setApiPrefix } from './api-prefix.js';
+import { SECURITY_SCHEME } from './openapi-names.js';
+import { completeOperations } from './openapi-operations.js';
+import { ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-parts.js';
+
+const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
+
+Every request bears \`Authorization: Bearer <API_KEY>\`. Successful answers are wrapped as \`{"data": ...}\`; errors are
+\`{"error": {"code", "message", "request_id", "doc_url"}}\`, with a stable \`code\`: see [all codes](/docs/errors). Give the
+\`request_id\`, which is also the header \`X-Request-Id\` of every answer, when you ask for help.
+
+Times are ISO 8601 in UTC. Within v1 new optional fields may appear: ignore those that you don't know.`;
+
+/** In the order of the specification. A controller's \`@ApiTags\` names one of them. */
+const TAGS: readonly (readonly [name: string, description: string])[] = [
+  ['Connections', 'WhatsApp numbers of the workspace. Scope: `connections:read`.'],
+  ['Messages', 'Send, follow and retry messages. Scopes: `messages:read`, `messages:write`.'],
+  ['Templates', 'Message templates and their moderation. Scopes: `templates:read`, `templates:write`.'],
+  ['Profile', 'What customers see of a number. Scopes: `profile:read`, `profile:write`.'],
+  ['Media', 'Files to send, and files that customers sent. Scopes: `media:read`, `media:write`.'],
+  ['Webhook', 'Signed events to one address of yours. Scopes: `webhooks:read`, `webhooks:write`.'],
+  ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
+];
+
+/**
+ * The API description (OpenAPI 3.1) of the routes below /api/v1. Needs no database: an application made with
+ * `preview: true` will do. Two builds of the same routes give the same text.
+ *
+ * @throws Error naming the operation where one declares an error code that does not exist.
+ */
+export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
+  setApiPrefix(app);
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Herald')
+    .setDescription(DESCRIPTION)
+    .setVersion('1')
+    .addServer('/', 'This service')
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'hrld_live_<id>_<secret>',
+        description:
+          'An API key of the workspace, shown once when it was made. OTP sandbox keys begin with `hrld_test_`.',
+      },
+      SECURITY_SCHEME,
+    );
+  for (const [name, description] of TAGS) builder.addTag(name, description);
+  const document = SwaggerModule.createDocument(app, builder.build(), {
+    operationIdFactory: (controller, method) => `${camel(controller.replace(/Controller$/, ''))}_${method}`,
+  });
+  const inside = Object.entries(document.paths).filter(([path]) => path.startsWith(`${API_PREFIX}/`));
+  document.paths = Object.fromEntries(inside);
+  document.components = {
+    ...document.components,
+    headers: { ...document.components?.headers, ...RESPONSE_HEADERS },
+    schemas: { ...document.components?.schemas, ...ERROR_SCHEMAS },
+  } as OpenAPIObject['components'];
+  completeOperations(document);
+  return sorted(document);
+}
+
+function camel(name: string): string {
+  return name.charAt(0).toLowerCase() + name.slice(1);
+}
+
+/** The parts that are looked up by name come in order of their names, so that moving code changes no description. */
+function sorted(document: OpenAPIObject): OpenAPIObject {
+  const { openapi, info, servers, tags, paths, components } = document;
+  const parts = Object.entries(components ?? {}).map(([kind, named]) => [kind, byName(named as object)]);
+  return {
+    openapi,
+    info,
+    servers,
+    tags,
+    paths: byName(paths),
+    components: byName(Object.fromEntries(parts) as object),
+  } as OpenAPIObject;
+}
+
+function byName<T extends object>(named: T): T {
+  return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+
+const DRAIN_LIMIT_BYTES = 1_024 * 1_024;
+const DRAIN_TIMEOUT_MS = 2_000;
+const LOOK_MS = 100;
+
+/**
+ * Lets a caller that was answered early finish what it is sending, so that it gets to read its answer: a connection
+ * that is closed on unread bytes is reset, and the answer may be lost with it. Who goes on for more than 1 MiB or 2 s is
+ * cut off.
+ */
+export function drainUnreadBody(req: IncomingMessage): void {
+  const { socket } = req;
+  if (req.complete || socket.destroyed) return;
+  const readBefore = socket.bytesRead;
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    if (req.complete || socket.destroyed) {
+      clearInterval(timer);
+    } else if (socket.bytesRead - readBefore > DRAIN_LIMIT_BYTES || performance.now() - startedAt > DRAIN_TIMEOUT_MS) {
+      clearInterval(timer);
+      socket.destroy();
+    }
+  }, LOOK_MS);
+  timer.unref();
+}

@@ -1,0 +1,70 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import type { ErrorDetail } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { detailsOf } from './validation-details.js';
+
+/**
+ * Validates what a route takes as a DTO class: `@Body() input: CreateThing` strictly (unknown keys are refused, no type
+ * is bent into another), `@Query() query: ListThings` leniently (unknown parameters are ignored, texts become the
+ * numbers and booleans that the class declares, a parameter given twice is refused). Whatever is no such class passes.
+ *
+ * @throws INVALID_REQUEST (400) naming each faulty field.
+ */
+@Injectable()
+export class ValidatedRequestPipe implements PipeTransform {
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if (metatype === undefined || (type !== 'body' && type !== 'query') || PLAIN.has(metatype)) return value;
+    return type === 'body' ? validBody(value, metatype) : validQuery(value as Query, metatype);
+  }
+}
+
+type Dto = Type<object>;
+type Query = Record<string, string | string[] | undefined>;
+
+// What TypeScript emits for types that are no classes, and classes that are no DTOs.
+const PLAIN = new Set<unknown>([Object, String, Number, Boolean, Array, Date, Buffer]);
+
+function validBody(value: unknown, dto: Dto): object {
+  // A body that was left out breaks the same rules as an empty one, and fulfils them where all is optional.
+  const body = value ?? {};
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    refuse([{ field: '', rule: 'type', message: 'The body must be a JSON object.' }]);
+  }
+  const instance = plainToInstance(dto, body);
+  const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
+  if (errors.length > 0) refuse(detailsOf(errors));
+  return instance;
+}
+
+function validQuery(query: Query, dto: Dto): object {
+  const instance = new dto() as Record<string, unknown>;
+  const repeated: ErrorDetail[] = [];
+  for (const name of propertiesOf(dto)) {
+    const given = query[name];
+    if (given === undefined) continue;
+    if (Array.isArray(given)) repeated.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
+    else instance[name] = coerced(given, Reflect.getMetadata('design:type', dto.prototype as object, name));
+  }
+  if (repeated.length > 0) refuse(repeated);
+  const errors = validateSync(instance, { forbidUnknownValues: false });
+  if (errors.length > 0) refuse(detailsOf(errors));
+  return instance;
+}
+
+function propertiesOf(dto: Dto): Set<string> {
+  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+  return new Set(rules.map((rule) => rule.propertyName));
+}
+
+/** A text that is no number or boolean stays what it is, for the rules to refuse it. */
+function coerced(text: string, type: unknown): unknown {
+  if (type === Number && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+  if (type === Boolean && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function refuse(details: ErrorDetail[]): never {
+  throw commonErrors.INVALID_REQUEST({ details });
+}

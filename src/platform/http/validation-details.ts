@@ -1,0 +1,77 @@
+import { getMetadataStorage, type ValidationError } from 'class-validator';
+import type { ErrorDetail } from '../../common/app-error.js';
+import { CONSTRAINTS, snakeCase } from './constraint-sentences.js';
+
+/** One detail for each faulty field, with its whole path and a sentence that says what to do. */
+export function detailsOf(errors: readonly ValidationError[]): ErrorDetail[] {
+  return errors.flatMap((error) => visit(error, ''));
+}
+
+function visit(error: ValidationError, parent: string): ErrorDetail[] {
+  const inArray = Array.isArray(error.target);
+  const field = inArray
+    ? `${parent}[${error.property}]`
+    : parent === ''
+      ? error.property
+      : `${parent}.${error.property}`;
+  const own = error.constraints === undefined ? [] : [describe(error, field)];
+  return [...own, ...(error.children ?? []).flatMap((child) => visit(child, field))];
+}
+
+/** Of several broken rules the most basic one: who sends a number for a text needn't read about its length. */
+function describe(error: ValidationError, field: string): ErrorDetail {
+  const broken = Object.entries(error.constraints ?? {});
+  if (error.value === undefined && error.constraints?.whitelistValidation === undefined) {
+    return { field, rule: 'required', message: `${field} is missing.` };
+  }
+  const [name, message] = broken.sort(([a], [b]) => rankOf(a) - rankOf(b))[0] ?? ['invalid', ''];
+  const known = CONSTRAINTS[name];
+  const rule = known?.rule ?? snakeCase(name);
+  const { args, each, custom } = declarationOf(error, name);
+  if (custom || known === undefined) return { field, rule, message: sentence(message, error.property, field) };
+  const subject = each ? `each item of ${field}` : field;
+  return { field, rule, message: known.sentence(subject, args, siblingsOf(error)) };
+}
+
+function rankOf(constraint: string): number {
+  return CONSTRAINTS[constraint]?.rank ?? 9;
+}
+
+interface Declaration {
+  args: readonly unknown[];
+  each: boolean;
+  /** The rule brings its own message. */
+  custom: boolean;
+}
+
+function declarationOf(error: ValidationError, constraint: string): Declaration {
+  const target = error.target?.constructor;
+  const rules = target === undefined ? [] : getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+  const rule = rules.find((candidate) => candidate.propertyName === error.property && nameOf(candidate) === constraint);
+  return { args: (rule?.constraints ?? []) as unknown[], each: rule?.each ?? false, custom: hasMessage(rule) };
+}
+
+type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+
+function nameOf(rule: Rule): string {
+  if (rule.name !== undefined) return rule.name;
+  const [constraint] = getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls);
+  return constraint?.name ?? rule.type;
+}
+
+function hasMessage(rule: Rule | undefined): boolean {
+  return typeof rule?.message === 'string' || typeof rule?.message === 'function';
+}
+
+function siblingsOf(error: ValidationError): string[] {
+  const target = error.target?.constructor;
+  if (target === undefined) return [];
+  const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
+  return [...new Set(rules.map((rule) => rule.propertyName))];
+}
+
+/** The library's own texts begin with the property's bare name and have no full stop. */
+function sentence(message: string, property: string, field: string): string {
+  const text = message.startsWith(`${property} `) ? field + message.slice(property.length) : message;
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

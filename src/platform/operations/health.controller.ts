@@ -1,0 +1,25 @@
+import { Controller, Get, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Public } from '../access/public.decorator.js';
+import { Readiness, type ReadinessReport } from './readiness.js';
+
+/** For whoever starts, stops and balances processes. */
+@Controller('health')
+@Public()
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  /** The process runs; says nothing of what it depends on, so that a database's fault restarts nobody. */
+  @Get('live')
+  live(): { status: 'live' } {
+    return { status: 'live' };
+  }
+
+  /** 200 where this process may be sent traffic, else 503; part by part. */
+  @Get('ready')
+  async ready(@Res({ passthrough: true }) response: Response): Promise<ReadinessReport> {
+    const report = await this.readiness.report();
+    response.status(report.status === 'ready' ? 200 : 503);
+    return report;
+  }
+}
