@@ -69,7 +69,7 @@ export async function launch(order: Launch): Promise<{ server: Server; port: num
       const leftovers = /shared memory block .* is still in use/.test(error.said);
       if ((!portTaken && !leftovers) || performance.now() > until) {
         throw new EmbeddedPostgresError(
-          `The embedded PostgreSQL did not start: ${error.message} (its log: ${order.serverLog.path}).`,
+          `The embedded PostgreSQL did not start: ${error.message}${adviceOn(error.said, order)} (its log: ${order.serverLog.path}).`,
           { cause: error },
         );
       }
@@ -118,6 +118,13 @@ async function launchOn(order: Launch, port: number): Promise<Server> {
     throw new FailedLaunch('it was not ready within ten minutes');
   }
   return server;
+}
+
+/** Where the system does not tell whose a process number is, only a person can. */
+function adviceOn(said: string, { clusterPath }: Launch): string {
+  return /lock file "postmaster.pid" already exists/.test(said)
+    ? `; if no PostgreSQL runs there, remove ${clusterPath}/postmaster.pid`
+    : '';
 }
 
 function lastComplaint(said: string): string {
