@@ -20,7 +20,6 @@ RUN mkdir /data && chown node:node /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json ./
-COPY docs/errors.md ./docs/errors.md
 USER node
 VOLUME /data
 EXPOSE 3000

@@ -81,7 +81,8 @@ async function build(stamp) {
   const files = sources();
   const { code, output } = await run([join(ROOT, 'node_modules/@nestjs/cli/bin/nest.js'), 'build']);
   if (code !== 0 && !existsSync(join(DIST, 'migrations'))) throw new Error(`the build failed:\n${output}`);
-  removeOrphans(files);
+  // By a list made now: the compiler believes that what it emitted stays, and sources may have come meanwhile.
+  removeOrphans(sources());
   writeFileSync(STAMP, JSON.stringify({ list: listHash(files), failed: code !== 0 }));
   // What changes while the compiler runs is newer than the stamp, and so built next time.
   utimesSync(STAMP, startedAt, startedAt);

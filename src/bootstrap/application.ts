@@ -4,8 +4,10 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from '../app.module.js';
 import type { Config } from '../platform/config/config.js';
 import { migrate } from '../platform/database/data-source.js';
+import { configureHttp } from '../platform/http/configure-http.js';
 import { QueueWorkers } from '../platform/lanes/queue-workers.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
+import { withoutNestsOwnSteps } from './nest-logger.js';
 import { serveOperationsOnly } from './operations-only.js';
 import { listenError } from './start-error.js';
 
@@ -18,10 +20,11 @@ export interface ApplicationOptions {
 export async function createApplication({ config, logger }: ApplicationOptions): Promise<NestExpressApplication> {
   if (config.database.migrate) await migrate(config.database.url ?? '');
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), {
-    logger,
+    logger: withoutNestsOwnSteps(logger),
     bodyParser: false,
     abortOnError: false,
   });
+  configureHttp(app, config);
   if (!config.process.roles.includes('api')) serveOperationsOnly(app);
   try {
     await app.init();

@@ -1,5 +1,5 @@
 import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
 import { Config } from '../config/config.js';
@@ -8,15 +8,24 @@ import { QueueConnection } from './queue-connection.js';
 // Fewer would let one slow statement hold up all wakes of the process.
 const LEAST_STATEMENT_CONNECTIONS = 2;
 
-/** Starts the workers of this process. */
+const REPORT_EVERY_MS = 10_000;
+
+/** Starts the workers of this process, and says when queues or workers are in trouble. */
 @Injectable()
-export class QueueWorkers {
+export class QueueWorkers implements OnModuleInit {
+  private readonly logger = new Logger('Queue');
+  private reportedAt = -REPORT_EVERY_MS;
+
   constructor(
     private readonly connection: QueueConnection,
     private readonly config: Config,
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
   ) {}
+
+  onModuleInit(): void {
+    for (const queue of this.queues()) queue.on('error', (error) => this.report(error));
+  }
 
   /**
    * Starts one worker for each processor.
@@ -31,17 +40,31 @@ export class QueueWorkers {
       throw new Error(`QUEUE_POOL_SIZE must be at least ${needed}: each of ${hosts.length} workers listens on one`);
     }
     this.moduleRef.get(BullRegistrar, { strict: false }).register();
-    for (const host of hosts) host.worker.concurrency = this.config.queue.concurrency;
+    for (const { worker } of hosts) {
+      worker.on('error', (error: Error) => this.report(error));
+      worker.concurrency = this.config.queue.concurrency;
+    }
     this.requireOneWorkerEach(hosts);
     await Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
   }
 
   private requireOneWorkerEach(hosts: WorkerHost[]): void {
     const served = hosts.map((host) => host.worker.name);
-    for (const queue of this.instances().filter((instance) => instance instanceof Queue)) {
+    for (const queue of this.queues()) {
       const workers = served.filter((name) => name === queue.name).length;
       if (workers !== 1) throw new Error(`the queue "${queue.name}" is served by ${workers} processors instead of one`);
     }
+  }
+
+  /** A server that is away makes every worker complain several times a second; one line in ten seconds says it. */
+  private report(error: Error): void {
+    if (performance.now() - this.reportedAt < REPORT_EVERY_MS) return;
+    this.reportedAt = performance.now();
+    this.logger.warn(`the queue reports: ${error.message}`);
+  }
+
+  private queues(): Queue[] {
+    return this.instances().filter((instance) => instance instanceof Queue);
   }
 
   private instances(): unknown[] {

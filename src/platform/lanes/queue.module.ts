@@ -2,12 +2,11 @@ import { BullModule } from '@nestjs/bullmq';
 import { Global, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Config } from '../config/config.js';
-import { HeraldQueue, HeraldWorker } from './queue-classes.js';
+import { chooseBackendByConnection } from './queue-backend.js';
 import { QueueConnection } from './queue-connection.js';
 import { QueueWorkers } from './queue-workers.js';
 
-BullModule.queueClass = HeraldQueue;
-BullModule.workerClass = HeraldWorker;
+chooseBackendByConnection();
 
 /**
  * BullMQ for every room: features say `BullModule.registerQueue({ name })` and nothing of connections.
