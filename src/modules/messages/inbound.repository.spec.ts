@@ -1,0 +1,222 @@
+import type { PoolClient } from 'pg';
+import { newId } from '../../common/ids.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { ConversationsRepository } from './conversations.repository.js';
+import { InboundRepository } from './inbound.repository.js';
+import type { InboundReport } from './messages.types.js';
+
+let opened: OpenTestDatabase;
+let inbound: InboundRepository;
+let conversations: ConversationsRepository;
+let factories: Factories;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  inbound = new InboundRepository(opened.database);
+  conversations = new ConversationsRepository(opened.database);
+  factories = new Factories(opened.database);
+});
+
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  const workspace = await factories.workspace();
+  connection = await factories.connection({ organizationId: workspace.id });
+});
+
+function report(change: Partial<InboundReport> = {}): InboundReport {
+  return {
+    connectionId: connection.id,
+    organizationId: connection.organizationId,
+    metaMessageId: `wamid.${newId()}`,
+    from: '5511988887777',
+    userId: null,
+    profileName: 'Ana',
+    type: 'text',
+    content: { body: 'oi' },
+    body: 'oi',
+    occurredAt: secondsAgo(30),
+    contextMessageId: null,
+    opensWindow: true,
+    businessNumber: connection.phoneNumber,
+    ...change,
+  };
+}
+
+function secondsAgo(seconds: number): Date {
+  return new Date((Math.floor(Date.now() / 1_000) - seconds) * 1_000);
+}
+
+async function stored(): Promise<Record<string, unknown>[]> {
+  return opened.database.query('select * from message where connection_id = $1 order by created_at, id', [
+    connection.id,
+  ]);
+}
+
+async function windowOf(phone: string): Promise<Date | null | undefined> {
+  return (await conversations.findByPhone(connection.id, phone))?.lastInboundAt;
+}
+
+describe('an inbound message', () => {
+  it('is stored as received, with its contact', async () => {
+    const { messageId, created } = await inbound.receive(report({ userId: 'BR.1' }));
+    expect(created).toBe(true);
+    const conversation = await conversations.findByPhone(connection.id, '5511988887777');
+    expect(conversation).toMatchObject({ waId: '5511988887777', userId: 'BR.1', profileName: 'Ana' });
+    const [message] = await stored();
+    expect(message).toMatchObject({
+      id: messageId,
+      organization_id: connection.organizationId,
+      conversation_id: conversation?.id,
+      direction: 'inbound',
+      status: 'received',
+      type: 'text',
+      content: { body: 'oi' },
+      body: 'oi',
+      sender: '5511988887777',
+      recipient: connection.phoneNumber,
+      sent_at: null,
+      reply_to_message_id: null,
+    });
+    expect(Date.now() - (message?.created_at as Date).getTime()).toBeLessThan(5_000);
+  });
+
+  it('of a contact without a number is stored without one', async () => {
+    await inbound.receive(report({ from: null, userId: 'BR.9' }));
+    const [message] = await stored();
+    expect(message).toMatchObject({ sender: null, conversation_id: expect.any(String) });
+  });
+
+  it('of nobody is stored without a conversation', async () => {
+    await inbound.receive(report({ from: null, userId: null, type: 'system' }));
+    expect(await stored()).toEqual([expect.objectContaining({ conversation_id: null, type: 'system' })]);
+  });
+
+  it('is stored once, however often and however parallel it comes; repeats find the first one’s id', async () => {
+    const repositories = Array.from({ length: 4 }, () => new InboundRepository(opened.database));
+    const reports = Array.from({ length: 25 }, () => report({ from: testPhone() }));
+    const results = await Promise.all(
+      repositories.flatMap((repository, n) => {
+        const turned = n % 2 === 0 ? reports : reports.toReversed();
+        return [...turned, ...turned].map(async (each) => ({
+          key: each.metaMessageId,
+          ...(await repository.receive(each)),
+        }));
+      }),
+    );
+    expect(await stored()).toHaveLength(25);
+    expect(results.filter((result) => result.created)).toHaveLength(25);
+    expect(new Set(results.map((result) => `${result.key} ${result.messageId}`)).size).toBe(25);
+  });
+
+  it('with the same id on another connection is another message', async () => {
+    const first = report();
+    await inbound.receive(first);
+    const other = await factories.connection({ organizationId: connection.organizationId });
+    expect(await inbound.receive({ ...first, connectionId: other.id })).toMatchObject({ created: true });
+  });
+
+  it('harms no stranger where it can’t be stored', async () => {
+    const results = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => inbound.receive(report({ body: n === 7 ? 'bad \u0000' : 'good' }))),
+    );
+    expect(results.flatMap((result, n) => (result.status === 'rejected' ? n : []))).toEqual([7]);
+    expect(await stored()).toHaveLength(19);
+  });
+});
+
+describe('the window', () => {
+  it('opens at the platform’s time, and never moves back', async () => {
+    await inbound.receive(report({ occurredAt: secondsAgo(30) }));
+    await inbound.receive(report({ occurredAt: secondsAgo(90) }));
+    expect(await windowOf('5511988887777')).toEqual(secondsAgo(30));
+    await inbound.receive(report({ occurredAt: secondsAgo(10) }));
+    expect(await windowOf('5511988887777')).toEqual(secondsAgo(10));
+  });
+
+  it('opens at the present where the platform’s time lies ahead or is missing', async () => {
+    for (const occurredAt of [new Date(Date.now() + 3_600_000), null]) {
+      const from = testPhone();
+      await inbound.receive(report({ from, occurredAt }));
+      const opensAt = (await windowOf(from)) ?? new Date(0);
+      expect(Math.abs(Date.now() - opensAt.getTime())).toBeLessThan(5_000);
+    }
+  });
+
+  it('is left as it is by what opens none, and by a repeat', async () => {
+    const first = report({ opensWindow: false, type: 'system' });
+    await inbound.receive(first);
+    expect(await windowOf('5511988887777')).toBeNull();
+    await inbound.receive({ ...first, opensWindow: true });
+    expect(await windowOf('5511988887777')).toBeNull();
+  });
+
+  it('opens for the surviving conversation where the contact’s row is merged meanwhile', async () => {
+    const from = testPhone();
+    const older = await factories.conversation({ connection, userId: 'U', phone: null, lastInboundAt: null });
+    const younger = await factories.conversation({
+      connection,
+      waId: from,
+      phone: null,
+      lastInboundAt: null,
+      name: 'Ana',
+    });
+    const client = await opened.database.pool.connect();
+    try {
+      await client.query('begin');
+      await client.query('update conversation set wa_id = null, merged_into = $2 where id = $1', [
+        younger.id,
+        older.id,
+      ]);
+      await client.query('update conversation set wa_id = $2 where id = $1', [older.id, from]);
+      const receiving = inbound.receive(report({ from, occurredAt: secondsAgo(5) }));
+      await waitFor(() => isBlocked(client), { what: 'the message to wait for its conversation' });
+      await client.query('commit');
+      await receiving;
+    } finally {
+      client.release();
+    }
+    expect(await windowOf(from)).toEqual(secondsAgo(5));
+    expect(await stored()).toEqual([expect.objectContaining({ conversation_id: older.id })]);
+  });
+});
+
+describe('a reply', () => {
+  it('names the message of ours that it answers, by the id of any of its attempts', async () => {
+    const ours = await factories.message({ connection, status: 'read' });
+    await inbound.receive(report({ contextMessageId: ours.metaMessageId }));
+    expect(await stored()).toContainEqual(
+      expect.objectContaining({ direction: 'inbound', reply_to_message_id: ours.id }),
+    );
+  });
+
+  it('names the customer’s own message, stored before or in the same batch', async () => {
+    const first = report();
+    const second = report({ contextMessageId: first.metaMessageId });
+    const third = report({ contextMessageId: first.metaMessageId });
+    const [one, two] = await Promise.all([inbound.receive(first), inbound.receive(second)]);
+    await inbound.receive(third);
+    const replies = new Map((await stored()).map((row) => [row.meta_message_id, row.reply_to_message_id]));
+    expect(two.created).toBe(true);
+    expect(replies.get(second.metaMessageId)).toBe(one.messageId);
+    expect(replies.get(third.metaMessageId)).toBe(one.messageId);
+  });
+
+  it('names nothing of another connection, and nothing unknown', async () => {
+    const other = await factories.connection({ organizationId: connection.organizationId });
+    const theirs = await factories.message({ connection: other, status: 'read' });
+    await inbound.receive(report({ contextMessageId: theirs.metaMessageId }));
+    await inbound.receive(report({ contextMessageId: 'wamid.nowhere' }));
+    expect((await stored()).map((row) => row.reply_to_message_id)).toEqual([null, null]);
+  });
+});
+
+async function isBlocked(client: PoolClient): Promise<boolean> {
+  const { rows } = await client.query(
+    'select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',
+  );
+  return rows.length > 0;
+}

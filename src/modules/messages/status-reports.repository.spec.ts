@@ -1,0 +1,325 @@
+import fc from 'fast-check';
+import { newId } from '../../common/ids.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import type { MessageStatus, OutboundStatus } from './message-state.js';
+import type { StatusReport } from './messages.types.js';
+import { OutcomeRepository } from './outcome.repository.js';
+import { StatusReportsRepository } from './status-reports.repository.js';
+
+let opened: OpenTestDatabase;
+let statuses: StatusReportsRepository;
+let outcomes: OutcomeRepository;
+let factories: Factories;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  statuses = new StatusReportsRepository(opened.database);
+  outcomes = new OutcomeRepository(opened.database);
+  factories = new Factories(opened.database);
+  const workspace = await factories.workspace();
+  connection = await factories.connection({ organizationId: workspace.id });
+});
+
+afterAll(() => opened.close());
+
+interface Made {
+  id: string;
+  attemptId: string;
+  metaMessageId: string;
+}
+
+async function make(status: MessageStatus): Promise<Made> {
+  const made = await factories.message({ connection, status, recipient: testPhone(), createdAt: secondsAgo(60) });
+  return { id: made.id, attemptId: made.attemptId ?? '', metaMessageId: made.metaMessageId ?? `wamid.${made.id}` };
+}
+
+function report(made: Made, status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
+  return {
+    status,
+    metaMessageId: made.metaMessageId,
+    callbackData: made.attemptId,
+    occurredAt: secondsAgo(10),
+    recipientId: null,
+    recipientUserId: null,
+    error: status === 'failed' ? { code: 131026, title: 'Message undeliverable', details: 'Not on WhatsApp' } : null,
+    connectionId: connection.id,
+    ...change,
+  };
+}
+
+function secondsAgo(seconds: number): Date {
+  return new Date((Math.floor(Date.now() / 1_000) - seconds) * 1_000);
+}
+
+async function row(table: 'message' | 'message_attempt', id: string): Promise<Record<string, unknown>> {
+  const rows = await opened.database.query(`select * from ${table} where id = $1`, [id]);
+  return rows[0] ?? {};
+}
+
+describe('a report', () => {
+  it('finds its message by the attempt id that was sent along, whatever its spelling', async () => {
+    const made = await make('accepted');
+    const callbackData = made.attemptId.toUpperCase();
+    expect(await statuses.apply(report(made, 'sent', { callbackData }))).toMatchObject({ conversationId: null });
+    expect(await row('message', made.id)).toMatchObject({ status: 'sent', sent_at: secondsAgo(10) });
+  });
+
+  it.each([[null], ['not-an-attempt'], [newId()]])(
+    'finds its message by the platform’s id where the callback data is %s',
+    async (callbackData) => {
+      const made = await make('accepted');
+      expect(await statuses.apply(report(made, 'delivered', { callbackData }))).not.toBeNull();
+      expect(await row('message', made.id)).toMatchObject({ status: 'delivered', sent_at: null });
+    },
+  );
+
+  it('of another connection finds nothing, by neither id', async () => {
+    const made = await make('accepted');
+    for (const callbackData of [made.attemptId, null]) {
+      expect(await statuses.apply(report(made, 'read', { callbackData, connectionId: newId() }))).toBeNull();
+    }
+    expect(await row('message', made.id)).toMatchObject({ status: 'accepted', read_at: null });
+  });
+
+  it('that is not of ours finds nothing', async () => {
+    const stranger = { id: newId(), attemptId: newId(), metaMessageId: 'wamid.stranger' };
+    expect(await statuses.apply(report(stranger, 'sent'))).toBeNull();
+  });
+
+  it('that comes before the answer moves the message, adopts its id and frees its lane; the answer changes nothing', async () => {
+    const made = await make('processing');
+    await statuses.apply(report(made, 'sent'));
+    expect(await row('message', made.id)).toMatchObject({
+      status: 'sent',
+      meta_message_id: made.metaMessageId,
+      lease_until: null,
+      next_attempt_at: null,
+      accepted_at: null,
+    });
+    expect(await row('message_attempt', made.attemptId)).toMatchObject({
+      status: 'accepted',
+      meta_message_id: made.metaMessageId,
+      finished_at: expect.any(Date),
+    });
+    expect(await outcomes.record(accepted(made))).toBe(false);
+    expect(await row('message', made.id)).toMatchObject({ status: 'sent' });
+    expect(await row('message_attempt', made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });
+  });
+
+  it('resolves a doubt', async () => {
+    const made = await make('outcome_unknown');
+    await statuses.apply(report(made, 'read'));
+    expect(await row('message', made.id)).toMatchObject({
+      status: 'read',
+      meta_message_id: made.metaMessageId,
+      sent_at: null,
+      delivered_at: null,
+      read_at: secondsAgo(10),
+    });
+    expect(await row('message_attempt', made.attemptId)).toMatchObject({ status: 'accepted' });
+  });
+
+  it('of a failure says why, on the message and on the attempt, which stays accepted', async () => {
+    const made = await make('accepted');
+    await statuses.apply(report(made, 'failed'));
+    const failure = { failure_category: 'recipient_unreachable' };
+    expect(await row('message', made.id)).toMatchObject({
+      ...failure,
+      status: 'failed',
+      failed_at: secondsAgo(10),
+      error_code: '131026',
+      error_message: 'Not on WhatsApp',
+    });
+    expect(await row('message_attempt', made.attemptId)).toMatchObject({
+      ...failure,
+      status: 'accepted',
+      platform_code: 131026,
+      platform_message: 'Not on WhatsApp',
+    });
+  });
+
+  it('of a failure closes an attempt whose answer never came', async () => {
+    const made = await make('outcome_unknown');
+    await statuses.apply(report(made, 'failed'));
+    expect(await row('message', made.id)).toMatchObject({ status: 'failed' });
+    expect(await row('message_attempt', made.attemptId)).toMatchObject({ status: 'rejected' });
+  });
+
+  it('of a delivery after a failure leaves no failure on the message; the attempt keeps the history', async () => {
+    const made = await make('accepted');
+    await statuses.apply(report(made, 'failed'));
+    await statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(20) }));
+    expect(await row('message', made.id)).toMatchObject({
+      status: 'delivered',
+      failed_at: null,
+      failure_category: null,
+      error_code: null,
+      error_message: null,
+      delivered_at: secondsAgo(10),
+    });
+    expect(await row('message_attempt', made.attemptId)).toMatchObject({ platform_code: 131026 });
+  });
+
+  it('takes no time before the one of the state that it follows, to the microsecond', async () => {
+    const made = await make('accepted');
+    await opened.database.execute(
+      `update message set accepted_at = date_trunc('second', accepted_at) + interval '123456 microseconds' where id = $1`,
+      [made.id],
+    );
+    await statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(600) }));
+    const [same] = await opened.database.query('select sent_at = accepted_at as same from message where id = $1', [
+      made.id,
+    ]);
+    expect(same).toEqual({ same: true });
+  });
+
+  it('takes no time after the database’s present', async () => {
+    const made = await make('accepted');
+    await statuses.apply(report(made, 'sent', { occurredAt: new Date(Date.now() + 3_600_000) }));
+    const [past] = await opened.database.query(
+      'select sent_at <= clock_timestamp() as past from message where id = $1',
+      [made.id],
+    );
+    expect(past).toEqual({ past: true });
+  });
+
+  it('that an earlier attempt was sent withdraws the retry', async () => {
+    const made = await make('outcome_unknown');
+    await opened.database.execute(
+      `update message set status = 'queued', queued_at = clock_timestamp(), next_attempt_at = clock_timestamp(),
+         processing_at = null where id = $1`,
+      [made.id],
+    );
+    await statuses.apply(report(made, 'sent'));
+    const message = await row('message', made.id);
+    expect(message).toMatchObject({ status: 'sent', next_attempt_at: null, sent_at: message.queued_at });
+  });
+
+  it('about a replaced attempt proves delivery and nothing less', async () => {
+    const made = await make('processing');
+    const current = newId();
+    await opened.database.execute('update message set current_attempt_id = $2 where id = $1', [made.id, current]);
+    await statuses.apply(report(made, 'failed'));
+    await statuses.apply(report(made, 'sent'));
+    expect(await row('message', made.id)).toMatchObject({ status: 'processing', lease_until: expect.any(Date) });
+    await statuses.apply(report(made, 'delivered'));
+    expect(await row('message', made.id)).toMatchObject({ status: 'delivered', lease_until: null });
+  });
+});
+
+describe('many reports at once', () => {
+  it('of one message in one batch are applied one after the other', async () => {
+    const made = await make('accepted');
+    await Promise.all([
+      statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(9) })),
+      statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(8) })),
+      statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(5) })),
+      statuses.apply(report(made, 'read', { occurredAt: secondsAgo(7) })),
+    ]);
+    expect(await row('message', made.id)).toMatchObject({
+      status: 'read',
+      sent_at: secondsAgo(9),
+      delivered_at: secondsAgo(8),
+      read_at: secondsAgo(7),
+    });
+  });
+
+  it('harm no stranger where one of them can’t be stored', async () => {
+    const made = await Promise.all(Array.from({ length: 40 }, () => make('outcome_unknown')));
+    const poisoned = 17;
+    const results = await Promise.allSettled(
+      made.map((each, n) =>
+        statuses.apply(report(each, 'sent', n === poisoned ? { metaMessageId: 'wamid.\u0000' } : {})),
+      ),
+    );
+    expect(results.flatMap((result, n) => (result.status === 'rejected' ? n : []))).toEqual([poisoned]);
+    const sent = await opened.database.query(`select id from message where status = 'sent' and id = any($1)`, [
+      made.map((each) => each.id),
+    ]);
+    expect(sent).toHaveLength(39);
+  });
+
+  it('come to the highest evidence, however they interleave with each other and with the send’s own answers', async () => {
+    const told = fc.array(fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const), {
+      maxLength: 7,
+    });
+    // An attempt has one answer at the most.
+    const answer = fc.constantFrom(['accepted' as const], ['unknown' as const], []);
+    const repositories = Array.from({ length: 3 }, () => new StatusReportsRepository(opened.database));
+    const histories = fc.array(
+      fc.tuple(told, answer).map(([reports, answers]) => [...reports, ...answers]),
+      { minLength: 1, maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(histories, fc.array(fc.nat(), { minLength: 96, maxLength: 96 }), async (planned, order) => {
+        const all = await Promise.all(
+          planned.map(async (kinds) => ({ kinds, made: await make('processing'), seen: [] as Seen[] })),
+        );
+        const steps = all
+          .flatMap((history) => history.kinds.map((kind) => ({ history, kind })))
+          .map((step, n) => ({ ...step, key: order[n] ?? 0 }))
+          .sort((a, b) => a.key - b.key);
+        await Promise.all(
+          steps.map(async ({ history: { made, seen }, kind }, n) => {
+            const repository = repositories[n % repositories.length] ?? statuses;
+            if (kind === 'accepted') await outcomes.record(accepted(made));
+            else if (kind === 'unknown') await outcomes.record({ ...accepted(made), ...UNKNOWN });
+            else await repository.apply(report(made, kind));
+            seen.push((await row('message', made.id)) as unknown as Seen);
+          }),
+        );
+        for (const { kinds, made, seen } of all) {
+          const end = (await row('message', made.id)) as unknown as Seen;
+          expect(end.status).toBe(highest(kinds));
+          for (const before of seen) expect(RANK[end.status]).toBeGreaterThanOrEqual(RANK[before.status]);
+          const times = [end.queued_at, end.processing_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at];
+          const reached = times.flatMap((time) => time?.getTime() ?? []);
+          expect(reached).toEqual([...reached].sort((a, b) => a - b));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
+
+type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
+
+const UNKNOWN = { status: 'outcome_unknown', attemptStatus: 'unknown', metaMessageId: null, httpStatus: null } as const;
+
+function accepted(made: Made) {
+  return {
+    attemptId: made.attemptId,
+    messageId: made.id,
+    status: 'accepted' as const,
+    attemptStatus: 'accepted' as const,
+    metaMessageId: made.metaMessageId,
+    httpStatus: 200,
+    platformCode: null,
+    platformMessage: null,
+    category: null,
+    traceId: null,
+    delayMs: 0,
+    countTry: false,
+  };
+}
+
+const RANK: Record<OutboundStatus, number> = {
+  queued: 0,
+  processing: 0,
+  outcome_unknown: 1,
+  accepted: 2,
+  sent: 3,
+  failed: 4,
+  delivered: 5,
+  read: 6,
+};
+
+/** The model: the best that anybody said of the one attempt there is. */
+function highest(kinds: readonly string[]): OutboundStatus {
+  for (const status of ['read', 'delivered', 'failed', 'sent', 'accepted'] as const) {
+    if (kinds.includes(status)) return status;
+  }
+  return kinds.includes('unknown') ? 'outcome_unknown' : 'processing';
+}
