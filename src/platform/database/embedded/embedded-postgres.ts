@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -14,14 +13,7 @@ import { EmbeddedPostgresError, EmbeddedPostgresInUseError, errorCode } from './
 import { type ExistingCluster, findFooting, takeOver } from './footing.js';
 import { InstanceLock, isPassing } from './instance-lock.js';
 import { launch } from './launch.js';
-import {
-  clearOrphans,
-  isAlive,
-  readPostmaster,
-  removeEmptyPostmasterFile,
-  standingOf,
-  waitUntil,
-} from './postmaster.js';
+import { clearOrphans, isAlive, readPostmaster, removeStalePostmaster, standingOf, waitUntil } from './postmaster.js';
 import { findPrograms } from './programs.js';
 import { Server, type ServerExit } from './server.js';
 import { ServerLog } from './server-log.js';
@@ -100,7 +92,7 @@ async function startAnew(context: Context, existing: ExistingCluster | undefined
   const systemDir = resolve(options.systemDir ?? '/var/lib/herald');
   const footing = await findFooting({ dataDir, systemDir, existing, programs, log });
   if (footing.home !== dataDir) await removeLeftovers(footing.home);
-  if (existing !== undefined) await removeEmptyPostmasterFile(existing.path);
+  if (existing !== undefined) await removeStalePostmaster(existing.path);
   const cluster = existing ?? (await createCluster(footing, dataDir, settings['fsync'] !== 'off'));
   await takeOver(footing.account, cluster);
   const notes = await readNotes(cluster.path);
@@ -135,13 +127,7 @@ async function adopt(context: Context, cluster: ExistingCluster): Promise<Runnin
     const postmaster = await readPostmaster(cluster.path);
     if (postmaster === undefined) return undefined;
     const standing = await standingOf(postmaster, cluster.path);
-    if (standing === 'dead') return undefined;
-    if (standing === 'reused') {
-      // PostgreSQL would believe the number and refuse to start. First its orphans, which it tells by this file.
-      if (!(await clearOrphans(cluster.path, log))) continue;
-      await rm(join(cluster.path, 'postmaster.pid'), { force: true });
-      return undefined;
-    }
+    if (standing === 'dead' || standing === 'reused') return undefined;
     if (performance.now() > until) {
       throw new EmbeddedPostgresError(
         `PostgreSQL (process ${postmaster.pid}) in ${dataDir} neither answers nor ends; see ${context.serverLog.path}.`,

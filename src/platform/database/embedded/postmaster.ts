@@ -25,24 +25,22 @@ export async function readPostmaster(clusterPath: string): Promise<Postmaster | 
   return Number.isInteger(pid) && pid > 0 ? { pid, port, status: (lines[7] ?? '').trim() } : undefined;
 }
 
-/** Removes a `postmaster.pid` without contents, as a crash of the machine may leave it: PostgreSQL refuses to start. */
-export async function removeEmptyPostmasterFile(clusterPath: string): Promise<void> {
-  const file = join(clusterPath, 'postmaster.pid');
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text?.trim() === '') await rm(file);
-}
-
 /** Whether a process runs; one that has ended and was not collected by its parent does not. */
 export async function isAlive(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (errorCode(error) !== 'EPERM') return false;
-  }
+  if (!exists(pid)) return false;
   if (process.platform !== 'linux') return true;
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   // `pid (name) S ...`; the name may hold anything, also brackets.
   return state !== undefined && !/^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2));
+}
+
+/** Whether the system knows that number, be it of a process that has ended. */
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
 }
 
 export type Standing =
@@ -65,6 +63,21 @@ export async function standingOf(postmaster: Postmaster, clusterPath: string): P
   } catch (error) {
     return errorCode(error) === 'ENOENT' ? 'dead' : 'unknown';
   }
+}
+
+/**
+ * Removes a `postmaster.pid` that would keep PostgreSQL from starting for no reason: it believes any number that exists,
+ * be it another process's by now or that of an ended one that nobody has collected, and stumbles over an empty file,
+ * as a crash of the machine may leave it. Only after `clearOrphans`: PostgreSQL itself would tell them by this file.
+ */
+export async function removeStalePostmaster(clusterPath: string): Promise<void> {
+  const file = join(clusterPath, 'postmaster.pid');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return;
+  const postmaster = await readPostmaster(clusterPath);
+  const standing = postmaster === undefined ? 'dead' : await standingOf(postmaster, clusterPath);
+  const believed = postmaster !== undefined && exists(postmaster.pid);
+  if (text.trim() === '' || standing === 'reused' || (standing === 'dead' && believed)) await rm(file, { force: true });
 }
 
 /** Process ids of PostgreSQL on this cluster; empty on systems that do not tell. */
