@@ -6,6 +6,7 @@ export function welcome(demo: DemoFile): string {
   const body = JSON.stringify({
     connection_id: demo.connection_id,
     to: demo.recipients[0]?.to,
+    type: 'text',
     text: { body: 'Hello from Herald' },
   });
   return [

@@ -1,0 +1,58 @@
+// Writes the generated files, or with --check says which of them are out of date.
+import 'reflect-metadata';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildIfStale, reportBuild } from './build-if-stale.mjs';
+import { renderEnvExample } from './lib/env-example.mjs';
+import { renderErrorsPage } from './lib/errors-page.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const COMMAND = 'npm run generate';
+
+const startedAt = performance.now();
+reportBuild(await buildIfStale(), performance.now() - startedAt);
+
+/** A module of the built application; the API's descriptions exist only there, since the compiler makes them. */
+const built = (path) => import(new URL(`../dist/src/${path}`, import.meta.url).href);
+
+async function describeApi() {
+  const [{ NestFactory }, { AppModule }, { loadConfig }, { buildOpenApiDocument }] = await Promise.all([
+    import('@nestjs/core'),
+    built('app.module.js'),
+    built('platform/config/load-config.js'),
+    built('platform/http/swagger.js'),
+  ]);
+  // A preview instantiates nothing: no database, no queue.
+  const config = loadConfig({ env: {}, persistSecrets: false });
+  const app = await NestFactory.create(AppModule.with(config), { preview: true, logger: false, abortOnError: false });
+  return `${JSON.stringify(buildOpenApiDocument(app), null, 2)}\n`;
+}
+
+async function generate() {
+  const openapi = await describeApi();
+  const { SETTINGS } = await built('platform/config/settings.js');
+  // Their tables were loaded with the application.
+  const { declaredErrors } = await built('common/define-errors.js');
+  const { ERROR_STATUS } = await built('common/app-error.js');
+  return {
+    '.env.example': renderEnvExample(SETTINGS),
+    'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
+    'openapi.json': openapi,
+  };
+}
+
+const isCheck = process.argv.includes('--check');
+const stale = [];
+for (const [path, content] of Object.entries(await generate())) {
+  const file = join(ROOT, path);
+  if (existsSync(file) && readFileSync(file, 'utf8') === content) continue;
+  stale.push(path);
+  if (!isCheck) writeFileSync(file, content);
+}
+if (isCheck && stale.length > 0) {
+  process.stderr.write(`out of date: ${stale.join(', ')}\nmend it with: ${COMMAND}\n`);
+  process.exitCode = 1;
+} else if (stale.length > 0) {
+  process.stdout.write(`wrote ${stale.join(', ')}\n`);
+}
