@@ -22,8 +22,8 @@ function clientOf(baseUrl: string, options: Partial<CloudApiClientOptions> = {})
   const client = new CloudApiClient({
     baseUrl,
     apiVersion: 'v26.0',
-    headersTimeoutMs: 300,
-    bodyTimeoutMs: 300,
+    headersTimeoutMs: 5_000,
+    bodyTimeoutMs: 5_000,
     ...options,
   });
   closers.unshift(() => client.close());
@@ -126,9 +126,7 @@ describe('an answer that comes', () => {
   });
 
   it('in time, though late', async () => {
-    const [outcome] = await outcomeOf((socket) => setTimeout(() => socket.write(accepted()), 250), {
-      headersTimeoutMs: 3_000,
-    });
+    const [outcome] = await outcomeOf((socket) => setTimeout(() => socket.write(accepted()), 250));
     expect(outcome).toMatchObject({ kind: 'accepted' });
   });
 
@@ -156,7 +154,7 @@ describe('an answer that comes', () => {
       const timer = setInterval(() => socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`), 1);
       socket.on('close', () => clearInterval(timer));
     });
-    const client = clientOf(server.url, { bodyTimeoutMs: 5_000 });
+    const client = clientOf(server.url);
     const start = performance.now();
     expect(await send(client)).toMatchObject({ kind: 'unknown', httpStatus: 200 });
     // The limit ended it, not the 5 s.
@@ -240,7 +238,9 @@ describe('other calls', () => {
     ['silence', null, { kind: 'timeout', status: null }],
   ])('tell %s apart', async (_name, bytes, expected) => {
     const server = await serve((socket) => bytes !== null && socket.write(bytes));
-    const result = await clientOf(server.url).request({ method: 'POST', path: '/1/x', token: TOKEN, json: {} });
+    const patience = bytes === null ? { headersTimeoutMs: 300, bodyTimeoutMs: 300 } : {};
+    const client = clientOf(server.url, patience);
+    const result = await client.request({ method: 'POST', path: '/1/x', token: TOKEN, json: {} });
     expect(result).toMatchObject({ ok: false, ...expected });
   });
 
@@ -297,7 +297,7 @@ describe('other calls', () => {
 describe('close', () => {
   it('lets what is on the wire come to its end, and gives up what waits', async () => {
     const server = await serve((socket) => setTimeout(() => socket.write(accepted()), 200));
-    const client = clientOf(server.url, { connections: 1, headersTimeoutMs: 3_000 });
+    const client = clientOf(server.url, { connections: 1 });
     const first = send(client);
     const second = send(client);
     await eventually(() => server.requests.length === 1);

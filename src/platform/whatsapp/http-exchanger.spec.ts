@@ -23,9 +23,9 @@ async function serve(react: Reaction, certificate?: { key: string; cert: string 
 function exchangerOf(origin: string, options: Partial<HttpExchangerOptions> = {}): HttpExchanger {
   const http = new HttpExchanger({
     origin,
-    connectTimeoutMs: 300,
-    headersTimeoutMs: 300,
-    bodyTimeoutMs: 300,
+    connectTimeoutMs: 3_000,
+    headersTimeoutMs: 5_000,
+    bodyTimeoutMs: 5_000,
     connections: 8,
     ...options,
   });
@@ -44,6 +44,9 @@ function post(http: HttpExchanger, change: Partial<ExchangeRequest> = {}): Promi
     ...change,
   });
 }
+
+/** Where the clock is what is tried. Undici's own count to within a second. */
+const IMPATIENT = { connectTimeoutMs: 300, headersTimeoutMs: 300, bodyTimeoutMs: 300 };
 
 const WRITTEN = { kind: 'broken', written: true };
 const UNWRITTEN = { kind: 'broken', written: false, timedOut: false };
@@ -75,7 +78,7 @@ describe('nothing was written', () => {
   });
 
   it('where the name server hangs', async () => {
-    const http = exchangerOf('http://graph.invalid', { lookup: () => {} });
+    const http = exchangerOf('http://graph.invalid', { ...IMPATIENT, lookup: () => {} });
     expect(await post(http)).toEqual({ ...UNWRITTEN, code: 'UND_ERR_CONNECT_TIMEOUT' });
   });
 
@@ -83,7 +86,7 @@ describe('nothing was written', () => {
     const deaf = await startDeafListener();
     closers.push(() => deaf.stop());
     await deaf.fill();
-    expect(await post(exchangerOf(`http://127.0.0.1:${deaf.port}`))).toEqual({
+    expect(await post(exchangerOf(`http://127.0.0.1:${deaf.port}`, IMPATIENT))).toEqual({
       ...UNWRITTEN,
       code: 'UND_ERR_CONNECT_TIMEOUT',
     });
@@ -99,7 +102,7 @@ describe('nothing was written', () => {
 
   it('where TLS meets a plain port that says nothing', async () => {
     const server = await serve(() => {});
-    const exchange = await post(exchangerOf(server.url.replace('http:', 'https:')));
+    const exchange = await post(exchangerOf(server.url.replace('http:', 'https:'), IMPATIENT));
     expect(exchange).toEqual({ ...UNWRITTEN, code: 'UND_ERR_CONNECT_TIMEOUT' });
   });
 
@@ -130,7 +133,7 @@ describe('it may have been written', () => {
   it('where the kernel took the request and nobody reads it', async () => {
     const deaf = await startDeafListener();
     closers.push(() => deaf.stop());
-    const http = exchangerOf(`http://127.0.0.1:${deaf.port}`, { bodyTimeoutMs: 5_000 });
+    const http = exchangerOf(`http://127.0.0.1:${deaf.port}`, { ...IMPATIENT, bodyTimeoutMs: 5_000 });
     expect(await post(http)).toEqual({
       ...WRITTEN,
       timedOut: true,
@@ -140,7 +143,7 @@ describe('it may have been written', () => {
 
   it('where the answer does not come in time', async () => {
     const server = await serve(() => {});
-    expect(await post(exchangerOf(server.url))).toMatchObject({ ...WRITTEN, timedOut: true });
+    expect(await post(exchangerOf(server.url, IMPATIENT))).toMatchObject({ ...WRITTEN, timedOut: true });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -163,7 +166,7 @@ describe('it may have been written', () => {
       const timer = setInterval(() => socket.write('x-drip: 1\r\n'), 20);
       socket.on('close', () => clearInterval(timer));
     });
-    expect(await post(exchangerOf(server.url))).toMatchObject({ ...WRITTEN, timedOut: true });
+    expect(await post(exchangerOf(server.url, IMPATIENT))).toMatchObject({ ...WRITTEN, timedOut: true });
   });
 });
 
@@ -182,7 +185,7 @@ describe('a status that came', () => {
       socket.on('close', () => clearInterval(timer));
     });
     const start = performance.now();
-    expect(await post(exchangerOf(server.url))).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post(exchangerOf(server.url, IMPATIENT))).toMatchObject({ kind: 'answered', status: 200 });
     // 300 ms for the headers and 300 for the body.
     expect(performance.now() - start).toBeLessThan(3_000);
   });
@@ -265,12 +268,12 @@ describe('notAfter', () => {
   });
 
   it('ends the wait for a socket, and the request is not written when one comes free', async () => {
-    const server = await serve((socket) => setTimeout(() => socket.write(accepted()), 400));
-    const http = exchangerOf(server.url, { connections: 1, headersTimeoutMs: 5_000 });
+    const server = await serve((socket) => setTimeout(() => socket.write(accepted()), 1_500));
+    const http = exchangerOf(server.url, { connections: 1 });
     const first = post(http);
     const start = performance.now();
     const waiting = await Promise.all([1, 2, 3].map(() => post(http, { notAfter: start + 100 })));
-    expect(performance.now() - start).toBeLessThan(350);
+    expect(performance.now() - start).toBeLessThan(1_200);
     expect(waiting).toEqual(waiting.map(() => ({ ...UNWRITTEN, code: 'TOO_LATE' })));
     expect(await first).toMatchObject({ kind: 'answered' });
     expect(await post(http, { body: Buffer.from('last') })).toMatchObject({ kind: 'answered' });
@@ -278,10 +281,10 @@ describe('notAfter', () => {
   });
 
   it('ends the wait for a connection', async () => {
-    const http = exchangerOf('http://graph.invalid', { lookup: () => {}, connectTimeoutMs: 2_000 });
+    const http = exchangerOf('http://graph.invalid', { lookup: () => {}, connectTimeoutMs: 5_000 });
     const start = performance.now();
     expect(await post(http, { notAfter: start + 100 })).toEqual({ ...UNWRITTEN, code: 'TOO_LATE' });
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(3_000);
   });
 
   it('is asked again in the very moment of writing, not only by a timer', async () => {
@@ -376,12 +379,19 @@ describe('under a storm of faults', () => {
     const exchanges = await Promise.all(
       Array.from({ length: 1_500 }, (_, i) =>
         delay(i % 97).then(() =>
-          post(http, { body: Buffer.from(String(i)), notAfter: performance.now() + (i % 13) * 20 }),
+          post(http, {
+            body: Buffer.from(String(i)),
+            notAfter: performance.now() + (i % 13 === 12 ? 20_000 : (i % 13) * 20),
+          }),
         ),
       ),
     );
     const answered = exchanges.filter(({ kind }) => kind === 'answered').length;
-    expect(answered).toBeGreaterThan(100);
+    // One call in thirteen has all the time it needs, one has none: both ends are always there, on a slow machine too.
+    expect(answered).toBeGreaterThan(20);
+    expect(
+      exchanges.filter((exchange) => exchange.kind === 'broken' && exchange.code === 'TOO_LATE').length,
+    ).toBeGreaterThan(100);
     expect(Math.max(...seen.values())).toBe(1);
     exchanges.forEach((exchange, i) => {
       // What is said not to have been written never arrived.

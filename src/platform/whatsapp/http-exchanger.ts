@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupFunction } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { Pool, type Dispatcher } from 'undici';
 import type { BrokenExchange, Exchange } from './exchange.js';
 import { shareLookups } from './shared-lookup.js';
@@ -72,7 +73,12 @@ export class HttpExchanger {
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
       // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
-      connect: { rejectUnauthorized: true, lookup: shareLookups(options.lookup), ca: options.ca },
+      connect: {
+        rejectUnauthorized: true,
+        lookup: shareLookups(options.lookup),
+        // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
+        secureContext: createSecureContext({ ca: options.ca }),
+      },
     });
     subscribe(SENT_HEADERS, this.onSentHeaders);
   }
