@@ -6,7 +6,7 @@ function shuffled(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .reverse()
+      .toReversed()
       .map(([key, item]) => [key, shuffled(item)]),
   );
 }

@@ -54,7 +54,7 @@ describe('the journal', () => {
       expect(new Set(items.map((item) => item.id)).size).toBe(150);
       expect(items).toHaveLength(150);
       const keys = items.map((item) => `${item.created_at} ${item.id}`);
-      expect(keys).toEqual([...keys].sort().reverse());
+      expect(keys).toEqual(keys.toSorted().toReversed());
     }
   }, 60_000);
 

@@ -79,13 +79,13 @@ describe('202', () => {
 });
 
 describe('400', () => {
-  it.each([
+  it.each<[string, Record<string, string>, string]>([
     ['missing', {}, 'IDEMPOTENCY_KEY_REQUIRED'],
     ['not a UUID', { 'idempotency-key': 'order-1' }, 'IDEMPOTENCY_KEY_INVALID'],
     ['empty', { 'idempotency-key': '' }, 'IDEMPOTENCY_KEY_REQUIRED'],
   ])('when the Idempotency-Key is %s', async (_name, headers, code) => {
     const body = { connection_id: workspace.connection.id, to: '15550100001', body: 'x' };
-    const response = await workspace.api.post('/messages', body, { headers: headers as Record<string, string> });
+    const response = await workspace.api.post('/messages', body, { headers });
     expect([response.status, codeOf(response)]).toEqual([400, code]);
   });
 

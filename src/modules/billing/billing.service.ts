@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { billingErrors } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 
 /** Says what a workspace may do for its money. */
@@ -7,12 +8,13 @@ export class BillingService {
   constructor(private readonly billing: BillingRepository) {}
 
   /**
-   * Whether the workspace has paid for the API now.
+   * Lets pass who has paid for the API now.
    *
    * @param knownUntil what the caller's key said at most two seconds ago; a refusal is confirmed in the database.
+   * @throws SUBSCRIPTION_REQUIRED (402).
    */
-  async hasApiTime(organizationId: string, knownUntil: Date | null): Promise<boolean> {
-    if (knownUntil !== null && knownUntil.getTime() > Date.now()) return true;
-    return this.billing.hasApiTime(organizationId);
+  async requireApiTime(organizationId: string, knownUntil: Date | null): Promise<void> {
+    if (knownUntil !== null && knownUntil.getTime() > Date.now()) return;
+    if (!(await this.billing.hasApiTime(organizationId))) throw billingErrors.SUBSCRIPTION_REQUIRED();
   }
 }

@@ -42,11 +42,17 @@ export class ConnectionsService {
     return found;
   }
 
-  /** As `getById`, read from the database: a refusal must not rest on a cached answer. */
-  async getFresh(organizationId: string, id: string): Promise<Connection> {
-    const found = await this.connections.findById(organizationId, id);
-    if (found === null) throw connectionsErrors.CONNECTION_NOT_FOUND();
-    return found;
+  /**
+   * The connection, if it can send. A refusal is confirmed in the database: it must not rest on a cached answer.
+   *
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409).
+   */
+  async getReady(organizationId: string, id: string): Promise<Connection> {
+    const cached = await this.find(organizationId, id);
+    if (cached?.status === 'connected') return cached;
+    const fresh = await this.getFresh(organizationId, id);
+    if (fresh.status !== 'connected') throw connectionsErrors.CONNECTION_NOT_READY({ status: fresh.status });
+    return fresh;
   }
 
   /** Routes a notification; returns null for a number that is not ours. At most two seconds old. */
@@ -105,6 +111,12 @@ export class ConnectionsService {
       throw connectionsErrors.CONNECTION_NOT_FOUND();
     }
     await this.changed(id);
+  }
+
+  private async getFresh(organizationId: string, id: string): Promise<Connection> {
+    const found = await this.connections.findById(organizationId, id);
+    if (found === null) throw connectionsErrors.CONNECTION_NOT_FOUND();
+    return found;
   }
 
   private async changed(id: string): Promise<void> {

@@ -39,7 +39,7 @@ export class MessagesRepository {
        from message_attempt where message_id = $2 and organization_id = $1 order by number desc limit 100`,
       [organizationId, messageId],
     );
-    return rows.map(attemptOf).reverse();
+    return rows.map(attemptOf).toReversed();
   }
 
   /**

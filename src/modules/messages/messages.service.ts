@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { isUuid, newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
-import { billingErrors } from '../billing/billing.errors.js';
 import { BillingService } from '../billing/billing.service.js';
-import { connectionsErrors } from '../connections/connections.errors.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { AcceptRepository, type Accepted } from './accept.repository.js';
@@ -202,20 +200,17 @@ export class MessagesService {
     return replay(known, fingerprint);
   }
 
-  private async requirePayment(sender: Sender): Promise<void> {
-    if (await this.billing.hasApiTime(sender.organizationId, sender.apiPaidUntil)) return;
-    throw billingErrors.SUBSCRIPTION_REQUIRED();
+  private requirePayment(sender: Sender): Promise<void> {
+    return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);
   }
 
-  /** The connection, ready to send; a refusal is confirmed in the database, past the cache. */
+  /** The body of a request names a connection: one that does not exist is a fault of the body. */
   private async readyConnection(organizationId: string, id: string): Promise<Connection> {
-    const cached = await this.connections.find(organizationId, id);
-    if (cached?.status === 'connected') return cached;
-    const fresh = await this.connections.getFresh(organizationId, id).catch((error: unknown) => {
-      throw error instanceof AppError ? error.withKind('unprocessable') : error;
-    });
-    if (fresh.status !== 'connected') throw connectionsErrors.CONNECTION_NOT_READY({ status: fresh.status });
-    return fresh;
+    try {
+      return await this.connections.getReady(organizationId, id);
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
+    }
   }
 
   private async requireSendable(organizationId: string, message: Message): Promise<void> {

@@ -61,7 +61,7 @@ async function withMigrations<T>(url: string, work: (dataSource: DataSource) => 
   const dataSource = new DataSource({
     ...dataSourceOptions({ url, poolSize: 2, queryTimeoutMs: 0 }),
     extra: { statement_timeout: 0, query_timeout: 0 },
-  } as DataSourceOptions);
+  });
   await dataSource.initialize();
   try {
     const lock = dataSource.createQueryRunner();

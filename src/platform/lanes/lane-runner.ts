@@ -57,7 +57,7 @@ export class LaneRunner<T> {
   /** Tells a drain of this process that rows came; false where none runs, and the queue must be used. */
   touch(laneKey: string): boolean {
     const lane = this.local.get(laneKey);
-    if (lane?.drain == null || this.stopping) return false;
+    if (lane === undefined || lane.drain === null || this.stopping) return false;
     lane.touched = true;
     lane.settled.notify();
     return true;

@@ -127,7 +127,7 @@ export const interactiveVariant: MessageVariant = {
   types: ['interactive'],
   shape: bodyShape({ type: oneOf(['interactive']), interactive }),
   normalize: (body) => {
-    const content = body.interactive as { body: { text: string } };
-    return { type: 'interactive', content: content as unknown as Record<string, unknown>, body: content.body.text };
+    const content = body.interactive as Record<string, unknown> & { body: { text: string } };
+    return { type: 'interactive', content, body: content.body.text };
   },
 };
