@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../platform/config/config.js';
 import { ConfigError, loadConfig } from '../platform/config/load-config.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
+import { readEnvFile } from './env-file.js';
 import { startHerald, type Herald } from './herald.js';
 import { StartError } from './start-error.js';
 import { Teardown } from './teardown.js';
@@ -17,6 +18,7 @@ const HALT_WITHIN_MS = 5_000;
 
 /** The whole life of a Herald process: settings, start, signals, stop. Ends the process. */
 export async function runHerald(): Promise<void> {
+  readEnvFile();
   const config = readConfig();
   if (config === null) process.exit(EXIT_CONFIG);
   const logger = new HeraldLogger(config.process);
@@ -58,7 +60,13 @@ class HeraldProcess {
       const herald = await this.starting;
       if (this.ending) return;
       logger.log(
-        { msg: 'ready', ms: timeline.elapsedMs, roles: config.process.roles, phases: timeline.summary() },
+        {
+          msg: 'ready',
+          ms: timeline.elapsedMs,
+          roles: config.process.roles,
+          base_url: herald.baseUrl,
+          phases: timeline.summary(),
+        },
         'Herald',
       );
       // On standard error: standard output may be a file of JSON lines.

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { readEnvFile } from '../bootstrap/env-file.js';
 import { buildProgram } from './program.js';
 
+readEnvFile();
 await buildProgram().parseAsync();

@@ -73,7 +73,7 @@ export function addConnectionCommands(program: Command): void {
     async ({ app }, options, id = '') => {
       const connections = app.get(ConnectionsService);
       await connections.setStatus(options.workspace, id, 'disconnected');
-      const changed = await connections.getFresh(options.workspace, id);
+      const changed = await connections.getById(options.workspace, id);
       return { data: bodyOf(changed), text: `Disconnected ${changed.phoneNumber}.` };
     },
   );

@@ -1,0 +1,122 @@
+import { runHerald, temporaryDataDir } from '../support/herald-process.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+describe('herald', () => {
+  let app: TestApp;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    app = await startTestApp();
+    env = {
+      DATABASE_URL: app.databaseUrl,
+      DATA_DIR: app.dataDir,
+      WHATSAPP_API_URL: app.simulatorUrl ?? '',
+      ...(process.env.REDIS_URL === undefined ? {} : { REDIS_URL: process.env.REDIS_URL }),
+    };
+  });
+
+  afterAll(async () => {
+    await app.stop();
+  });
+
+  /** Runs a command without spaces in its arguments, and reads its JSON. */
+  async function json<T>(command: string): Promise<T> {
+    const { code, stdout, stderr } = await runHerald([...command.split(' '), '--json'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout) as T;
+  }
+
+  it('makes a workspace that can send: workspace, subscription, key, number', async () => {
+    const workspace = await json<{ id: string }>('workspace create --name Acme');
+    const paid = await json<{ api_paid_until: string }>(
+      `subscription set --workspace ${workspace.id} --paid-until 2099-12-31`,
+    );
+    expect(paid.api_paid_until).toBe('2099-12-31T23:59:59.999Z');
+    const key = await json<{ key: string; scopes: string[] }>(
+      `key create --workspace ${workspace.id} --scopes connections:read --expires-in 30d`,
+    );
+    expect(key.scopes).toEqual(['connections:read']);
+
+    const number = { phoneNumberId: '123456789012345', wabaId: '543210987654321' };
+    app.simulator.registerNumber({ ...number, displayPhoneNumber: '+1 555-010-9999', verifiedName: 'Acme' });
+    const add = `connection add --workspace ${workspace.id} --token - --json`;
+    const ids = `--phone-number-id ${number.phoneNumberId} --waba-id ${number.wabaId}`;
+    const added = await runHerald(`${add} ${ids}`.split(' '), env, 'a-secret-token\n');
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    expect(added.stdout).not.toContain('a-secret-token');
+
+    const { body } = await app.api.as(key.key).get('/connections');
+    expect(body.data).toMatchObject([{ phone_number: '15550109999', status: 'connected' }]);
+    const [connection] = await json<{ id: string; verified_name: string }[]>(
+      `connection list --workspace ${workspace.id}`,
+    );
+    expect(connection?.verified_name).toBe('Acme');
+    await json(`connection disconnect ${connection?.id} --workspace ${workspace.id}`);
+    const after = await app.api.as(key.key).get('/connections');
+    expect(after.body.data).toMatchObject([{ status: 'disconnected' }]);
+  });
+
+  it('rotates and revokes keys, and a running service follows', async () => {
+    const { workspace, key } = await app.sender();
+    const fresh = await json<{ id: string; key: string }>(`key rotate ${key.id} --overlap 0s`);
+    expect((await app.api.as(key.text).get('/connections')).status).toBe(401);
+    expect((await app.api.as(fresh.key).get('/connections')).status).toBe(200);
+    await json(`key revoke ${fresh.id}`);
+    expect((await app.api.as(fresh.key).get('/connections')).body.error.code).toBe('API_KEY_REVOKED');
+    const keys = await json<{ revoked_at: string | null }[]>(`key list --workspace ${workspace.id}`);
+    expect(keys.map((each) => each.revoked_at !== null)).toEqual([true, true]);
+  });
+
+  it('says what is wrong and exits with 1', async () => {
+    const unknown = '01890000-0000-7000-8000-000000000000';
+    const plain = await runHerald(['key', 'list', '--workspace', unknown], env);
+    expect(plain).toMatchObject({ code: 1, stdout: '', stderr: `herald: there is no workspace ${unknown}\n` });
+    const asJson = await runHerald(['key', 'list', '--workspace', unknown, '--json'], env);
+    expect(asJson.code).toBe(1);
+    expect(JSON.parse(asJson.stdout)).toEqual({ error: { message: `there is no workspace ${unknown}` } });
+    const scopes = await runHerald(['key', 'create', '--workspace', unknown, '--scopes', 'everything'], env);
+    expect(scopes.code).toBe(1);
+    expect(scopes.stderr).toContain('everything is no scope');
+  });
+
+  it('doctor finds nothing wrong here, and what is wrong elsewhere', async () => {
+    const findings = await json<{ check: string; status: string }[]>('doctor');
+    expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
+    expect(findings.map((finding) => finding.check).join()).toBe(
+      'settings,data folder,encryption keys,database,migrations,connections,durability,clock,stored tokens,queue,WhatsApp',
+    );
+    const broken = {
+      ...env,
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      WHATSAPP_API_URL: 'http://127.0.0.1:1',
+    };
+    const { code, stdout } = await runHerald(['doctor'], broken);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL database +can't be reached/m);
+    expect(stdout).toMatch(/^FAIL WhatsApp +http:\/\/127\.0\.0\.1:1 can't be reached/m);
+  });
+
+  it('doctor notices tokens that the encryption keys do not open', async () => {
+    await app.sender();
+    const other = { ...env, ENCRYPTION_KEYS: `7:${Buffer.alloc(32, 7).toString('base64')}` };
+    const { code, stdout } = await runHerald(['doctor'], other);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL stored tokens +sealed under key version 1, which ENCRYPTION_KEYS does not have/m);
+  });
+});
+
+describe('herald where no service runs', () => {
+  const dataDir = temporaryDataDir();
+  const env = { DATA_DIR: dataDir.path };
+
+  afterAll(() => dataDir.remove());
+
+  it('starts the embedded database for the time of a command', async () => {
+    const created = await runHerald(['workspace', 'create', '--name', 'Acme', '--json'], env);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    const listed = await runHerald(['workspace', 'list'], env);
+    expect(listed.stdout).toContain('Acme');
+    const again = await runHerald(['migrate', '--json'], env);
+    expect(JSON.parse(again.stdout)).toEqual({ migrations: [] });
+  });
+});

@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { ApiClient } from '../support/api-client.js';
+import { embeddedPostgresPid, HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { waitFor } from '../support/wait-for.js';
+
+interface DemoFile {
+  base_url: string;
+  api_key: string;
+  connection_id: string;
+  simulator_url: string;
+  recipients: { to: string; outcome: string }[];
+}
+
+function readDemo(dataDir: string): DemoFile {
+  return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as DemoFile;
+}
+
+describe('npm start without any setting', () => {
+  const dataDir = temporaryDataDir();
+  let herald: HeraldProcess;
+  let first: DemoFile;
+
+  beforeAll(async () => {
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
+    first = readDemo(dataDir.path);
+  });
+
+  afterAll(async () => {
+    await herald.end('SIGKILL');
+    const pid = embeddedPostgresPid(dataDir.path);
+    if (pid !== null) process.kill(pid, 'SIGINT');
+    await waitFor(() => embeddedPostgresPid(dataDir.path) === null);
+    dataDir.remove();
+  });
+
+  it('writes demo.json for its owner only', () => {
+    expect(statSync(join(dataDir.path, 'demo.json')).mode & 0o777).toBe(0o600);
+    expect(first).toMatchObject({ base_url: herald.ready.base_url, api_key: expect.stringMatching(/^hrld_live_/) });
+    expect(first.recipients).toHaveLength(13);
+  });
+
+  it('prints a first call that works as it is printed', () => {
+    const command = /^ +curl [\s\S]*?'$/m.exec(herald.stderr)?.[0] ?? '';
+    const answer = execFileSync('bash', ['-c', command], { encoding: 'utf8' });
+    expect(JSON.parse(answer)).toEqual({ data: { id: expect.any(String), status: 'queued' } });
+  });
+
+  it('has an open window with every number of the demo', async () => {
+    const api = new ApiClient(first.base_url, first.api_key);
+    for (const { to } of first.recipients) {
+      const message = { connection_id: first.connection_id, to, type: 'text', text: { body: 'Hello' } };
+      const answer = await api.post('/messages', message, { headers: { 'idempotency-key': crypto.randomUUID() } });
+      expect({ to, status: answer.status }).toEqual({ to, status: 202 });
+    }
+  });
+
+  it('refuses a second start on the same data with one sentence', async () => {
+    const second = await HeraldProcess.launch({ DATA_DIR: dataDir.path }).untilEnded();
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/^Herald cannot start: [^\n]+\n$/);
+  });
+
+  it('ends on SIGTERM with 0 and takes the database along; the next start has the same workspace and key', async () => {
+    const ended = await herald.end('SIGTERM');
+    expect(ended).toMatchObject({ code: 0, signal: null });
+    expect(ended.ms).toBeLessThan(10_000);
+    expect(embeddedPostgresPid(dataDir.path)).toBeNull();
+
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
+    // The goal is 3 s on a machine that does nothing else; other tests run beside this one.
+    expect(herald.ready.ms).toBeLessThan(9_000);
+    const second = readDemo(dataDir.path);
+    expect(second).toMatchObject({ api_key: first.api_key, connection_id: first.connection_id });
+    const { body } = await new ApiClient(second.base_url, second.api_key).get('/messages');
+    expect(body.data.length).toBeGreaterThan(0);
+  });
+
+  it('comes back after kill -9, with the database that lived on', async () => {
+    await herald.end('SIGKILL');
+    expect(embeddedPostgresPid(dataDir.path)).not.toBeNull();
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
+    const { status } = await new ApiClient(herald.ready.base_url, first.api_key).get('/connections');
+    expect(status).toBe(200);
+  });
+
+  it('stops at once on a second Ctrl-C, and still takes the database along', async () => {
+    herald.signal('SIGINT');
+    const ended = await herald.end('SIGINT');
+    expect([0, 130]).toContain(ended.code);
+    expect(embeddedPostgresPid(dataDir.path)).toBeNull();
+  });
+});
+
+describe('a start that cannot be', () => {
+  it('names all faulty settings together and exits with 78', async () => {
+    const env = { PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
+    const { code, stderr } = await HeraldProcess.launch(env).untilEnded();
+    expect(code).toBe(78);
+    expect(stderr).toContain('PORT must be a whole number');
+    expect(stderr).toContain('LOG_LEVEL must be one of');
+    expect(stderr).toContain('DATABASE_URL must be set in production');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('says which port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const database = await createTestDatabase();
+    const dataDir = temporaryDataDir();
+    const { code, stderr } = await HeraldProcess.launch({
+      DATABASE_URL: database.url,
+      DATA_DIR: dataDir.path,
+      PORT: String(port),
+    }).untilEnded();
+    other.close();
+    await database.drop();
+    dataDir.remove();
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `Herald cannot start: port ${port} is in use by another program: stop it, or start Herald with PORT=<another port>\n`,
+    );
+  });
+});

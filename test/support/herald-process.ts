@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from './project-files.js';
+import { waitFor } from './wait-for.js';
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+  /** From the signal, or the start, to the end. */
+  ms: number;
+}
+
+interface Ready {
+  ms: number;
+  phases: Record<string, number>;
+}
+
+/** What a child needs to run at all; settings of this process must not leak into it. */
+function bareEnvironment(): Record<string, string | undefined> {
+  const { PATH, HOME, TMPDIR, LANG } = process.env;
+  return { PATH, HOME, TMPDIR, LANG };
+}
+
+/** A folder for DATA_DIR that an ordinary user, as whom the database may run, can reach. */
+export function temporaryDataDir(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'herald-data-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** The built program in a process of its own. */
+export class HeraldProcess {
+  private output = { stdout: '', stderr: '' };
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly ended: Promise<unknown>,
+  ) {
+    child.stdout?.on('data', (chunk) => (this.output.stdout += String(chunk)));
+    child.stderr?.on('data', (chunk) => (this.output.stderr += String(chunk)));
+  }
+
+  /** Begins a start; `env` adds to free ports and JSON logs. */
+  static launch(env: Record<string, string>): HeraldProcess {
+    const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist/src/main.js')], {
+      cwd: tmpdir(),
+      env: { ...bareEnvironment(), PORT: '0', SIMULATOR_PORT: '0', LOG_FORMAT: 'json', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new HeraldProcess(child, once(child, 'close'));
+  }
+
+  /** As `launch`, and waits until it is ready. */
+  static async start(env: Record<string, string>): Promise<HeraldProcess> {
+    const herald = HeraldProcess.launch(env);
+    try {
+      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null, { timeoutMs: 30_000 });
+      if (herald.readyLine() === null) throw new Error('it ended');
+    } catch (error) {
+      herald.child.kill('SIGKILL');
+      throw new Error(`Herald did not start: ${JSON.stringify(herald.output)}`, { cause: error });
+    }
+    return herald;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get stderr(): string {
+    return this.output.stderr;
+  }
+
+  /** What the line "ready" says. */
+  get ready(): Ready & { base_url: string } {
+    const line = this.readyLine();
+    if (line === null) throw new Error('Herald is not ready');
+    return line;
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+    const from = performance.now();
+    this.child.kill(signal);
+    return this.untilEnded(from);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async untilEnded(from = performance.now()): Promise<Ended> {
+    await this.ended;
+    const { exitCode: code, signalCode: signal } = this.child;
+    return { code, signal, ...this.output, ms: Math.round(performance.now() - from) };
+  }
+
+  private readyLine(): (Ready & { base_url: string }) | null {
+    for (const line of this.output.stdout.split('\n')) {
+      if (line.includes('"msg":"ready"')) return JSON.parse(line) as Ready & { base_url: string };
+    }
+    return null;
+  }
+}
+
+/** Runs the command line to its end. */
+export async function runHerald(args: string[], env: Record<string, string>, input = ''): Promise<Ended> {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args], {
+    cwd: tmpdir(),
+    env: { ...bareEnvironment(), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
+  child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
+  child.stdin.end(input);
+  const from = performance.now();
+  await once(child, 'close');
+  return { code: child.exitCode, signal: child.signalCode, ...output, ms: Math.round(performance.now() - from) };
+}
+
+/** Process id of the embedded PostgreSQL of a data folder; null where none runs. */
+export function embeddedPostgresPid(dataDir: string): number | null {
+  const file = join(dataDir, 'postgres', 'postmaster.pid');
+  if (!existsSync(file)) return null;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return null;
+  }
+}
