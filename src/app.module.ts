@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { BillingModule } from './modules/billing/billing.module.js';
 import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
+import { NotificationsModule } from './modules/notifications/notifications.module.js';
 import { AccessModule } from './platform/access/access.module.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -30,6 +31,7 @@ import { WhatsappModule } from './platform/whatsapp/whatsapp.module.js';
     BillingModule,
     ConnectionsModule,
     MessagesModule,
+    NotificationsModule,
   ],
 })
 export class AppModule {

@@ -12,6 +12,8 @@ export interface ReceivedMessage {
   created: boolean;
 }
 
+type NewInbound = InboundReport & { id: string };
+
 interface StoredRow {
   id: string;
   connection_id: string;
@@ -42,26 +44,28 @@ export class InboundRepository {
   }
 
   private async commit(reports: InboundReport[], statements: Statements): Promise<ReceivedMessage[]> {
-    const byKey = new Map<string, InboundReport>();
+    const byKey = new Map<string, NewInbound>();
     for (const report of reports) {
-      const key = keyOf(report.connectionId, report.metaMessageId);
-      if (!byKey.has(key)) byKey.set(key, report);
+      const key = keyOf(report);
+      // Ids are given in the order of arrival, which is the order of the journal within a millisecond.
+      if (!byKey.has(key)) byKey.set(key, { ...report, id: newId() });
     }
     const ids = await this.read([...byKey.values()], statements);
     // In the order of the index: two batches that share messages then never wait for each other in a ring.
-    const fresh = [...byKey.keys()].filter((key) => !ids.has(key)).sort();
-    const created = new Set<string>();
-    if (fresh.length > 0) {
-      const news = fresh.flatMap((key) => byKey.get(key) ?? []);
-      for (const [key, id] of await this.insert(news, statements)) {
-        ids.set(key, id);
-        created.add(key);
-      }
-      const lost = fresh.filter((key) => !created.has(key)).flatMap((key) => byKey.get(key) ?? []);
-      for (const [key, id] of await this.read(lost, statements)) ids.set(key, id);
+    const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const news = fresh.map(([, message]) => message);
+    const created = await this.insert(news, statements);
+    for (const found of [
+      created,
+      await this.read(
+        news.filter((message) => !created.has(keyOf(message))),
+        statements,
+      ),
+    ]) {
+      for (const [key, id] of found) ids.set(key, id);
     }
     return reports.map((report) => {
-      const key = keyOf(report.connectionId, report.metaMessageId);
+      const key = keyOf(report);
       const messageId = ids.get(key);
       if (messageId === undefined) throw new Error('an inbound message that conflicted has no row');
       return { messageId, created: created.delete(key) };
@@ -78,16 +82,20 @@ export class InboundRepository {
     return idsOf(rows);
   }
 
-  private async insert(reports: readonly InboundReport[], statements: Statements): Promise<Map<string, string>> {
-    const { ids: conversationIds } = await enterSightings(reports.map(sightingOf), statements);
-    const rows = reports.map((report, index) => ({ ...report, id: newId(), conversationId: conversationIds[index] }));
-    const inBatch = new Map(rows.map((row) => [keyOf(row.connectionId, row.metaMessageId), row.id]));
-    const replies = rows.map((row) =>
-      row.contextMessageId === null
-        ? row
-        : { ...row, replyToMessageId: inBatch.get(keyOf(row.connectionId, row.contextMessageId)) },
-    );
-    return idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(replies)]));
+  /** Returns the ids of those that nobody else has stored meanwhile. */
+  private async insert(messages: readonly NewInbound[], statements: Statements): Promise<Map<string, string>> {
+    if (messages.length === 0) return new Map();
+    const { ids: conversationIds } = await enterSightings(messages.map(sightingOf), statements);
+    const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
+    const rows = messages.map((message, index) => ({
+      ...message,
+      conversationId: conversationIds[index],
+      replyToMessageId:
+        message.contextMessageId === null
+          ? null
+          : inBatch.get(keyOf({ ...message, metaMessageId: message.contextMessageId })),
+    }));
+    return idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(rows)]));
   }
 }
 
@@ -104,10 +112,12 @@ function sightingOf(report: InboundReport): Sighting {
 }
 
 function idsOf(rows: readonly StoredRow[]): Map<string, string> {
-  return new Map(rows.map((row) => [keyOf(row.connection_id, row.meta_message_id), row.id]));
+  return new Map(
+    rows.map((row) => [keyOf({ connectionId: row.connection_id, metaMessageId: row.meta_message_id }), row.id]),
+  );
 }
 
-function keyOf(connectionId: string, metaMessageId: string): string {
+function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionId' | 'metaMessageId'>): string {
   return `${connectionId}/${metaMessageId}`;
 }
 

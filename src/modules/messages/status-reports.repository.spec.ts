@@ -7,6 +7,9 @@ import type { StatusReport } from './messages.types.js';
 import { OutcomeRepository } from './outcome.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
+/** One second for the whole file, so that what is told and what is expected never lie on two sides of its end. */
+const STARTED = Math.floor(Date.now() / 1_000);
+
 let opened: OpenTestDatabase;
 let statuses: StatusReportsRepository;
 let outcomes: OutcomeRepository;
@@ -50,7 +53,7 @@ function report(made: Made, status: StatusReport['status'], change: Partial<Stat
 }
 
 function secondsAgo(seconds: number): Date {
-  return new Date((Math.floor(Date.now() / 1_000) - seconds) * 1_000);
+  return new Date((STARTED - seconds) * 1_000);
 }
 
 async function row(table: 'message' | 'message_attempt', id: string): Promise<Record<string, unknown>> {

@@ -1,0 +1,36 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Sweeps, type Sweep } from '../../platform/lanes/sweeps.js';
+import { NotificationsRepository } from './notifications.repository.js';
+import { NotificationsService } from './notifications.service.js';
+
+const BATCH = 200;
+const BATCH_BYTES = 8 * 1_024 * 1_024;
+const MAX_BATCHES = 20;
+
+/** Applies what is stored but was not applied: after a crash, or because what it belongs to was not known yet. */
+@Injectable()
+export class NotificationsSweep implements Sweep, OnModuleInit {
+  readonly name = 'notifications';
+  readonly everyMs = 1_000;
+
+  constructor(
+    private readonly notifications: NotificationsRepository,
+    private readonly service: NotificationsService,
+    private readonly sweeps: Sweeps,
+  ) {}
+
+  onModuleInit(): void {
+    this.sweeps.add(this);
+  }
+
+  async run(signal: AbortSignal): Promise<number> {
+    let tried = 0;
+    for (let batch = 0; batch < MAX_BATCHES && !signal.aborted; batch++) {
+      const due = await this.notifications.claimDue(BATCH, BATCH_BYTES);
+      if (due.length === 0) break;
+      await Promise.all(due.map((notification) => this.service.takeAgain(notification)));
+      tried += due.length;
+    }
+    return tried;
+  }
+}

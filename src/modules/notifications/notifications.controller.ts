@@ -1,0 +1,62 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Controller, Get, Header, Headers, HttpCode, Post, Query, Req } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Public } from '../../platform/access/public.decorator.js';
+import { Config } from '../../platform/config/config.js';
+import { BodyAs } from '../../platform/http/body-as.decorator.js';
+import type { HeraldRequest } from '../../platform/http/herald-request.js';
+import { BodyReserve } from './body-reserve.js';
+import { notificationsErrors } from './notifications.errors.js';
+import { NotificationsService } from './notifications.service.js';
+
+/** What the WhatsApp platform calls; its address is entered in the Meta app's webhook settings. */
+@Controller('platform/whatsapp/webhook')
+@Public()
+@ApiExcludeController()
+export class NotificationsController {
+  private readonly bodies = new BodyReserve();
+
+  constructor(
+    private readonly notifications: NotificationsService,
+    private readonly config: Config,
+  ) {}
+
+  /**
+   * Proves to the platform that this address is meant: the challenge is answered as it came.
+   *
+   * @throws {403} WEBHOOK_HANDSHAKE_REFUSED when the verify token is another one.
+   */
+  @Get()
+  @Header('Content-Type', 'text/plain; charset=utf-8')
+  handshake(@Query() query: Record<string, unknown>): string {
+    const challenge = query['hub.challenge'];
+    const isMeant = query['hub.mode'] === 'subscribe' && isSecret(query['hub.verify_token'], this.verifyToken);
+    if (!isMeant || typeof challenge !== 'string') throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
+    return challenge;
+  }
+
+  /**
+   * Takes a notification. 200 once it is stored, and applied where that was possible.
+   *
+   * @throws {401} NOTIFICATION_SIGNATURE_INVALID when the body was not signed with our app secret.
+   */
+  @Post()
+  @HttpCode(200)
+  @BodyAs('stream')
+  async take(@Req() req: HeraldRequest, @Headers('x-hub-signature-256') signature: string | undefined): Promise<void> {
+    // Nothing is read from those who do not even claim to be the platform.
+    if (signature === undefined) this.notifications.refuse();
+    await this.bodies.read(req, (body) => this.notifications.take(body, signature));
+  }
+
+  private get verifyToken(): string {
+    return this.config.whatsapp.verifyToken;
+  }
+}
+
+/** Compares digests, which are of one length whatever was given, in constant time. An empty secret is nobody's. */
+function isSecret(given: unknown, secret: string): boolean {
+  if (typeof given !== 'string' || secret === '') return false;
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(secret));
+}

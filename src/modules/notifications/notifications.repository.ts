@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statements } from '../../platform/database/database.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
+
+export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable';
+
+export interface NewNotification {
+  id: string;
+  /** The bytes as they came. */
+  body: Buffer;
+  state: Extract<NotificationState, 'stored' | 'unreadable'>;
+}
+
+export interface DueNotification {
+  id: string;
+  body: Buffer;
+  /** How often it was tried by the sweep, this time included. */
+  tries: number;
+  /** It came more than 24 hours ago. */
+  expired: boolean;
+}
+
+interface Mark {
+  id: string;
+  state: Exclude<NotificationState, 'stored'>;
+}
+
+/** A body larger than this is written by itself, so that no batch grows without bound. */
+const LARGE_BYTES = 64 * 1_024;
+/** The first try by the sweep is 5 s after the notification came, which is the column's default. */
+const FIRST_GAP_SECONDS = 20;
+const LONGEST_GAP_SECONDS = 3_600;
+
+/** The table `platform_notification`: every notification as it came, and whether it has been applied. */
+@Injectable()
+export class NotificationsRepository {
+  private readonly storing: GroupCommit<NewNotification, void>;
+  private readonly marking: GroupCommit<Mark, void>;
+
+  constructor(private readonly database: Database) {
+    this.storing = new GroupCommit(database, {
+      name: 'notification',
+      transactional: false,
+      commit: (notifications, statements) => this.insert(notifications, statements),
+    });
+    this.marking = new GroupCommit(database, {
+      name: 'notification mark',
+      maxBatch: 1_000,
+      maxWaiting: 100_000,
+      transactional: false,
+      commit: (marks, statements) => this.update(marks, statements),
+    });
+  }
+
+  /**
+   * Resolves once the notification is durable.
+   *
+   * @throws SERVICE_UNAVAILABLE (503) when too many wait or the outcome of the commit is unknown.
+   */
+  async store(notification: NewNotification): Promise<void> {
+    if (notification.body.length > LARGE_BYTES) await this.insert([notification], this.database);
+    else await this.storing.submit(notification);
+  }
+
+  /** Notes what became of a stored notification. */
+  async mark(id: string, state: Mark['state']): Promise<void> {
+    await this.marking.submit({ id, state });
+  }
+
+  /**
+   * Stored notifications whose turn it is, oldest turn first; each is left alone until its next turn, which comes later
+   * every time (20 s, 80 s ... an hour), so a process that dies over it costs a turn and nothing else.
+   *
+   * @param limit notifications at the most.
+   * @param maxBytes bodies up to about this many bytes, one at least.
+   */
+  claimDue(limit: number, maxBytes: number): Promise<DueNotification[]> {
+    return this.database.query<DueNotification>(CLAIM, [limit, maxBytes, FIRST_GAP_SECONDS, LONGEST_GAP_SECONDS]);
+  }
+
+  /** Resolves when no caller waits. */
+  async idle(): Promise<void> {
+    await Promise.all([this.storing.idle(), this.marking.idle()]);
+  }
+
+  private async insert(notifications: NewNotification[], statements: Statements): Promise<void[]> {
+    await statements.execute(
+      `insert into platform_notification (id, body, state)
+       select * from unnest($1::uuid[], $2::bytea[], $3::text[])`,
+      [
+        notifications.map((notification) => notification.id),
+        notifications.map((notification) => notification.body),
+        notifications.map((notification) => notification.state),
+      ],
+    );
+    return notifications.map(() => undefined);
+  }
+
+  private async update(marks: Mark[], statements: Statements): Promise<void[]> {
+    const ordered = marks.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    await statements.execute(
+      `update platform_notification n set state = m.state from unnest($1::uuid[], $2::text[]) as m (id, state)
+       where n.id = m.id and n.state = 'stored'`,
+      [ordered.map((mark) => mark.id), ordered.map((mark) => mark.state)],
+    );
+    return marks.map(() => undefined);
+  }
+}
+
+// now() and not clock_timestamp(), which no index could be searched with.
+const CLAIM = `
+with due as (
+  select id, next_try_at, octet_length(body) as bytes from platform_notification
+  where state = 'stored' and next_try_at <= now()
+  order by next_try_at limit $1 for update skip locked
+), measured as (
+  select id, sum(bytes) over (order by next_try_at, id) - bytes as bytes_before from due
+)
+update platform_notification n set tries = n.tries + 1,
+  next_try_at = clock_timestamp() + make_interval(secs => least($4::double precision, $3 * power(4, least(n.tries, 10))))
+from measured where n.id = measured.id and measured.bytes_before < $2
+returning n.id, n.body, n.tries, n.received_at < now() - interval '24 hours' as expired`;

@@ -1,0 +1,156 @@
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
+import { Config } from '../../platform/config/config.js';
+import { Counters } from '../../platform/operations/counters.js';
+import { parseWebhookBody, type WebhookPayload } from '../../platform/whatsapp/webhook-payload.js';
+import { verifySignature } from '../../platform/whatsapp/webhook-signature.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { Connection } from '../connections/connections.types.js';
+import { MessageEventsService } from '../messages/message-events.service.js';
+import { inboundReportOf, statusReportOf } from './notification-reports.js';
+import { notificationsErrors } from './notifications.errors.js';
+import { NotificationsRepository, type DueNotification } from './notifications.repository.js';
+
+/** Numbers by the platform's id; a number that is not ours is missing. */
+type Numbers = ReadonlyMap<string | null, Connection>;
+
+/**
+ * Takes in what the platform calls us for. Whatever bears a good signature is stored as it came before it is applied,
+ * and only then acknowledged: from there on no crash loses it.
+ */
+@Injectable()
+export class NotificationsService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(NotificationsService.name);
+
+  constructor(
+    private readonly notifications: NotificationsRepository,
+    private readonly connections: ConnectionsService,
+    private readonly events: MessageEventsService,
+    private readonly config: Config,
+    private readonly counters: Counters,
+  ) {}
+
+  /** For a notification that does not even claim to be signed. */
+  refuse(): never {
+    this.counters.increment('notifications_refused');
+    throw notificationsErrors.NOTIFICATION_SIGNATURE_INVALID();
+  }
+
+  /**
+   * Stores and applies a notification. What can't be applied now is left to the sweep.
+   *
+   * @param signature the header `X-Hub-Signature-256`.
+   * @throws NOTIFICATION_SIGNATURE_INVALID (401) and stores nothing; SERVICE_UNAVAILABLE (503) where it can't be stored.
+   */
+  async take(body: Buffer, signature: string): Promise<void> {
+    if (!verifySignature(body, signature, this.config.whatsapp.appSecrets)) this.refuse();
+    const payload = readPayload(body);
+    const id = newId();
+    await this.notifications.store({ id, body, state: payload === null ? 'unreadable' : 'stored' });
+    this.counters.increment('notifications_stored');
+    if (payload === null) this.reportUnreadable(id);
+    else if (await this.tryToApply(id, payload)) void this.mark(id, 'applied');
+  }
+
+  /** Another try at a stored notification; after a day without a match it is given up, and counted. */
+  async takeAgain({ id, body, expired }: DueNotification): Promise<void> {
+    const payload = readPayload(body);
+    if (payload === null) {
+      this.reportUnreadable(id);
+      await this.mark(id, 'unreadable');
+    } else if (await this.tryToApply(id, payload, expired)) {
+      await this.mark(id, 'applied');
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.notifications.idle();
+  }
+
+  /** True where everything in it was applied; false where it must be tried again. */
+  private async tryToApply(id: string, payload: WebhookPayload, expired = false): Promise<boolean> {
+    try {
+      const unmatched = await this.apply(payload);
+      if (unmatched === 0) return true;
+      if (expired) await this.giveUp(id, unmatched);
+    } catch (error) {
+      this.counters.increment('notifications_apply_failed');
+      this.logger.error(`notification ${id} is stored but could not be applied; it will be tried again`, error);
+    }
+    return false;
+  }
+
+  /** Applies everything in a notification, and returns how much of it belongs to nothing that is known. */
+  private async apply(payload: WebhookPayload): Promise<number> {
+    const numbers = await this.numbersIn(payload);
+    // Neither may keep the other from being applied.
+    const [statuses, messages] = await Promise.allSettled([
+      this.applyStatuses(payload, numbers),
+      this.applyMessages(payload, numbers),
+    ]);
+    this.counters.increment('notifications_management', payload.management.length);
+    this.counters.increment('notifications_unknown', payload.unknown.length);
+    if (statuses.status === 'rejected') throw statuses.reason;
+    if (messages.status === 'rejected') throw messages.reason;
+    return statuses.value + messages.value;
+  }
+
+  private async applyStatuses({ statuses }: WebhookPayload, numbers: Numbers): Promise<number> {
+    const reports = statuses.flatMap((status) => {
+      const number = numbers.get(status.phoneNumberId);
+      return number === undefined ? [] : statusReportOf(status, number);
+    });
+    const results = await this.events.applyStatuses(reports);
+    const applied = results.filter((result) => result === 'applied').length;
+    this.counters.increment('notifications_statuses', applied);
+    return statuses.length - applied;
+  }
+
+  private async applyMessages({ inbound }: WebhookPayload, numbers: Numbers): Promise<number> {
+    const reports = inbound.flatMap((message) => {
+      const number = numbers.get(message.phoneNumberId);
+      return number === undefined ? [] : inboundReportOf(message, number);
+    });
+    const received = await this.events.receive(reports);
+    this.counters.increment('notifications_messages', received.filter((result) => result.created).length);
+    return inbound.length - reports.length;
+  }
+
+  private async numbersIn({ statuses, inbound }: WebhookPayload): Promise<Numbers> {
+    const ids = new Set([...statuses, ...inbound].flatMap(({ phoneNumberId }) => phoneNumberId ?? []));
+    const numbers = new Map<string | null, Connection>();
+    await Promise.all(
+      [...ids].map(async (id) => {
+        const connection = await this.connections.findByPhoneNumberId(id);
+        if (connection !== null) numbers.set(id, connection);
+      }),
+    );
+    return numbers;
+  }
+
+  private async giveUp(id: string, unmatched: number): Promise<void> {
+    await this.mark(id, 'unmatched');
+    this.counters.increment('notifications_unmatched');
+    this.logger.warn(`notification ${id}: ${unmatched} of its items belong to no number or message of ours`);
+  }
+
+  private reportUnreadable(id: string): void {
+    this.counters.increment('notifications_unreadable');
+    this.logger.warn(`notification ${id} is stored, but it is no JSON`);
+  }
+
+  /** What is not marked is applied once more by the sweep, which changes nothing. */
+  private async mark(id: string, state: Parameters<NotificationsRepository['mark']>[1]): Promise<void> {
+    try {
+      await this.notifications.mark(id, state);
+    } catch (error) {
+      this.logger.warn(`notification ${id} could not be marked as ${state}: ${String(error)}`);
+    }
+  }
+}
+
+/** Null where the body is no JSON. */
+function readPayload(body: Buffer): WebhookPayload | null {
+  const payload = parseWebhookBody(body);
+  return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
+}

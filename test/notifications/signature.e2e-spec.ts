@@ -1,0 +1,100 @@
+import { newId } from '../../src/common/ids.js';
+import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import type { ConnectionRow } from '../support/factories.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { bytesOf, counter, envelope, inboundOf, post, secondsNow, statesOf, waitForStates } from './fixture.js';
+
+const LIMIT = 3 * 1_024 * 1_024;
+
+let test: TestApp;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  test = await startTestApp({ roles: ['api'], env: { WHATSAPP_APP_SECRET: 'new-secret,old-secret' } });
+  const workspace = await test.factories.workspace();
+  connection = await test.factories.connection({ organizationId: workspace.id });
+});
+
+afterAll(() => test.stop());
+
+function textBody(marker: string, text = 'oi'): Buffer {
+  const message = {
+    from: '15550001234',
+    id: marker,
+    timestamp: String(secondsNow()),
+    type: 'text',
+    text: { body: text },
+  };
+  return bytesOf(envelope(connection, { messages: [message] }));
+}
+
+describe('POST /platform/whatsapp/webhook', () => {
+  it('takes what is signed over the very bytes: escaped letters, emoji and slashes', async () => {
+    const body = textBody('wamid.escaped', 'Olá, São Paulo — 👍 https://example.com/a');
+    expect(body.toString()).toContain('\\u00e1');
+    expect(body.toString()).toContain('https:\\/\\/');
+    expect(await post(test, body)).toEqual({ status: 200, text: '' });
+    expect(await inboundOf(test, connection)).toEqual([
+      expect.objectContaining({ body: 'Olá, São Paulo — 👍 https://example.com/a' }),
+    ]);
+    await waitForStates(test, 'wamid.escaped', ['applied']);
+  });
+
+  it('takes what either of two secrets has signed, while one is being replaced', async () => {
+    for (const secret of ['new-secret', 'old-secret']) {
+      const marker = `wamid.${newId()}`;
+      const body = textBody(marker);
+      expect((await post(test, body, signBody(body, secret))).status).toBe(200);
+      expect(await statesOf(test, marker)).toHaveLength(1);
+    }
+  });
+
+  it.each([
+    ['no signature', () => null],
+    ['another secret', (body: Buffer) => signBody(body, 'guessed')],
+    ['another body', () => signBody('{}', 'new-secret')],
+    ['a signature cut short', (body: Buffer) => signBody(body, 'new-secret').slice(0, -1)],
+    ['the wrong algorithm', (body: Buffer) => signBody(body, 'new-secret').replace('sha256', 'sha1')],
+  ])('refuses %s with 401 and stores nothing', async (_name, signatureOf) => {
+    const marker = `wamid.${newId()}`;
+    const body = textBody(marker);
+    const refused = counter(test, 'notifications_refused');
+    expect((await post(test, body, signatureOf(body))).status).toBe(401);
+    expect(await statesOf(test, marker)).toEqual([]);
+    expect(counter(test, 'notifications_refused')).toBe(refused + 1);
+  });
+
+  it('takes 3 MiB and refuses more with 413, announced or not', async () => {
+    const marker = `wamid.${newId()}`;
+    const envelopeBytes = textBody(marker, '').length;
+    const body = textBody(marker, 'x'.repeat(LIMIT - envelopeBytes));
+    expect(body).toHaveLength(LIMIT);
+    expect((await post(test, body)).status).toBe(200);
+    await waitForStates(test, marker, ['applied']);
+
+    const tooLarge = Buffer.concat([body, Buffer.from(' ')]);
+    expect((await post(test, tooLarge)).status).toBe(413);
+    const chunked = await fetch(`${test.baseUrl}/platform/whatsapp/webhook`, {
+      method: 'POST',
+      headers: { 'x-hub-signature-256': signBody(tooLarge, 'new-secret') },
+      body: new Blob([new Uint8Array(tooLarge)]).stream(),
+      duplex: 'half',
+    });
+    expect(chunked.status).toBe(413);
+    expect(await statesOf(test, marker)).toEqual(['applied']);
+  });
+
+  it.each([
+    ['no JSON', '{"object":"whatsapp_business_account", oops-1'],
+    ['JSON that is no object', '["oops-2"]'],
+    ['bytes that are no text', '\u00ff\u00feoops-3'],
+    ['nothing', ''],
+  ])('stores %s as unreadable, once it is signed', async (_name, text) => {
+    const unreadable = counter(test, 'notifications_unreadable');
+    const body = Buffer.from(text, 'latin1');
+    expect((await post(test, body)).status).toBe(200);
+    expect(counter(test, 'notifications_unreadable')).toBe(unreadable + 1);
+    const rows = await test.database.query('select state from platform_notification where body = $1', [body]);
+    expect(rows).toEqual([{ state: 'unreadable' }]);
+  });
+});

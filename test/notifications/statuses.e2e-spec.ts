@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { newId } from '../../src/common/ids.js';
+import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
+import { bytesOf, envelope, entries, changeOf, notify, post, rowOf, secondsNow, statusOf } from './fixture.js';
+
+let test: TestApp;
+let sender: TestSender;
+
+beforeAll(async () => {
+  test = await startTestApp({ roles: ['api'] });
+  sender = await test.sender();
+});
+
+afterAll(() => test.stop());
+
+function make(status: 'processing' | 'accepted' | 'outcome_unknown', recipient = '15550001234') {
+  const createdAt = new Date((secondsNow() - 60) * 1_000);
+  return test.factories.message({ connection: sender.connection, status, recipient, createdAt });
+}
+
+async function read(id: string) {
+  return (await sender.api.get(`/messages/${id}`)).body.data;
+}
+
+async function tell(...statuses: object[]): Promise<void> {
+  await notify(test, envelope(sender.connection, { statuses }));
+}
+
+describe('a status', () => {
+  it('moves the message before it is acknowledged', async () => {
+    const message = await make('accepted');
+    const at = secondsNow() - 9;
+    await tell(statusOf(message, 'sent', { timestamp: String(at) }));
+    const sent = await read(message.id);
+    expect(sent).toMatchObject({ status: 'sent', delivered_at: null });
+    expect(sent.sent_at).toBe(new Date(at * 1_000).toISOString());
+  });
+
+  it('that comes before the send’s own answer is believed, and tells the platform’s id', async () => {
+    const message = await make('processing');
+    await tell(statusOf(message, 'delivered', { id: 'wamid.never-answered' }));
+    expect(await read(message.id)).toMatchObject({
+      status: 'delivered',
+      meta_message_id: 'wamid.never-answered',
+      attempts: [expect.objectContaining({ status: 'accepted', meta_message_id: 'wamid.never-answered' })],
+    });
+  });
+
+  it('played counts as read', async () => {
+    const message = await make('accepted');
+    await tell(statusOf(message, 'played'));
+    expect(await read(message.id)).toMatchObject({ status: 'read' });
+  });
+
+  it('of a failure says why; one of a delivery after that resolves it', async () => {
+    const message = await make('accepted');
+    const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp' } }];
+    await tell(statusOf(message, 'failed', { errors }));
+    expect(await read(message.id)).toMatchObject({
+      status: 'failed',
+      failure_category: 'recipient_unreachable',
+      error: { code: '131026', message: 'Not on WhatsApp' },
+    });
+    await tell(statusOf(message, 'delivered'));
+    expect(await read(message.id)).toMatchObject({ status: 'delivered', failure_category: null, error: null });
+  });
+
+  it('finds its message by the platform’s id where it bears no callback data', async () => {
+    const message = await make('accepted');
+    await tell(statusOf({ ...message, attemptId: null }, 'read'));
+    expect(await read(message.id)).toMatchObject({ status: 'read', sent_at: null, delivered_at: null });
+  });
+
+  it('never touches another workspace’s message, even with its ids', async () => {
+    const message = await make('accepted');
+    const stranger = await test.sender();
+    const { status } = await post(
+      test,
+      bytesOf(envelope(stranger.connection, { statuses: [statusOf(message, 'failed')] })),
+    );
+    expect(status).toBe(200);
+    expect(await read(message.id)).toMatchObject({ status: 'accepted' });
+  });
+
+  it('tells another spelling of the number: the contact’s inbound message and ours are one conversation', async () => {
+    const { connection } = sender;
+    const waId = '551188887777';
+    const text = {
+      from: waId,
+      id: `wamid.${newId()}`,
+      timestamp: String(secondsNow()),
+      type: 'text',
+      text: { body: 'oi' },
+    };
+    await notify(test, envelope(connection, { messages: [text] }));
+    const ours = await test.factories.conversation({ connection, phone: '5511988887777', lastInboundAt: null });
+    const message = await test.factories.message({
+      connection,
+      status: 'accepted',
+      recipient: '5511988887777',
+      conversationId: ours.id,
+    });
+    await tell(statusOf(message, 'sent', { recipient_id: waId, recipient_user_id: 'BR.1' }));
+    expect(await read(message.id)).toMatchObject({ contact: { phone: waId, user_id: 'BR.1' } });
+    expect(await rowOf(test, 'conversation', ours.id)).toMatchObject({ merged_into: expect.any(String) });
+    const answer = await sender.api.post(
+      '/messages',
+      { connection_id: connection.id, to: '5511988887777', type: 'text', text: { body: 'Oi' } },
+      { headers: { 'idempotency-key': newId() } },
+    );
+    expect(answer.status).toBe(202);
+  });
+});
+
+describe('statuses that come twice, late and out of order', () => {
+  const RANK: Record<string, number> = { accepted: 0, sent: 1, failed: 2, delivered: 3, read: 4 };
+
+  it('leave the highest state, whatever the order, the spelling and the number of notifications', async () => {
+    const told = fc.array(fc.constantFrom('sent', 'delivered', 'read', 'failed', 'played'), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(told, fc.boolean(), fc.boolean(), async (statuses, together, parallel) => {
+        const message = await make('accepted');
+        const items = [...statuses, ...statuses].map((status) => statusOf(message, status));
+        const payloads = together
+          ? [entries(items.map((item) => ({ id: '1', changes: [changeOf(sender.connection, { statuses: [item] })] })))]
+          : items.map((item) => envelope(sender.connection, { statuses: [item] }));
+        if (parallel) await Promise.all(payloads.map((payload) => notify(test, payload)));
+        else for (const payload of payloads) await notify(test, payload);
+
+        const ranks = statuses.map((status) => (status === 'played' ? 'read' : status));
+        const highest = ranks.reduce((best, each) => ((RANK[each] ?? 0) > (RANK[best] ?? 0) ? each : best), 'accepted');
+        const end = await read(message.id);
+        expect(end.status).toBe(highest);
+        const times = [end.queued_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at].filter(Boolean);
+        expect(times).toEqual([...(times as string[])].sort());
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,168 @@
+import { newId } from '../../src/common/ids.js';
+import { platformId } from '../support/factories.js';
+import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
+import {
+  bytesOf,
+  counter,
+  envelope,
+  inboundOf,
+  leaveStored,
+  notify,
+  rowOf,
+  secondsNow,
+  statesOf,
+  statusOf,
+  sweep,
+  waitForStates,
+} from './fixture.js';
+
+let test: TestApp;
+let sender: TestSender;
+
+beforeAll(async () => {
+  test = await startTestApp({ roles: ['api'] });
+  sender = await test.sender();
+});
+
+afterAll(() => test.stop());
+
+function textPayload(marker: string, connection = sender.connection): object {
+  const text = { from: '15550001234', id: marker, timestamp: String(secondsNow()), type: 'text', text: { body: 'oi' } };
+  return envelope(connection, { messages: [text] });
+}
+
+async function dayOld(marker: string): Promise<void> {
+  await test.database.execute(
+    `update platform_notification set received_at = received_at - interval '25 hours'
+     where position($1::bytea in body) > 0`,
+    [Buffer.from(marker)],
+  );
+}
+
+describe('a notification that was stored and not applied', () => {
+  it('is applied by the sweep, once: messages and statuses', async () => {
+    const message = await test.factories.message({ connection: sender.connection, status: 'accepted' });
+    const marker = `wamid.${newId()}`;
+    const payload = {
+      ...textPayload(marker),
+      entry: [
+        ...(textPayload(marker) as { entry: object[] }).entry,
+        ...(envelope(sender.connection, { statuses: [statusOf(message, 'read')] }) as { entry: object[] }).entry,
+      ],
+    };
+    const id = newId();
+    await leaveStored(test, id, bytesOf(payload));
+    expect(await sweep(test)).toBe(1);
+    expect(await rowOf(test, 'platform_notification', id)).toMatchObject({ state: 'applied', tries: 1 });
+    expect(await rowOf(test, 'message', message.id)).toMatchObject({ status: 'read' });
+    const stored = await inboundOf(test, sender.connection);
+    expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
+    expect(await sweep(test)).toBe(0);
+  });
+
+  it('changes nothing where it had been applied and only the mark was lost', async () => {
+    const marker = `wamid.${newId()}`;
+    await notify(test, textPayload(marker));
+    await waitForStates(test, marker, ['applied']);
+    const before = await inboundOf(test, sender.connection);
+    await test.database.execute(
+      `update platform_notification set state = 'stored' where position($1::bytea in body) > 0`,
+      [Buffer.from(marker)],
+    );
+    await sweep(test, marker);
+    await waitForStates(test, marker, ['applied']);
+    expect(await inboundOf(test, sender.connection)).toEqual(before);
+  });
+
+  it('is left alone by the sweep while it is young', async () => {
+    const id = newId();
+    await test.database.execute('insert into platform_notification (id, body) values ($1, $2)', [
+      id,
+      bytesOf(textPayload(`wamid.${newId()}`)),
+    ]);
+    expect(await sweep(test)).toBe(0);
+    expect(await rowOf(test, 'platform_notification', id)).toMatchObject({ state: 'stored', tries: 0 });
+  });
+
+  it('is found unreadable where it is', async () => {
+    const id = newId();
+    await leaveStored(test, id, Buffer.from('{"half":'));
+    await sweep(test);
+    expect(await rowOf(test, 'platform_notification', id)).toMatchObject({ state: 'unreadable' });
+  });
+});
+
+describe('a status that belongs to nothing yet', () => {
+  it('is acknowledged, kept, and applied once its message is known', async () => {
+    const marker = `wamid.${newId()}`;
+    const early = statusOf({ id: 'x', attemptId: null, metaMessageId: marker }, 'delivered');
+    await notify(test, envelope(sender.connection, { statuses: [early] }));
+    expect(await statesOf(test, marker)).toEqual(['stored']);
+    await sweep(test, marker);
+    expect(await statesOf(test, marker)).toEqual(['stored']);
+
+    const message = await test.factories.message({ connection: sender.connection, status: 'accepted' });
+    await test.database.execute('update message_attempt set meta_message_id = $2 where id = $1', [
+      message.attemptId,
+      marker,
+    ]);
+    await sweep(test, marker);
+    await waitForStates(test, marker, ['applied']);
+    expect(await rowOf(test, 'message', message.id)).toMatchObject({ status: 'delivered' });
+  });
+
+  it('does not keep the rest of its notification from being applied', async () => {
+    const message = await test.factories.message({ connection: sender.connection, status: 'accepted' });
+    const marker = `wamid.${newId()}`;
+    const stranger = statusOf({ id: 'x', attemptId: null, metaMessageId: marker }, 'sent');
+    await notify(test, envelope(sender.connection, { statuses: [stranger, statusOf(message, 'sent')] }));
+    expect(await rowOf(test, 'message', message.id)).toMatchObject({ status: 'sent' });
+    expect(await statesOf(test, marker)).toEqual(['stored']);
+  });
+
+  it('is tried at growing distances, and given up and counted after a day', async () => {
+    const marker = `wamid.${newId()}`;
+    const stranger = statusOf({ id: 'x', attemptId: null, metaMessageId: marker }, 'sent');
+    await notify(test, envelope(sender.connection, { statuses: [stranger] }));
+    const gaps: number[] = [];
+    for (let tries = 0; tries < 7; tries++) {
+      await sweep(test, marker);
+      const [row] = await test.database.query<{ gap: number }>(
+        `select extract(epoch from next_try_at - now())::double precision as gap from platform_notification
+         where position($1::bytea in body) > 0`,
+        [Buffer.from(marker)],
+      );
+      gaps.push(Math.round((row?.gap ?? 0) / 5) * 5);
+    }
+    expect(gaps).toEqual([20, 80, 320, 1_280, 3_600, 3_600, 3_600]);
+
+    const given = counter(test, 'notifications_unmatched');
+    await dayOld(marker);
+    await sweep(test, marker);
+    await waitForStates(test, marker, ['unmatched']);
+    expect(counter(test, 'notifications_unmatched')).toBe(given + 1);
+    expect(await sweep(test, marker)).toBe(0);
+  });
+});
+
+describe('a number that is not known', () => {
+  it('is waited for: its messages appear once the number is added', async () => {
+    const phoneNumberId = platformId();
+    const marker = `wamid.${newId()}`;
+    const future = { ...sender.connection, phoneNumberId };
+    await notify(test, textPayload(marker, future));
+    expect(await statesOf(test, marker)).toEqual(['stored']);
+    const connection = await test.factories.connection({ organizationId: sender.workspace.id, phoneNumberId });
+    await sweep(test, marker);
+    await waitForStates(test, marker, ['applied']);
+    expect(await inboundOf(test, connection)).toHaveLength(1);
+  });
+
+  it('is given up and counted after a day', async () => {
+    const marker = `wamid.${newId()}`;
+    await notify(test, textPayload(marker, { ...sender.connection, phoneNumberId: platformId() }));
+    await dayOld(marker);
+    await sweep(test, marker);
+    await waitForStates(test, marker, ['unmatched']);
+  });
+});
