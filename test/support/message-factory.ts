@@ -101,7 +101,7 @@ function columnsOf(
     recipient: inbound ? own : contact,
     sender: inbound ? contact : own,
     body,
-    content: JSON.stringify(spec.content ?? { [type]: { body } }),
+    content: JSON.stringify(spec.content ?? (type === 'text' ? { body, preview_url: false } : { [type]: { body } })),
     client_message_id: spec.clientMessageId ?? null,
     idempotency_key: inbound ? null : (spec.idempotencyKey ?? randomUUID()),
     fingerprint: inbound ? null : randomBytes(32),
