@@ -116,7 +116,7 @@ module.exports = {
       'nothing-forgotten',
       'A file that no program reaches is dead: remove it.',
       { path: '^src/(main|cli/main|simulator/main)\\.ts$' },
-      { path: '^src/', pathNot: '\\.spec\\.ts$', reachable: false },
+      { path: '^src/', pathNot: '^src/(main|cli/main|simulator/main)\\.ts$', reachable: false },
     ),
     error(
       'declared-only',

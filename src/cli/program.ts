@@ -3,6 +3,7 @@ import { addConnectionCommands } from './commands/connection.command.js';
 import { addDoctorCommand } from './commands/doctor.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
+import { addQueueCommands } from './commands/queue.command.js';
 import { addWorkspaceCommands } from './commands/workspace.command.js';
 
 /** The command `herald` with everything that it can do. */
@@ -16,5 +17,6 @@ export function buildProgram(): Command {
   addConnectionCommands(program);
   addMigrateCommand(program);
   addDoctorCommand(program);
+  addQueueCommands(program);
   return program;
 }

@@ -67,6 +67,25 @@ describe('herald', () => {
     expect(keys.map((each) => each.revoked_at !== null)).toEqual([true, true]);
   });
 
+  it('queue status counts what waits, by number', async () => {
+    const { connection } = await app.sender();
+    // A number that is not connected keeps what it has.
+    const paused = await app.factories.connection({
+      organizationId: connection.organizationId,
+      status: 'disconnected',
+    });
+    const dueAt = new Date(Date.now() - 60_000);
+    const later = new Date(Date.now() + 3_600_000);
+    await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
+    await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
+    await app.factories.message({ connection: paused, nextAttemptAt: later });
+    const lanes = await json<{ connection_id: string; oldest_due_ms: number }[]>('queue status');
+    const lane = lanes.find((each) => each.connection_id === paused.id);
+    expect(lane).toMatchObject({ due: 2, queued: 3, in_flight: 0, connection_status: 'disconnected', draining: false });
+    expect(lane?.oldest_due_ms).toBeGreaterThanOrEqual(60_000);
+    expect(lane?.oldest_due_ms).toBeLessThan(120_000);
+  });
+
   it('says what is wrong and exits with 1', async () => {
     const unknown = '01890000-0000-7000-8000-000000000000';
     const plain = await runHerald(['key', 'list', '--workspace', unknown], env);

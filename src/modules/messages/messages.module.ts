@@ -15,6 +15,8 @@ import { MessagesService } from './messages.service.js';
 import { OutcomeRepository } from './outcome.repository.js';
 import { SEND_QUEUE, SendLane } from './processors/send-lane.js';
 import { SendProcessor } from './processors/send.processor.js';
+import { QueueStatusRepository } from './queue-status.repository.js';
+import { QueueStatusService } from './queue-status.service.js';
 import { RecipientsService } from './recipients.service.js';
 import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
@@ -29,6 +31,8 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     JournalRepository,
     ConversationsRepository,
     RecipientsService,
+    QueueStatusService,
+    QueueStatusRepository,
     BacklogGuard,
     SendRepository,
     OutcomeRepository,

@@ -112,3 +112,26 @@ export interface Conversation {
   profileName: string | null;
   lastInboundAt: Date | null;
 }
+
+/** What waits in one connection's lane. */
+export interface LaneStatus {
+  connectionId: string;
+  organizationId: string;
+  /** The sending number, digits. */
+  phoneNumber: string;
+  /** State of the connection. */
+  status: string;
+  /** Queued messages, due or not. */
+  queued: number;
+  /** Of these, the ones whose turn has come. */
+  due: number;
+  /** Requests that a worker has under way, or whose worker has died. */
+  inFlight: number;
+  oldestDueAt: Date | null;
+  /** Milliseconds since the oldest due message became due. */
+  oldestDueMs: number | null;
+  pausedUntil: Date | null;
+  pauseReason: string | null;
+  /** A worker drains it at this moment. */
+  isDrained: boolean;
+}
