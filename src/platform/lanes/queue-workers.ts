@@ -2,6 +2,7 @@ import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Config } from '../config/config.js';
 import { QueueConnection } from './queue-connection.js';
 
@@ -9,6 +10,7 @@ import { QueueConnection } from './queue-connection.js';
 const LEAST_STATEMENT_CONNECTIONS = 2;
 
 const REPORT_EVERY_MS = 10_000;
+const READY_WITHIN_MS = 3_000;
 
 /** Starts the workers of this process, and says when queues or workers are in trouble. */
 @Injectable()
@@ -45,7 +47,10 @@ export class QueueWorkers implements OnModuleInit {
       worker.concurrency = this.config.queue.concurrency;
     }
     this.requireOneWorkerEach(hosts);
-    await Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
+    // A faulty schema stops the start. A server that is away does not: due messages wait in PostgreSQL.
+    const ready = Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
+    ready.catch(() => undefined);
+    await Promise.race([ready, wait(READY_WITHIN_MS, undefined, { ref: false })]);
   }
 
   private requireOneWorkerEach(hosts: WorkerHost[]): void {
