@@ -3,7 +3,7 @@ import { atMostTimes, type Finding } from '../finding.js';
 import { median } from '../rig/figures.js';
 import type { HeraldProcess } from '../rig/herald.js';
 import { recipientNumber } from '../rig/recipients.js';
-import { seedJournal } from '../rig/seed-journal.js';
+import { MESSAGES_EACH, seedJournal } from '../rig/seed-journal.js';
 import { Stage } from '../rig/stage.js';
 import type { SeededWorkspace } from '../rig/workspace.js';
 
@@ -36,15 +36,16 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   }),
   connection_id: (journal, turn) => ({ connection_id: connectionOf(journal, turn) }),
   'status=read': () => ({ status: 'read' }),
-  'status=failed (one in a thousand)': () => ({ status: 'failed' }),
+  'status=failed (one in a hundred)': () => ({ status: 'failed' }),
+  'status=outcome_unknown (60 in all)': () => ({ status: 'outcome_unknown' }),
   'status=queued (none)': () => ({ status: 'queued' }),
   'connection_id, status and before': (journal, turn) => ({
     connection_id: connectionOf(journal, turn),
     status: 'delivered',
     before: within(journal, turn),
   }),
-  to: (_journal, turn) => ({ to: recipientNumber(turn % 5_000) }),
-  client_message_id: (_journal, turn) => ({ client_message_id: `order-${turn % 5_000}` }),
+  to: (journal, turn) => ({ to: recipientNumber(turn % (journal.count / MESSAGES_EACH)) }),
+  client_message_id: (journal, turn) => ({ client_message_id: `order-${turn % (journal.count / MESSAGES_EACH)}` }),
 };
 
 /** Pages of fifty in a short and in a long journal. */

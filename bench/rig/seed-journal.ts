@@ -2,11 +2,10 @@ import type { Pool } from 'pg';
 import { recipientSql } from './recipients.js';
 import type { SeededConnection } from './workspace.js';
 
-/** Different recipients in the journal, however long it is. */
-const RECIPIENTS = 5_000;
-/** One in so many messages was inbound, failed, and so on: rare states make the hardest filters. */
-const STATUS_OF = `case when n % 1000 = 1 then 'failed' when n % 5000 = 2 then 'outcome_unknown'
-  when n % 20 = 3 then 'received' when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end`;
+/** Messages to each recipient, and of each `client_message_id`: the same in a short and in a long journal. */
+export const MESSAGES_EACH = 100;
+/** The rarest state: so many in all, evenly strewn. Together with the rest every filter fills a page in any journal. */
+const RAREST = 60;
 
 /**
  * Fills a workspace's journal with `count` messages, one a second up to now. Indexes are taken away and made again,
@@ -25,13 +24,14 @@ export async function seedJournal(pool: Pool, connections: readonly SeededConnec
      select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
          || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
        $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
-       ${recipientSql(`n % ${RECIPIENTS}`)}, '4930000001', 'Hello, your order ' || n || ' is on its way.',
+       ${recipientSql('n % $4')}, '4930000001', 'Hello, your order ' || n || ' is on its way.',
        jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.'),
-       'order-' || n % ${RECIPIENTS}, gen_random_uuid(), sha256(n::text::bytea), ${STATUS_OF}, 'wamid.bench' || n, 1,
+       'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % ($3 / ${RAREST}) = 2 then 'outcome_unknown' when n % 100 = 1 then 'failed'
+         when n % 20 = 3 then 'received' when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end, 'wamid.bench' || n, 1,
        at, at, at, at
      from generate_series(1, $3::integer) as n
      cross join lateral (select date_trunc('milliseconds', now()) - ($3 - n) * interval '1 second' as at) as t`,
-    [connections[0]?.organizationId, connections.map((connection) => connection.id), count],
+    [connections[0]?.organizationId, connections.map((connection) => connection.id), count, count / MESSAGES_EACH],
   );
   for (const { definition } of indexes) await pool.query(definition);
   await pool.query('vacuum analyze message');

@@ -45,6 +45,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     }
   };
   const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  clients.catch(() => undefined); // awaited below; until then a failure must not end the process
   let killedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
     await stage.api.ready();

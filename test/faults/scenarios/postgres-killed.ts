@@ -31,6 +31,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     acknowledged.push((await stage.caller.send(connection, Math.floor(n / LANES))).messageId);
     await pause(randomBetween(0, 2 * BETWEEN_MS));
   });
+  sending.catch(() => undefined); // awaited below; until then a failure must not end the process
   let restartedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
     await pause(randomBetween(500, 1_500));

@@ -29,6 +29,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     if (connection === undefined) return;
     acknowledged.push((await stage.caller.send(connection, Math.floor(n / LANES))).messageId);
   });
+  sending.catch(() => undefined); // awaited below; until then a failure must not end the process
   let wipedAt = performance.now();
   for (let wipe = 1; wipe <= WIPES; wipe++) {
     await pause(randomBetween(300, 1_500));
@@ -48,7 +49,15 @@ async function wipePostgres(pool: Pool): Promise<void> {
      where schemaname = 'bullmq' and tablename not like '%migration%'`,
   );
   if (!rows[0]?.tables) throw new Error('the schema bullmq has no tables: nothing was wiped');
-  await pool.query(`truncate ${rows[0].tables}`);
+  for (let tries = 1; ; tries++) {
+    try {
+      await pool.query(`truncate ${rows[0].tables}`);
+      return;
+    } catch (error) {
+      // It locks every table at once, which the queue's own statements may stand in the way of.
+      if (tries >= 20 || (error as { code?: string }).code !== '40P01') throw error;
+    }
+  }
 }
 
 async function wipeRedis(url: string): Promise<void> {

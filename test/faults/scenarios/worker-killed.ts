@@ -18,37 +18,46 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const [kills, messages] = context.quick ? [5, 1_000] : [20, 2_000];
   const stage = await FaultStage.set(context, scope, {
     lanes: LANES,
-    messagesPerSecond: 10,
+    messagesPerSecond: 6,
     recipients: messages / LANES,
-    latencyMs: 60,
+    latencyMs: 80,
   });
   const acknowledged: string[] = [];
-  await forEachOf(messages, 16, async (n) => {
+  const violations: string[] = [];
+  const accepting = forEachOf(messages, 8, async (n) => {
     const connection = stage.workspace.connections[n % LANES];
     if (connection === undefined) return;
     acknowledged.push((await stage.caller.send(connection, Math.floor(n / LANES))).messageId);
   });
 
+  accepting.catch(() => undefined); // awaited below; until then a failure must not end the process
+
   let killedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
-    await untilSending(stage);
+    if (!(await untilSending(stage))) violations.push(`nothing went out before kill ${kill}: it showed nothing`);
     // Anywhere: between claim and request, on the wire, between answer and outcome.
-    await pause(randomBetween(0, 250));
+    await pause(randomBetween(0, 500));
     await stage.worker.child.kill();
     killedAt = performance.now();
     stage.worker.revive();
     context.say(`kill ${kill} of ${kills}: ${await stage.taken()} of ${messages} taken so far`);
   }
+  await accepting;
   const recoveredMs = await stage.recoveredAfter(killedAt);
   const judgement = await stage.judge(acknowledged);
-  return reportOf({ scenario: workerKilled.name, faults: kills, attempted: messages, judgement, recoveredMs });
+  return reportOf({
+    scenario: workerKilled.name,
+    faults: kills,
+    attempted: messages,
+    judgement,
+    recoveredMs,
+    violations,
+  });
 }
 
-/** Resolves when messages go out; a kill that hits an idle worker shows nothing. */
-async function untilSending(stage: FaultStage): Promise<void> {
+/** Resolves with true when messages go out; a kill that hits an idle worker shows nothing. */
+async function untilSending(stage: FaultStage): Promise<boolean> {
   const before = await stage.taken();
-  await waitFor('messages to go out', async () => ((await stage.taken()) > before ? true : null), {
-    timeoutMs: PROGRESS_MS,
-    everyMs: 20,
-  }).catch(() => null); // All are sent: the kill still must do no harm.
+  const more = async (): Promise<true | null> => ((await stage.taken()) >= before + LANES ? true : null);
+  return waitFor('messages to go out', more, { timeoutMs: PROGRESS_MS, everyMs: 20 }).catch(() => false);
 }
