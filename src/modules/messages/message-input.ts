@@ -19,8 +19,10 @@ export interface MessageInput {
   mediaObjectId: string | null;
 }
 
-const BY_TYPE = new Map(MESSAGE_VARIANTS.flatMap((variant) => (variant.types ?? []).map((type) => [type, variant])));
-const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.types === null);
+const BY_TYPE = new Map(
+  MESSAGE_VARIANTS.flatMap((variant) => (variant.type === null ? [] : [[variant.type, variant]])),
+);
+const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.type === null);
 
 /**
  * Reads the body of POST /messages.

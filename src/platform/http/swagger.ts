@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_PREFIX } from './api-version.js';
 import { setApiPrefix } from './api-prefix.js';
+import { namedSchemas } from './named-schemas.js';
 import { SECURITY_SCHEME } from './openapi-names.js';
 import { completeOperations } from './openapi-operations.js';
 import { ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-parts.js';
@@ -58,7 +59,7 @@ export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
   document.components = {
     ...document.components,
     headers: { ...document.components?.headers, ...RESPONSE_HEADERS },
-    schemas: { ...document.components?.schemas, ...ERROR_SCHEMAS },
+    schemas: { ...document.components?.schemas, ...namedSchemas(), ...ERROR_SCHEMAS },
   } as OpenAPIObject['components'];
   completeOperations(document);
   return sorted(document);

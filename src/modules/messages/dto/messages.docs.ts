@@ -9,6 +9,7 @@ import {
   ApiQuery,
 } from '@nestjs/swagger';
 import { ApiErrors, ApiErrorsAs } from '../../../platform/http/api-errors.decorator.js';
+import { namedSchema } from '../../../platform/http/named-schemas.js';
 import { JOURNAL_STATUSES } from '../journal-filter.js';
 import { RETRY_SHAPE } from '../retry-input.js';
 import { MESSAGE_VARIANTS } from '../variants/message-variants.js';
@@ -52,7 +53,7 @@ export const SendMessageDocs = (): MethodDecorator =>
     idempotencyKey(true, 'A UUID for each message that you mean to send; repeat it when you repeat the request.'),
     ApiBody({
       required: true,
-      schema: { oneOf: MESSAGE_VARIANTS.map((variant) => ({ title: variant.name, ...variant.shape.schema })) },
+      schema: { oneOf: MESSAGE_VARIANTS.map((variant) => namedSchema(variant.name, variant.shape.schema)) },
       examples: MESSAGE_EXAMPLES,
     }),
     ApiAcceptedResponse({ type: QueuedMessageResponse, description: 'Queued.', headers: REPLAYED }),

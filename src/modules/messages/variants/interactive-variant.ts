@@ -61,23 +61,49 @@ interface Interactive {
   action: { buttons?: Button[]; sections?: Section[] };
 }
 
-const interactive: Shape = refined(
-  object({
-    required: {
-      type: oneOf(['button', 'list']),
-      body: object({ required: { text: string({ min: 1, max: 1_024, description: 'The text.' }) }, open: true }),
-      action: free({
-        type: 'object',
-        additionalProperties: true,
-        description: 'button: `buttons`, 1 to 3. list: `button` and `sections` with at most 10 rows in all.',
-      }),
-    },
-    optional: {
-      header: object({ required: { type: string({ min: 1, max: 20 }) }, open: true }),
-      footer: object({ required: { text: string({ min: 1, max: SHORT_TEXT_MAX }) }, open: true }),
-    },
-  }),
-  (value: Interactive, field, faults) => {
+const text = object({
+  required: { text: string({ min: 1, max: 1_024, description: 'The text.' }) },
+  open: true,
+});
+const footer = object({ required: { text: string({ min: 1, max: SHORT_TEXT_MAX }) }, open: true });
+const header = object({
+  required: {
+    type: string({ min: 1, max: 20, description: 'text, image, video or document; a list takes text only.' }),
+  },
+  open: true,
+});
+
+/** What both kinds have; `action` is checked by kind. */
+const frame = object({
+  required: { type: oneOf(['button', 'list']), body: text, action: free({ type: 'object' }) },
+  optional: { header, footer },
+});
+
+const TEXT_HEADER = object({
+  required: { type: oneOf(['text']), text: string({ min: 1, max: SHORT_TEXT_MAX }) },
+  open: true,
+});
+
+/** The schema of one kind, exact where JSON Schema can be. */
+function schemaOf(type: 'button' | 'list', action: Shape): Record<string, unknown> {
+  const headers = type === 'list' ? TEXT_HEADER.schema : { anyOf: [TEXT_HEADER.schema, MEDIA_HEADER] };
+  const exact = object({
+    required: { type: oneOf([type]), body: text, action },
+    optional: { header: free(headers), footer },
+  });
+  return exact.schema;
+}
+
+const MEDIA_HEADER = {
+  type: 'object',
+  description: "A file, as the platform's reference has it: `image`, `video` or `document` with `id` or `link`.",
+  required: ['type'],
+  properties: { type: { type: 'string', enum: ['image', 'video', 'document'] } },
+};
+
+const interactive: Shape = {
+  schema: { oneOf: [schemaOf('button', replyButtons), schemaOf('list', list)] },
+  check: refined(frame, (value: Interactive, field, faults) => {
     const path = `${field}.action`;
     const before = faults.length;
     const shape = value.type === 'button' ? replyButtons : list;
@@ -86,8 +112,8 @@ const interactive: Shape = refined(
     if (faults.length > before) return;
     if (value.type === 'button') checkButtons(value.action.buttons ?? [], `${path}.buttons`, faults);
     else checkSections(value.action.sections ?? [], `${path}.sections`, faults);
-  },
-);
+  }).check,
+};
 
 function checkHeader(value: Interactive, field: string, faults: ErrorDetail[]): void {
   const { header } = value;
@@ -123,8 +149,8 @@ function checkSections(sections: Section[], field: string, faults: ErrorDetail[]
 
 /** Reply buttons or a list. */
 export const interactiveVariant: MessageVariant = {
-  name: 'interactive',
-  types: ['interactive'],
+  name: 'SendInteractive',
+  type: 'interactive',
   shape: bodyShape({ type: oneOf(['interactive']), interactive }),
   normalize: (body) => {
     const content = body.interactive as Record<string, unknown> & { body: { text: string } };

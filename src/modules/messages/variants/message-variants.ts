@@ -1,5 +1,5 @@
 import { interactiveVariant } from './interactive-variant.js';
-import { mediaVariant } from './media-variant.js';
+import { mediaVariants } from './media-variants.js';
 import { reactionVariant } from './reaction-variant.js';
 import { templateVariant } from './template-variant.js';
 import { legacyTextVariant, textVariant } from './text-variants.js';
@@ -9,7 +9,7 @@ import type { MessageVariant } from './variant.js';
 export const MESSAGE_VARIANTS: readonly MessageVariant[] = [
   textVariant,
   legacyTextVariant,
-  mediaVariant,
+  ...mediaVariants,
   templateVariant,
   interactiveVariant,
   reactionVariant,

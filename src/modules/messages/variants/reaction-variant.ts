@@ -3,8 +3,8 @@ import { bodyShape, type MessageVariant } from './variant.js';
 
 /** An emoji on an earlier message of the conversation; an empty one takes the reaction back. */
 export const reactionVariant: MessageVariant = {
-  name: 'reaction',
-  types: ['reaction'],
+  name: 'SendReaction',
+  type: 'reaction',
   shape: bodyShape({
     type: oneOf(['reaction']),
     reply_to_message_id: uuid({ description: 'The message to react to.' }),

@@ -3,8 +3,8 @@ import { bodyShape, type MessageVariant } from './variant.js';
 
 /** An approved template; the only form that needs no open window. */
 export const templateVariant: MessageVariant = {
-  name: 'template',
-  types: ['template'],
+  name: 'SendTemplate',
+  type: 'template',
   shape: bodyShape({
     type: oneOf(['template']),
     template: object({

@@ -4,8 +4,8 @@ import { bodyShape, type MessageVariant, type NormalizedContent } from './varian
 const messageText = string({ min: 1, max: 4096, description: 'The text.', example: 'Your table is ready.' });
 
 export const textVariant: MessageVariant = {
-  name: 'text',
-  types: ['text'],
+  name: 'SendText',
+  type: 'text',
   shape: bodyShape({
     type: oneOf(['text']),
     text: object({
@@ -21,8 +21,8 @@ export const textVariant: MessageVariant = {
 
 /** The older form: a `body` and no `type`. It means the same as a text without a preview. */
 export const legacyTextVariant: MessageVariant = {
-  name: 'legacy text',
-  types: null,
+  name: 'SendLegacyText',
+  type: null,
   shape: bodyShape({ body: messageText }),
   normalize: (body) => textContent(body.body as string, false),
 };

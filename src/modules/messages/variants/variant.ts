@@ -10,9 +10,10 @@ export interface NormalizedContent {
 
 /** One form of POST /messages. */
 export interface MessageVariant {
+  /** Name of its schema in the API description. */
   name: string;
-  /** Values of `type` that select it; null: the variant has no `type`. */
-  types: readonly string[] | null;
+  /** The value of `type` that selects it; null: the variant has no `type`. */
+  type: string | null;
   shape: Shape;
   normalize(body: Record<string, unknown>): NormalizedContent;
 }
