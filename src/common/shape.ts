@@ -113,7 +113,7 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
       description: rules.description,
       properties: Object.fromEntries([...required, ...optional].map(([key, shape]) => [key, shape.schema])),
       required: required.length === 0 ? undefined : required.map(([key]) => key),
-      additionalProperties: rules.open === true ? undefined : false,
+      additionalProperties: rules.open === true,
     }),
   };
 }

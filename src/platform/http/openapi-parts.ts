@@ -18,7 +18,6 @@ export const RESPONSE_HEADERS = {
   },
   'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer' }, example: 1 },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
-  Allow: { description: 'The methods that the path takes.', schema: { type: 'string' }, example: 'GET, HEAD, POST' },
 };
 
 export const ERROR_SCHEMA = 'Error';

@@ -39,6 +39,7 @@ export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
     .setTitle('Herald')
     .setDescription(DESCRIPTION)
     .setVersion('1')
+    .setLicense('Proprietary', '/docs')
     .addServer('/', 'This service')
     .addBearerAuth(
       {

@@ -99,6 +99,7 @@ const MEDIA_HEADER = {
   description: "A file, as the platform's reference has it: `image`, `video` or `document` with `id` or `link`.",
   required: ['type'],
   properties: { type: { type: 'string', enum: ['image', 'video', 'document'] } },
+  additionalProperties: true,
 };
 
 const interactive: Shape = {

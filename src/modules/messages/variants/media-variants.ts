@@ -36,7 +36,7 @@ const ONE_SOURCE = {
     { required: ['link'] },
     {
       description: 'Neither: `media_object_id` names the file.',
-      not: { anyOf: [{ required: ['id'] }, { required: ['link'] }] },
+      properties: { id: false, link: false },
     },
   ],
 };
