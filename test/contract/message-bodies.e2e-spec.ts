@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { newId } from '../../src/common/ids.js';
+import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
+import { arbitraryOf, type Schema } from '../support/schema-arbitrary.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** POST /messages takes what its description describes, and names what it does not. */
+interface Description {
+  paths: Record<string, { post: { requestBody: { content: { 'application/json': Content } } } }>;
+  components: { schemas: Record<string, Schema> };
+}
+interface Content {
+  schema: { oneOf: { $ref: string }[] };
+  examples: Record<string, { value: Record<string, unknown> }>;
+}
+type Body = Record<string, unknown>;
+
+const description = JSON.parse(readFileSync('openapi.json', 'utf8')) as Description;
+const content = description.paths['/api/v1/messages']?.post.requestBody.content['application/json'] as Content;
+const names = content.schema.oneOf.map(({ $ref }) => $ref.split('/').at(-1) ?? '');
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+let to: string;
+let earlier: string;
+
+beforeAll(async () => {
+  test = await startTestApp({ roles: ['api', 'simulator'] });
+  workspace = await sendingWorkspace(test);
+  to = await workspace.contact();
+  earlier = await workspace.sendText(to);
+});
+
+afterAll(() => test.stop());
+
+function schemaOf(ref: string): Schema {
+  const found = description.components.schemas[ref.split('/').at(-1) ?? ''];
+  if (found === undefined) throw new Error(`the description has no ${ref}`);
+  return found;
+}
+
+/** The values that only the workspace knows, in the place of made ones. */
+function placed(body: Body): Body {
+  const { media_object_id: _file, ...rest } = body;
+  const reply = rest.reply_to_message_id === undefined ? {} : { reply_to_message_id: earlier };
+  const media = rest.media as Body | undefined;
+  // A UUID would be one of our own files, and there are none.
+  const ownFile =
+    media !== undefined && typeof media.id === 'string' ? { media: { ...media, id: '1037543291543636' } } : {};
+  return { ...rest, ...reply, ...ownFile, connection_id: workspace.connection.id, to };
+}
+
+const post = (body: unknown) => workspace.api.post('/messages', body, { headers: { 'idempotency-key': newId() } });
+
+/** Paths of all values inside a body, the body's own fields first. */
+function pathsOf(value: unknown, path: (string | number)[] = []): (string | number)[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const here = [...path, Array.isArray(value) ? Number(key) : key];
+    return [here, ...pathsOf(inner, here)];
+  });
+}
+
+function changed(value: unknown, path: (string | number)[], change: (holder: Body, key: string) => void): unknown {
+  const copy = structuredClone(value);
+  let holder = copy as Body;
+  for (const step of path.slice(0, -1)) holder = holder[String(step)] as Body;
+  change(holder, String(path.at(-1)));
+  return copy;
+}
+
+const fieldOf = (path: (string | number)[]): string =>
+  path.reduce<string>((field, step) => {
+    if (typeof step === 'number') return `${field}[${step}]`;
+    return field === '' ? step : `${field}.${step}`;
+  }, '');
+
+describe.each(names)('%s', (name) => {
+  const bodies = arbitraryOf(schemaOf(name), schemaOf).map((body) => placed(body as Body));
+
+  it('made from the description is taken', async () => {
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const response = await post(body);
+        if (response.status !== 202) throw new Error(JSON.stringify(response.body));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('of a wrong type somewhere is refused with 422, naming the place', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        bodies,
+        fc.nat(),
+        fc.constantFrom<unknown>(null, 17, [17], { odd: 1 }),
+        async (body, at, wrong) => {
+          const known = pathsOf(body).filter((path) => isDescribed(schemaOf(name), path));
+          const path = known[at % known.length] ?? ['to'];
+          const response = await post(changed(body, path, (holder, key) => (holder[key] = wrong)));
+          const field = fieldOf(path);
+          // An object in the place of an object is faulty inside.
+          const named = response.body.error.details?.some(
+            (detail) => `${detail.field}.`.startsWith(`${field}.`) || detail.field.startsWith(`${field}[`),
+          );
+          if (response.status !== 422 || named !== true) throw new Error(`${field}: ${JSON.stringify(response.body)}`);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  it('with a surplus field is refused with 422, naming it', async () => {
+    await fc.assert(
+      fc.asyncProperty(bodies, async (body) => {
+        const response = await post({ ...body, surplus: 1 });
+        expect(response.status).toBe(422);
+        expect(response.body.error.details).toContainEqual(
+          expect.objectContaining({ field: 'surplus', rule: 'unknown_field' }),
+        );
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it('without a required field is refused with 422, naming it', async () => {
+    const required = (schemaOf(name).required as string[]).filter((field) => field !== 'type');
+    const [body] = fc.sample(bodies, 1);
+    for (const field of required) {
+      const response = await post({ ...body, [field]: undefined });
+      expect([field, response.status]).toEqual([field, 422]);
+      expect(response.body.error.details).toContainEqual(expect.objectContaining({ field }));
+    }
+  });
+});
+
+/** Whether the description says what stands at a path; places that it leaves open take anything. */
+function isDescribed(schema: Schema, path: (string | number)[]): boolean {
+  if (path.length === 0) return !isOpen(schema);
+  const alternatives = (schema.oneOf ?? schema.anyOf) as Schema[] | undefined;
+  const [step, ...rest] = path;
+  const own =
+    typeof step === 'number' ? schema.items : (schema.properties as Record<string, unknown> | undefined)?.[step ?? ''];
+  if (own !== undefined) return isDescribed(own as Schema, rest);
+  return alternatives?.some((alternative) => isDescribed(alternative, path)) ?? false;
+}
+
+function isOpen(schema: Schema): boolean {
+  return (
+    schema.type === undefined && schema.const === undefined && schema.oneOf === undefined && schema.anyOf === undefined
+  );
+}
+
+describe('the examples', () => {
+  it.each(Object.keys(content.examples))('%s is taken', async (name) => {
+    const response = await post(placed(content.examples[name]?.value ?? {}));
+    expect([response.status, response.body.error]).toEqual([202, undefined]);
+  });
+
+  it('show every variant', () => {
+    const shown = Object.values(content.examples).map(({ value }) => value.type);
+    const types = names.map((name) => {
+      const { type } = schemaOf(name).properties as Record<string, { const?: string } | undefined>;
+      return type?.const;
+    });
+    expect(new Set(shown)).toEqual(new Set(types));
+  });
+});

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/**
+ * Values that a JSON Schema describes, for the keywords that Herald's description uses. Lists keep to one item, since
+ * JSON Schema cannot say that ids must differ or that sections share ten rows.
+ */
+export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): fc.Arbitrary<unknown> {
+  const of = (inner: unknown): fc.Arbitrary<unknown> => arbitraryOf(inner as Schema, resolve);
+  if (typeof schema.$ref === 'string') return of(resolve(schema.$ref));
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));
+  if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(of));
+  switch (schema.type) {
+    case 'string':
+      return stringOf(schema);
+    case 'boolean':
+      return fc.boolean();
+    case 'array':
+      return fc.array(of(schema.items), { minLength: Number(schema.minItems ?? 0), maxLength: 1 });
+    case 'object':
+      return objectOf(schema, of);
+    default:
+      return Array.isArray(schema.oneOf) ? fc.oneof(...schema.oneOf.map(of)) : unsupported(schema);
+  }
+}
+
+function objectOf(schema: Schema, of: (inner: unknown) => fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const alternatives = schema.oneOf as { required?: string[] }[] | undefined;
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, unknown>);
+  const named = Object.fromEntries(properties.map(([key, inner]) => [key, of(inner)]));
+  const required = (schema.required ?? []) as string[];
+  if (alternatives === undefined) return fc.record(named, { requiredKeys: required });
+  // Alternatives of an object demand one key each and so exclude each other; those that only forbid are left out.
+  const choices = alternatives.flatMap((alternative) => alternative.required ?? []);
+  return fc.oneof(
+    ...choices.map((chosen) => {
+      const rest = Object.fromEntries(
+        Object.entries(named).filter(([key]) => key === chosen || !choices.includes(key)),
+      );
+      return fc.record(rest, { requiredKeys: [...required, chosen] });
+    }),
+  );
+}
+
+function stringOf(schema: Schema): fc.Arbitrary<string> {
+  if (schema.format === 'uuid') return fc.constant(null).map(() => randomUUID());
+  if (schema.format === 'uri') return fc.webUrl({ validSchemes: ['https'] });
+  if (typeof schema.pattern === 'string') return fc.stringMatching(new RegExp(schema.pattern));
+  const minLength = Number(schema.minLength ?? 0);
+  // Long enough to meet what is beyond ASCII, short enough to be quick; limits have tests of their own.
+  const maxLength = Math.min(Number(schema.maxLength ?? 40), Math.max(minLength, 40));
+  return fc.string({ unit: 'binary', minLength, maxLength }).map((text) => text.replaceAll('\u0000', 'x'));
+}
+
+function unsupported(schema: Schema): never {
+  throw new Error(`no values can be made for the schema ${JSON.stringify(schema)}`);
+}
