@@ -12,6 +12,7 @@ export interface Claim {
 /** What a run gives to its claims. */
 export class BenchContext {
   private server: Promise<BenchPostgres> | null = null;
+  private readonly serverScope: Scope;
   private readonly shared = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -21,12 +22,14 @@ export class BenchContext {
     readonly say: (line: string) => void,
     given?: BenchPostgres,
   ) {
+    // Opened before every claim's scope, and so closed after them: their databases are on this server.
+    this.serverScope = scope.child();
     if (given !== undefined) this.server = Promise.resolve(given);
   }
 
   /** The one PostgreSQL of the run; every claim makes databases of its own on it. */
   postgres(): Promise<BenchPostgres> {
-    this.server ??= BenchPostgres.start(this.scope);
+    this.server ??= BenchPostgres.start(this.serverScope);
     return this.server;
   }
 

@@ -11,6 +11,9 @@ const USAGE = `npm run bench -- [--quick] [claim ...]
   claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and bench/results/latest.json is written
 `;
 
+/** The signal's handler has the last word. */
+const INTERRUPTED = 130;
+
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
@@ -30,10 +33,12 @@ async function run(): Promise<number> {
   const broken: string[] = [];
   try {
     for (const claim of claims) {
+      if (scope.isClosed) break;
       const found = await measure(claim, context);
       if (found === null) broken.push(claim.name);
       else findings.push(...found);
     }
+    if (scope.isClosed) return INTERRUPTED;
   } finally {
     await scope.close();
   }
@@ -60,6 +65,7 @@ async function measure(claim: Claim, context: BenchContext): Promise<Finding[] |
   try {
     return await claim.measure(context);
   } catch (error) {
+    if (context.scope.isClosed) return null;
     progress(`${claim.name} could not be measured: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }

@@ -8,8 +8,17 @@ export class Scope {
   private readonly releases: Release[] = [];
   private closing: Promise<void> | null = null;
 
+  /** @throws Error when the scope is closing: what was just taken is given back at once */
   defer(release: Release): void {
     this.releases.push(release);
+    if (this.closing === null) return;
+    this.closing = this.closing.then(() => this.releaseAll());
+    throw new Error('the run was stopped');
+  }
+
+  /** Whether it is closing or closed: nothing more may be taken. */
+  get isClosed(): boolean {
+    return this.closing !== null;
   }
 
   /** A scope that may be closed earlier and is closed with this one at the latest. */

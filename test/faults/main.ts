@@ -18,6 +18,9 @@ const USAGE = `npm run faults -- [--quick] [--redis] [scenario ...]
   scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them
 `;
 
+/** The signal's handler has the last word. */
+const INTERRUPTED = 130;
+
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: { quick: { type: 'boolean' }, redis: { type: 'boolean' }, help: { type: 'boolean' } },
@@ -36,7 +39,10 @@ async function run(): Promise<number> {
     const postgres = await BenchPostgres.start(scope);
     const redisUrl = values.redis === true ? await startRedis(scope) : null;
     const context: FaultContext = { scope, postgres, quick, redisUrl, say: progress };
-    for (const scenario of chosen) reports.push(await runOne(scenario, context));
+    for (const scenario of chosen) {
+      if (!scope.isClosed) reports.push(await runOne(scenario, context));
+    }
+    if (scope.isClosed) return INTERRUPTED;
   } finally {
     await scope.close();
   }
