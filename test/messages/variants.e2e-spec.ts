@@ -1,0 +1,163 @@
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { testPhone } from '../support/factories.js';
+import { MESSAGE_EXAMPLES } from '../../src/modules/messages/dto/message-examples.js';
+import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
+import { VARIANT_CASES } from './variant-cases.js';
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp();
+  workspace = await sendingWorkspace(test);
+});
+
+afterAll(() => test.stop());
+
+/** What the platform gets, beside `messaging_product`, `recipient_type`, `to` and our callback data. */
+const PLATFORM_BODIES: Record<string, Record<string, unknown>> = {
+  text: {
+    type: 'text',
+    text: { body: 'Your table for two is ready: https://example.com/r/4711', preview_url: true },
+  },
+  reply: { type: 'text', text: { body: 'Yes, until ten.', preview_url: false } },
+  legacy_text: { type: 'text', text: { body: 'Your table for two is ready.', preview_url: false } },
+  image: { type: 'image', image: { link: 'https://example.com/menu.jpg', caption: 'Menu of the day' } },
+  video: { type: 'video', video: { link: 'https://example.com/tour.mp4', caption: 'A look around' } },
+  voice: { type: 'audio', audio: { id: '1037543291543636', voice: true } },
+  document: {
+    type: 'document',
+    document: { link: 'https://example.com/invoice.pdf', filename: 'invoice-4711.pdf', caption: 'Your invoice' },
+  },
+  sticker: { type: 'sticker', sticker: { id: '1037543291543636' } },
+  template: { type: 'template', template: MESSAGE_EXAMPLES.template?.value.template },
+  buttons: { type: 'interactive', interactive: MESSAGE_EXAMPLES.buttons?.value.interactive },
+  list: { type: 'interactive', interactive: MESSAGE_EXAMPLES.list?.value.interactive },
+  reaction: { type: 'reaction' },
+};
+
+const JOURNAL_BODIES: Record<string, string | null> = {
+  text: 'Your table for two is ready: https://example.com/r/4711',
+  reply: 'Yes, until ten.',
+  legacy_text: 'Your table for two is ready.',
+  image: 'Menu of the day',
+  video: 'A look around',
+  voice: null,
+  document: 'Your invoice',
+  sticker: null,
+  template: null,
+  buttons: 'Shall we keep your table?',
+  list: 'When would you like to come?',
+  reaction: '👍',
+};
+
+describe('each variant reaches the platform as its reference has it, and is read', () => {
+  it.each(Object.keys(MESSAGE_EXAMPLES))('%s', async (name) => {
+    const to = await workspace.contact();
+    const { reply_to_message_id: repliesTo, ...example } = MESSAGE_EXAMPLES[name]?.value ?? {};
+    const places: Record<string, unknown> = { connection_id: workspace.connection.id, to };
+    let quoted: string | undefined;
+    if (repliesTo !== undefined) {
+      const earlier = await workspace.sendText(to);
+      quoted = (await workspace.reaches(earlier, 'read')).meta_message_id as string;
+      places.reply_to_message_id = earlier;
+    }
+    const response = await workspace.send(to, { body: { text: undefined, type: undefined, ...example, ...places } });
+    expect([response.status, response.body.error]).toEqual([202, undefined]);
+    const message = await workspace.reaches(response.body.data.id as string, 'read');
+    expect(message.body).toBe(JOURNAL_BODIES[name]);
+
+    const taken = test.simulator.messages.list({ to }).at(-1)?.body as Record<string, unknown>;
+    const { biz_opaque_callback_data: callback, ...sent } = taken;
+    expect(callback).toMatch(/^[0-9a-f-]{36}$/);
+    expect(sent).toEqual({
+      messaging_product: 'whatsapp',
+      recipient_type: 'individual',
+      to: `+${to}`,
+      ...PLATFORM_BODIES[name],
+      ...(name === 'reply' ? { context: { message_id: quoted } } : {}),
+      ...(name === 'reaction' ? { reaction: { message_id: quoted, emoji: '👍' } } : {}),
+    });
+  });
+
+  it('a reaction is taken back with an empty emoji', async () => {
+    const to = await workspace.contact();
+    const earlier = await workspace.sendText(to);
+    await workspace.reaches(earlier, 'read');
+    const response = await workspace.send(to, {
+      body: { type: 'reaction', text: undefined, reply_to_message_id: earlier, reaction: { emoji: '' } },
+    });
+    expect(response.status).toBe(202);
+    await workspace.reaches(response.body.data.id as string, 'read');
+    expect(test.simulator.messages.list({ to }).at(-1)?.body).toMatchObject({ reaction: { emoji: '' } });
+  });
+});
+
+describe('a reaction', () => {
+  it('to a message that the platform does not know fails as invalid_content', async () => {
+    const to = await workspace.contact();
+    const { id: target } = await test.factories.message({
+      connection: workspace.connection,
+      status: 'outcome_unknown',
+      recipient: to,
+    });
+    await test.database.execute(
+      `update message m set conversation_id = c.id from conversation c
+       where m.id = $1 and c.connection_id = m.connection_id and c.phone = $2`,
+      [target, to],
+    );
+    const response = await workspace.send(to, {
+      body: { type: 'reaction', text: undefined, reply_to_message_id: target, reaction: { emoji: '👍' } },
+    });
+    expect(response.status).toBe(202);
+    expect(await workspace.reaches(response.body.data.id as string, 'failed')).toMatchObject({
+      failure_category: 'invalid_content',
+    });
+    expect(test.simulator.messages.list({ to })).toHaveLength(0);
+  });
+});
+
+describe('a template', () => {
+  const template = {
+    type: 'template',
+    text: undefined,
+    template: { name: 'hello_world', language: { code: 'en_US' } },
+  };
+
+  it('goes to somebody who never wrote, and opens no window', async () => {
+    const to = testPhone();
+    const response = await workspace.send(to, { body: template });
+    expect(response.status).toBe(202);
+    const message = await workspace.reaches(response.body.data.id as string, 'read');
+    expect(message.conversation_id).not.toBeNull();
+    expect((await workspace.send(to)).body.error.code).toBe('SERVICE_WINDOW_CLOSED');
+    const second = await workspace.send(to, { body: template });
+    const { conversation_id: conversation } = await workspace.message(second.body.data.id as string);
+    expect(conversation).toBe(message.conversation_id);
+  });
+
+  it('that the platform does not have fails as template_unavailable', async () => {
+    const response = await workspace.send(testPhone(), {
+      body: { ...template, template: { name: 'no_such_template', language: { code: 'en_US' } } },
+    });
+    expect(await workspace.reaches(response.body.data.id as string, 'failed')).toMatchObject({
+      failure_category: 'template_unavailable',
+      error: { code: '132001' },
+    });
+  });
+});
+
+describe('202 at every limit', () => {
+  it.each(VARIANT_CASES.filter(({ faults }) => faults.length === 0))('$name', async ({ body }) => {
+    const to = typeof body.to === 'string' ? body.to.replace('+', '') : await workspace.contact();
+    if (body.to !== undefined) {
+      await test.database.execute(
+        `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
+         values (gen_random_uuid(), $1, $2, $3, now()) on conflict do nothing`,
+        [workspace.organizationId, workspace.connection.id, to],
+      );
+    }
+    const response = await workspace.send(to, { body: { type: undefined, text: undefined, ...body } });
+    expect([response.status, response.body.error]).toEqual([202, undefined]);
+  });
+});
