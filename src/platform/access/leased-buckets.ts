@@ -64,8 +64,8 @@ const AWAY_PAUSE_MS = 1_000;
 /**
  * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
  * before it spends them: about as many as it used in the last second, and never more than a quarter of the burst beside
- * what its waiting requests need. So one process alone keeps the limit exactly, and n processes together exceed the
- * burst by at most what the others hold, (n - 1) quarters; the rate is exceeded by nothing.
+ * what its waiting requests need. What it does not use it gives back within two seconds. So the rate is kept exactly,
+ * whatever the number of processes, and the burst is exceeded by no more than what they hold from before: a quarter each.
  *
  * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most
  * 150 ms: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
@@ -141,7 +141,8 @@ export class LeasedBuckets {
     const same = lease.limits.ratePerSecond === limits.ratePerSecond && lease.limits.burst === limits.burst;
     lease.limits = limits;
     if (same) return;
-    lease.tokens = Math.min(lease.tokens, limits.burst);
+    lease.tokens = 0; // counted by the old limits
+    lease.giving = 0;
     lease.target = Math.min(lease.target, mostHeld(limits));
     lease.emptyUntil = 0;
     lease.local?.setLimits(limits, this.options.clock.monotonic());

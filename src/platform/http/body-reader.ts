@@ -17,8 +17,9 @@ export function hasBody(req: IncomingMessage): boolean {
  * @throws PAYLOAD_TOO_LARGE (413) as soon as it is sure, INVALID_REQUEST (400) when the caller goes away or dawdles.
  */
 export function readBytes(req: IncomingMessage, limitBytes: number): Buffer | Promise<Buffer> {
-  if (Number(req.headers['content-length']) > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
-  if (!req.complete) return collect(req, limitBytes);
+  const declared = Number(req.headers['content-length']);
+  if (declared > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
+  if (!req.complete && req.readableLength !== declared) return collect(req, limitBytes);
   const bytes = (req.read() as Buffer | null) ?? NOTHING;
   if (bytes.length > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
   return bytes;

@@ -1,0 +1,63 @@
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { loadConfig } from '../config/load-config.js';
+import { CacheInvalidation } from './cache-invalidation.js';
+
+let opened: OpenTestDatabase;
+const started: CacheInvalidation[] = [];
+
+beforeAll(async () => {
+  opened = await openTestDatabase();
+});
+
+afterAll(async () => {
+  for (const invalidation of started) await invalidation.onModuleDestroy();
+  await opened.close();
+});
+
+async function listening() {
+  const config = loadConfig({ env: { NODE_ENV: 'test', DATABASE_URL: opened.url }, persistSecrets: false });
+  const invalidation = new CacheInvalidation(opened.database, config);
+  const heard: (string | null)[] = [];
+  invalidation.on('thing', (id) => void heard.push(id));
+  await invalidation.onApplicationBootstrap();
+  started.push(invalidation);
+  return { invalidation, heard };
+}
+
+describe('CacheInvalidation', () => {
+  it('empties caches once it listens, then tells every process of each change', async () => {
+    const [one, other] = [await listening(), await listening()];
+    expect(one.heard).toEqual([null]);
+    await one.invalidation.publish('thing', 'a');
+    await one.invalidation.publish('other', 'b');
+    await one.invalidation.publish('thing', 'c with spaces');
+    await waitFor(() => one.heard.length === 3 && other.heard.length === 3);
+    expect(other.heard).toEqual([null, 'a', 'c with spaces']);
+  });
+
+  it('tells of a change when its transaction has committed, and never of one that was rolled back', async () => {
+    const { invalidation, heard } = await listening();
+    await opened.database
+      .transaction(async () => {
+        await invalidation.publish('thing', 'rolled back');
+        throw new Error('no');
+      })
+      .catch(() => undefined);
+    await opened.database.transaction(() => invalidation.publish('thing', 'committed'));
+    await waitFor(() => heard.includes('committed'));
+    expect(heard).not.toContain('rolled back');
+  });
+
+  it('listens again when its connection breaks, and empties caches for what it missed', async () => {
+    const { invalidation, heard } = await listening();
+    await opened.database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'herald-listen'`,
+    );
+    await waitFor(() => heard.filter((id) => id === null).length === 2 && invalidation.connected);
+    await invalidation.publish('thing', 'after');
+    await waitFor(() => heard.includes('after'));
+    expect(heard).toEqual([null, null, 'after']);
+  });
+});

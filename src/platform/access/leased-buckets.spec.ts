@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { TokenBucket } from '../../common/token-bucket.js';
+import { type Ask, type Grant, LeasedBuckets } from './leased-buckets.js';
+
+/** The shared bucket as the database keeps it, without the database. */
+class Shared {
+  private readonly buckets = new Map<string, { tokens: number; at: number }>();
+  exchanges = 0;
+  failing = false;
+  hanging = false;
+
+  constructor(private readonly clock: { now: number }) {}
+
+  async exchange(asks: Ask[]): Promise<Grant[]> {
+    this.exchanges += 1;
+    if (this.hanging) await new Promise(() => undefined);
+    await Promise.resolve();
+    if (this.failing) throw new Error('away');
+    return asks.map(({ key, limits, want, held }) => {
+      const bucket = this.buckets.get(key) ?? { tokens: limits.burst, at: this.clock.now };
+      const flowedIn = ((this.clock.now - bucket.at) / 1_000) * limits.ratePerSecond;
+      const level = Math.min(limits.burst - held, bucket.tokens + flowedIn + Math.max(-want, 0));
+      const granted = Math.max(Math.min(want, Math.floor(level)), 0);
+      this.buckets.set(key, { tokens: level - granted, at: this.clock.now });
+      return { granted, left: level - granted };
+    });
+  }
+}
+
+function setup(processes = 1) {
+  const clock = { now: 0 };
+  const shared = new Shared(clock);
+  const away: unknown[] = [];
+  const all = Array.from(
+    { length: processes },
+    () =>
+      new LeasedBuckets({
+        clock: { now: () => clock.now, monotonic: () => clock.now },
+        exchange: (asks) => shared.exchange(asks),
+        onAway: (error) => void away.push(error),
+      }),
+  );
+  const first = all[0] as LeasedBuckets;
+  const advance = (ms: number): void => {
+    clock.now += ms;
+  };
+  return { clock, shared, all, first, away, advance };
+}
+
+const LIMITS = { ratePerSecond: 50, burst: 100 };
+
+async function allowedOf(bucket: LeasedBuckets, count: number, limits = LIMITS): Promise<number> {
+  const decisions = await Promise.all(Array.from({ length: count }, () => bucket.take('key', limits)));
+  return decisions.filter((decision) => decision.allowed).length;
+}
+
+describe('LeasedBuckets', () => {
+  it('gives the burst at once, and then what flows in', async () => {
+    const { first, advance } = setup();
+    expect(await allowedOf(first, 150)).toBe(100);
+    advance(1_000);
+    expect(await allowedOf(first, 150)).toBe(50);
+    advance(10_000);
+    expect(await allowedOf(first, 150)).toBe(100);
+  });
+
+  it('tells what is left as if there were one bucket', async () => {
+    const { first } = setup();
+    const remaining: number[] = [];
+    for (let i = 0; i < 5; i++) remaining.push((await first.take('key', LIMITS)).remaining);
+    expect(remaining).toEqual([99, 98, 97, 96, 95]);
+    expect(first.peek('key', LIMITS)).toEqual({ allowed: true, remaining: 95, resetSeconds: 1 });
+  });
+
+  it('says of a refusal when the next request is allowed', async () => {
+    const { first, advance } = setup();
+    const slow = { ratePerSecond: 1, burst: 3 };
+    expect(await allowedOf(first, 3, slow)).toBe(3);
+    expect(await first.take('key', slow)).toEqual({ allowed: false, remaining: 0, resetSeconds: 1 });
+    advance(999);
+    expect((await first.take('key', slow)).allowed).toBe(false);
+    advance(30);
+    expect((await first.take('key', slow)).allowed).toBe(true);
+  });
+
+  it('answers without waiting while tokens are at hand', async () => {
+    const { first } = setup();
+    await first.take('key', LIMITS);
+    expect(first.take('key', LIMITS)).not.toBeInstanceOf(Promise);
+  });
+
+  it('asks seldom under a high limit: the lease grows with the use', async () => {
+    const { first, shared, advance } = setup();
+    const wide = { ratePerSecond: 1_000_000, burst: 1_000_000 };
+    let waited = 0;
+    for (let ms = 0; ms < 5_000; ms++) {
+      advance(1);
+      for (let i = 0; i < 10; i++) {
+        const decision = first.take('key', wide);
+        if (decision instanceof Promise) waited += 1;
+        await decision;
+      }
+      if (ms % 5 === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (ms % 1_000 === 999) first.tick();
+    }
+    expect(waited).toBeLessThan(10);
+    expect(shared.exchanges).toBeLessThan(40);
+  });
+
+  it('refuses a flood over the limit without asking for each request', async () => {
+    const { first, shared, advance } = setup();
+    await allowedOf(first, 150);
+    const before = shared.exchanges;
+    for (let ms = 0; ms < 1_000; ms++) {
+      advance(1);
+      await first.take('key', LIMITS);
+    }
+    expect(shared.exchanges - before).toBeLessThanOrEqual(60);
+  });
+
+  it('gives back what it does not use, so that another process can have it all', async () => {
+    const { all, advance } = setup(2);
+    const [one, other] = all as [LeasedBuckets, LeasedBuckets];
+    await one.take('key', LIMITS);
+    advance(1_000);
+    one.tick();
+    one.tick();
+    await one.close();
+    advance(1_000);
+    expect(await allowedOf(other, 150)).toBe(100);
+  });
+
+  it('keeps the rate over any number of processes, and exceeds the burst by no more than they hold', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 4 }),
+        fc.record({ ratePerSecond: fc.integer({ min: 1, max: 200 }), burst: fc.integer({ min: 1, max: 200 }) }),
+        fc.array(
+          fc.record({
+            process: fc.nat(3),
+            waitMs: fc.integer({ min: 0, max: 700 }),
+            tries: fc.integer({ min: 1, max: 40 }),
+          }),
+          { maxLength: 40 },
+        ),
+        async (processes, limits, steps) => {
+          const { all, clock, advance } = setup(processes);
+          const yardstick = new TokenBucket(
+            { ...limits, burst: limits.burst + processes * Math.max(1, Math.ceil(limits.burst / 4)) + 1 },
+            0,
+          );
+          let sinceTick = 0;
+          for (const { process, waitMs, tries } of steps) {
+            advance(waitMs);
+            sinceTick += waitMs;
+            if (sinceTick >= 1_000) {
+              for (const bucket of all) bucket.tick();
+              sinceTick = 0;
+            }
+            const allowed = await allowedOf(all[process % processes] as LeasedBuckets, tries, limits);
+            expect(allowed === 0 || yardstick.take(clock.now, allowed)).toBe(true);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  describe('when the shared bucket is out of reach', () => {
+    it('goes on with a full bucket of its own, and says so', async () => {
+      const { first, shared, away, advance } = setup();
+      shared.failing = true;
+      expect(await allowedOf(first, 150)).toBe(100);
+      expect(away.length).toBeGreaterThan(0);
+      advance(1_000);
+      expect(await allowedOf(first, 150)).toBe(50);
+    });
+
+    it('waits no longer than 150 ms for an answer', async () => {
+      const { first, shared } = setup();
+      shared.hanging = true;
+      const startedAt = performance.now();
+      expect((await first.take('key', LIMITS)).allowed).toBe(true);
+      expect(performance.now() - startedAt).toBeLessThan(1_000);
+    });
+
+    it('asks again after a second and shares again', async () => {
+      const { first, shared, advance } = setup();
+      shared.failing = true;
+      await allowedOf(first, 10);
+      shared.failing = false;
+      advance(1_001);
+      await first.take('key', LIMITS);
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      first.tick();
+      first.tick();
+      await first.close();
+      advance(10_000);
+      expect(await allowedOf(first, 150)).toBe(100);
+      expect(first.peek('key', LIMITS).remaining).toBe(0);
+    });
+  });
+
+  it('takes new limits at once', async () => {
+    const { first } = setup();
+    await allowedOf(first, 20);
+    expect(await allowedOf(first, 50, { ratePerSecond: 1, burst: 5 })).toBeLessThanOrEqual(5);
+  });
+});

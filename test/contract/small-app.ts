@@ -1,0 +1,99 @@
+import { createServer } from 'node:net';
+import type { Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AccessModule } from '../../src/platform/access/access.module.js';
+import type { Config } from '../../src/platform/config/config.js';
+import { ConfigModule } from '../../src/platform/config/config.module.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { Database } from '../../src/platform/database/database.js';
+import { DatabaseModule } from '../../src/platform/database/database.module.js';
+import { configureHttp } from '../../src/platform/http/configure-http.js';
+import { HttpModule } from '../../src/platform/http/http.module.js';
+import { HeraldLogger } from '../../src/platform/operations/logger.js';
+import { OperationsModule } from '../../src/platform/operations/operations.module.js';
+import { ApiClient } from '../support/api-client.js';
+import { Factories } from '../support/factories.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+export interface SmallApp {
+  app: NestExpressApplication;
+  config: Config;
+  api: ApiClient;
+  baseUrl: string;
+  port: number;
+  factories: Factories;
+  database: Database;
+  /** What was logged, as text. */
+  logged: string[];
+  close(): Promise<void>;
+}
+
+export interface SmallAppOptions {
+  controllers: Type[];
+  env?: Record<string, string>;
+  /** Another process beside the first shares its database. */
+  beside?: SmallApp;
+}
+
+/** The rooms http, access and operations with controllers of the test's own: everything but the product. */
+export async function startSmallApp({ controllers, env = {}, beside }: SmallAppOptions): Promise<SmallApp> {
+  const cloned: TestDatabase | null = beside === undefined ? await createTestDatabase() : null;
+  const config = loadConfig({
+    env: {
+      NODE_ENV: 'test',
+      ROLES: 'api',
+      PORT: '0',
+      LOG_LEVEL: 'debug',
+      LOG_FORMAT: 'json',
+      DATABASE_POOL_SIZE: '3',
+      DATABASE_URL: cloned?.url ?? beside?.config.database.url ?? '',
+      ...env,
+    },
+    persistSecrets: false,
+  });
+  const logged: string[] = [];
+  const logger = new HeraldLogger(config.process, { write: (line) => void logged.push(line) });
+  const testing = await Test.createTestingModule({
+    imports: [ConfigModule.of(config), DatabaseModule, OperationsModule, HttpModule, AccessModule],
+    controllers,
+  })
+    .overrideProvider(HeraldLogger)
+    .useValue(logger)
+    .setLogger(logger)
+    .compile();
+  const app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false });
+  app.useLogger(logger);
+  configureHttp(app, config);
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as { port: number };
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const database = app.get(Database);
+  return {
+    app,
+    config,
+    baseUrl,
+    port,
+    api: new ApiClient(baseUrl),
+    factories: new Factories(database),
+    database,
+    logged,
+    close: async () => {
+      app.getHttpServer().closeAllConnections();
+      await app.close();
+      await cloned?.drop();
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiTags } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  IsUUID,
+  Length,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import type { Response } from 'express';
+import { type Caller, CurrentCaller } from '../../src/platform/access/caller.js';
+import { Public } from '../../src/platform/access/public.decorator.js';
+import { RequireScope } from '../../src/platform/access/require-scope.decorator.js';
+import { ApiErrors } from '../../src/platform/http/api-errors.decorator.js';
+import { BodyAs } from '../../src/platform/http/body-as.decorator.js';
+import { BodyErrors } from '../../src/platform/http/body-errors.decorator.js';
+import { UuidParam } from '../../src/platform/http/uuid-param.decorator.js';
+
+class TextDto {
+  @IsString()
+  @Length(1, 4_096)
+  body!: string;
+
+  @IsOptional()
+  @IsBoolean()
+  preview_url?: boolean;
+}
+
+class ItemDto {
+  @IsIn(['HEADER', 'BODY'])
+  type!: string;
+}
+
+export class ThingDto {
+  @IsUUID()
+  connection_id!: string;
+
+  @ValidateNested()
+  @Type(() => TextDto)
+  text!: TextDto;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(2)
+  @ValidateNested({ each: true })
+  @Type(() => ItemDto)
+  items?: ItemDto[];
+
+  @IsOptional()
+  @IsInt()
+  @Min(60)
+  @Max(600)
+  ttl?: number;
+}
+
+export class RetryDto {
+  @IsOptional()
+  @IsBoolean()
+  confirm?: boolean;
+}
+
+export class ListDto {
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  limit = 50;
+
+  @IsOptional()
+  @IsBoolean()
+  active?: boolean;
+}
+
+/** Routes that do nothing but show how every route behaves. */
+@ApiTags('Messages')
+@Controller('things')
+export class ThingsController {
+  @Post()
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @ApiErrors('RATE_LIMITED')
+  @ApiCreatedResponse({ description: 'Made.' })
+  create(@CurrentCaller() caller: Caller, @Body() input: ThingDto) {
+    return { data: { organization_id: caller.organizationId, input } };
+  }
+
+  @Post('echo')
+  @RequireScope('messages:write')
+  @BodyErrors('unprocessable')
+  echo(@Body() body: unknown) {
+    return { data: body ?? null };
+  }
+
+  @Post('bytes')
+  @Public()
+  @BodyAs('bytes', 1_000)
+  bytes(@Body() body: Buffer) {
+    return { data: { length: body.length, text: body.toString('latin1') } };
+  }
+
+  @Get()
+  @RequireScope('messages:read')
+  list(@Query() query: ListDto) {
+    return { data: query };
+  }
+
+  @Get('explode')
+  @RequireScope('messages:read')
+  explode(): never {
+    throw new Error('the password is hunter2');
+  }
+
+  @Get('half')
+  @RequireScope('messages:read')
+  half(@Res() response: Response): never {
+    response.write('{"data":');
+    throw new Error('too late');
+  }
+
+  @Get('slow')
+  @RequireScope('messages:read')
+  async slow(@Query('ms') ms: string) {
+    await new Promise((resolve) => setTimeout(resolve, Number(ms)));
+    return { data: 'done' };
+  }
+
+  @Get(':id')
+  @RequireScope('messages:read')
+  get(@UuidParam('id') id: string) {
+    return { data: { id } };
+  }
+
+  @Put(':id')
+  @RequireScope('messages:write')
+  replace(@Param('id') id: string, @Body() input: RetryDto) {
+    return { data: { id, input } };
+  }
+
+  @Post(':id/retry')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  retry(@UuidParam('id') id: string, @Body() input: RetryDto) {
+    return { data: { id, confirm: input.confirm ?? false } };
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @RequireScope('messages:write')
+  remove(@UuidParam('id') _id: string): void {}
+}
