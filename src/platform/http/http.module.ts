@@ -3,6 +3,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
 import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
+import { ExampleValues } from './example-values.js';
 import { HttpTail } from './http-tail.js';
 import { PublicUrl } from './public-url.js';
 import { Reception } from './reception.js';
@@ -17,10 +18,11 @@ import { ValidatedRequestPipe } from './validated-request.pipe.js';
     PublicUrl,
     Reception,
     HttpTail,
+    ExampleValues,
     { provide: APP_FILTER, useClass: ErrorFilter },
     { provide: APP_PIPE, useClass: ValidatedRequestPipe },
   ],
-  exports: [Drain, PublicUrl],
+  exports: [Drain, PublicUrl, ExampleValues],
 })
 export class HttpModule {
   constructor(readiness: Readiness, drain: Drain) {

@@ -1,10 +1,11 @@
 import { CONNECTION_STATUSES, type Connection, type ConnectionStatus } from '../connections.types.js';
 import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 
 /** A WhatsApp number of the workspace. */
 export class ConnectionResponse {
   /** Connection ID, used as `connection_id` when sending. */
-  @ApiProperty({ format: 'uuid', example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
   id!: string;
 
   /** The number with its country code, digits only. */

@@ -1,13 +1,12 @@
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+
 interface Example {
   summary: string;
   value: Record<string, unknown>;
 }
 
-const CONNECTION = '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f';
-const EARLIER = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
-
 function example(summary: string, fields: Record<string, unknown>): Example {
-  return { summary, value: { connection_id: CONNECTION, to: '+15550100001', ...fields } };
+  return { summary, value: { connection_id: EXAMPLE_CONNECTION_ID, to: '+15550001234', ...fields } };
 }
 
 /** One real request for each variant, for the API description. */
@@ -20,7 +19,7 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
   reply: example('Text that quotes an earlier message', {
     type: 'text',
     text: { body: 'Yes, until ten.' },
-    reply_to_message_id: EARLIER,
+    reply_to_message_id: EXAMPLE_MESSAGE_ID,
   }),
   legacy_text: example('Text, the older form', { body: 'Your table for two is ready.' }),
   image: example('Image by link', {
@@ -87,5 +86,9 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
       },
     },
   }),
-  reaction: example('Reaction', { type: 'reaction', reply_to_message_id: EARLIER, reaction: { emoji: '👍' } }),
+  reaction: example('Reaction', {
+    type: 'reaction',
+    reply_to_message_id: EXAMPLE_MESSAGE_ID,
+    reaction: { emoji: '👍' },
+  }),
 };

@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import type { Attempt, Message } from '../messages.types.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
-const ID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
+const ID = EXAMPLE_MESSAGE_ID;
 const TIME = '2026-11-21T08:00:00.125Z';
 const META_ID = 'wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA';
 const STATUSES = [
@@ -44,7 +45,7 @@ export class MessageListItem {
   @ApiProperty({ format: 'uuid', example: ID })
   id!: string;
 
-  @ApiProperty({ format: 'uuid', example: '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f' })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
   connection_id!: string;
 
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: '01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f' })

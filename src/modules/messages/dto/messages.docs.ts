@@ -8,6 +8,7 @@ import {
   ApiParam,
   ApiQuery,
 } from '@nestjs/swagger';
+import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs } from '../../../platform/http/api-errors.decorator.js';
 import { namedSchema } from '../../../platform/http/named-schemas.js';
 import { JOURNAL_STATUSES } from '../journal-filter.js';
@@ -22,7 +23,7 @@ const idempotencyKey = (required: boolean, description: string): MethodDecorator
     required,
     description,
     schema: { type: 'string', format: 'uuid' },
-    example: '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f',
+    example: EXAMPLE_IDEMPOTENCY_KEY,
   });
 
 const REPLAYED = {
@@ -32,7 +33,11 @@ const REPLAYED = {
   },
 };
 
-const messageIdParam = ApiParam({ name: 'id', schema: { type: 'string', format: 'uuid' } });
+const messageIdParam = ApiParam({
+  name: 'id',
+  schema: { type: 'string', format: 'uuid' },
+  example: EXAMPLE_MESSAGE_ID,
+});
 
 /** What a create and a retry refuse for the state of things; 422 on create, 409 on a retry. */
 const STATE_CODES = ['SERVICE_WINDOW_CLOSED'];

@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { MessageListItem, MessageResponse } from './message.response.js';
 
 export class QueuedMessage {
   /** The message's id: follow it with GET /messages/{id}. */
-  @ApiProperty({ format: 'uuid', example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_MESSAGE_ID })
   id!: string;
 
   @ApiProperty({ enum: ['queued'], example: 'queued' })
@@ -26,7 +27,7 @@ export class JournalPagination {
   next_before!: string | null;
 
   /** Pass it as `before_id` together with `before`. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e' })
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_MESSAGE_ID })
   next_before_id!: string | null;
 }
 
