@@ -9,6 +9,8 @@ export interface DrainJob {
 const WAKE_TIMEOUT_MS = 1_000;
 const MAX_ADDS_IN_FLIGHT = 8;
 const MAX_PENDING = 100_000;
+/** After a wake its lane is not woken again for this long; what comes meanwhile shares one wake at the end. */
+const REST_MS = 25;
 /** A lane that stays due although it was woken is woken past BullMQ's deduplication, at most this often. */
 const FORCED_EVERY_MS = 10_000;
 
@@ -18,6 +20,8 @@ const FORCED_EVERY_MS = 10_000;
  */
 export class LaneWaker {
   private readonly pending = new Set<string>();
+  /** Lanes that were just woken; true where more rows came since. */
+  private readonly resting = new Map<string, boolean>();
   private inFlight = 0;
 
   constructor(
@@ -34,6 +38,10 @@ export class LaneWaker {
 
   /** As `wake`, but always through the queue: for a drain that ends with rows left, behind everybody else. */
   enqueue(laneKey: string): void {
+    if (this.resting.has(laneKey)) {
+      this.resting.set(laneKey, true);
+      return;
+    }
     if (this.pending.size >= MAX_PENDING) {
       this.counters.increment('lane_wakes_dropped');
       return;
@@ -53,6 +61,7 @@ export class LaneWaker {
       const next = this.pending.values().next();
       if (next.done) return;
       this.pending.delete(next.value);
+      this.rest(next.value);
       this.inFlight++;
       void this.add(next.value, {
         id: deduplicationId(next.value),
