@@ -1,0 +1,111 @@
+import { createServer, request, type ClientRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AppError } from '../../common/app-error.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { BodyReserve } from './body-reserve.js';
+
+let server: Server;
+let reserve: BodyReserve;
+let use: (body: Buffer) => Promise<void>;
+let port: number;
+let begun: number;
+
+beforeEach(async () => {
+  reserve = new BodyReserve({ refuseAtBytes: 1_000, cutOffAtBytes: 2_000 });
+  use = () => Promise.resolve();
+  begun = 0;
+  server = createServer((req, res) => {
+    begun++;
+    reserve
+      .read(req, (body) => use(body))
+      .then(() => res.writeHead(200).end())
+      .catch((error: unknown) => res.writeHead(error instanceof AppError ? error.status : 500).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  ({ port } = server.address() as AddressInfo);
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** Begins a request; resolves with the status, or with 0 where the connection was cut. */
+function begin(headers: Record<string, string | number> = {}): { call: ClientRequest; status: Promise<number> } {
+  const call = request({ port, host: '127.0.0.1', method: 'POST', headers });
+  const status = new Promise<number>((resolve) => {
+    call.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+    call.on('error', () => resolve(0));
+  });
+  return { call, status };
+}
+
+function post(body: Buffer): Promise<number> {
+  const { call, status } = begin();
+  call.end(body);
+  return status;
+}
+
+/** Holds a body in use until `let go` is called. */
+function hold(): { held: () => number; letGo: () => void } {
+  const bodies: Buffer[] = [];
+  let letGo = (): void => undefined;
+  const open = new Promise<void>((resolve) => (letGo = resolve));
+  use = (body) => {
+    bodies.push(body);
+    return open;
+  };
+  return { held: () => bodies.reduce((sum, body) => sum + body.length, 0), letGo };
+}
+
+describe('a reserve for bodies', () => {
+  it('hands over the bytes, in one piece or in many, and nothing for no body', async () => {
+    const seen: string[] = [];
+    use = (body) => {
+      seen.push(body.toString());
+      return Promise.resolve();
+    };
+    const { call, status } = begin({ 'content-length': 6 });
+    call.write('abc');
+    setImmediate(() => call.end('def'));
+    expect(await status).toBe(200);
+    expect(await post(Buffer.from('ghi'))).toBe(200);
+    expect(await post(Buffer.alloc(0))).toBe(200);
+    expect(seen).toEqual(['abcdef', 'ghi', '']);
+  });
+
+  it('refuses further bodies while too much is in use, and takes them again after that', async () => {
+    const holding = hold();
+    const first = post(Buffer.alloc(1_000));
+    await waitFor(() => holding.held() === 1_000);
+    expect(await post(Buffer.from('x'))).toBe(503);
+    holding.letGo();
+    expect(await first).toBe(200);
+    expect(await post(Buffer.from('x'))).toBe(200);
+  });
+
+  it('is not blocked by those who announce much and send nothing', async () => {
+    const silent = Array.from({ length: 10 }, () => begin({ 'content-length': 900 }));
+    for (const { call } of silent) call.flushHeaders();
+    await waitFor(() => begun === silent.length);
+    expect(await post(Buffer.alloc(900))).toBe(200);
+    for (const { call } of silent) call.destroy();
+  });
+
+  it('cuts off a body that would go beyond all bounds', async () => {
+    const holding = hold();
+    const slow = begin({ 'content-length': 1_500 });
+    slow.call.write(Buffer.alloc(600));
+    const first = post(Buffer.alloc(999));
+    await waitFor(() => holding.held() === 999);
+    slow.call.end(Buffer.alloc(900));
+    expect(await slow.status).not.toBe(200);
+    holding.letGo();
+    expect(await first).toBe(200);
+  });
+
+  it('gives back what a failed use held', async () => {
+    use = () => Promise.reject(new Error('no'));
+    for (let round = 0; round < 5; round++) expect(await post(Buffer.alloc(900))).toBe(500);
+  });
+});
