@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { commonErrors } from '../../common/common.errors.js';
+import { jsonFaultAt } from './json-fault-place.js';
 
 // A JSON body is small: whoever needs longer than this holds a connection for nothing.
 const BODY_TIMEOUT_MS = 8_000;
@@ -62,18 +63,16 @@ export function parseJson(bytes: Buffer): { value: unknown; text: string } {
   const text = start === 0 ? bytes.toString() : bytes.toString('utf8', start);
   try {
     return { value: JSON.parse(text), text };
-  } catch (error) {
-    throw invalid('json', `The body is not valid JSON${placeOf(error, text)}.`);
+  } catch {
+    throw invalid('json', `The body is not valid JSON: ${placeOf(text)}.`);
   }
 }
 
-/** V8 says either the position or how far it came; its words are kept out, for they quote the body. */
-function placeOf(error: unknown, text: string): string {
-  const message = error instanceof Error ? error.message : '';
-  const position = /at position (\d+)/.exec(message)?.[1];
-  if (position === undefined) return /end of JSON input/.test(message) ? ': it ends too early' : '';
-  const before = text.slice(0, Number(position)).split('\n');
-  return ` at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
+function placeOf(text: string): string {
+  const at = jsonFaultAt(text);
+  if (at >= text.length) return 'it ends too early';
+  const before = text.slice(0, at).split('\n');
+  return `look at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 function incomplete() {

@@ -27,7 +27,10 @@ export class ErrorFilter implements ExceptionFilter {
       res.destroy();
       return;
     }
-    for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) res.removeHeader(name);
+    for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) {
+      // Removing a length that was never set would keep Node from setting one.
+      if (res.hasHeader(name)) res.removeHeader(name);
+    }
     for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
     res.status(error.status).json(errorBody(error, req.id, this.publicUrl.value));
   }

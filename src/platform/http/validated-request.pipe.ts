@@ -3,7 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { detailsOf } from './validation-details.js';
+import { detailsOf, missingObjects } from './validation-details.js';
 
 /**
  * Validates what a route takes as a DTO class: `@Body() input: CreateThing` strictly (unknown keys are refused, no type
@@ -34,7 +34,8 @@ function validBody(value: unknown, dto: Dto): object {
   }
   const instance = plainToInstance(dto, body);
   const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
-  if (errors.length > 0) refuse(detailsOf(errors));
+  const details = [...detailsOf(errors), ...missingObjects(instance)];
+  if (details.length > 0) refuse(details);
   return instance;
 }
 
@@ -45,7 +46,7 @@ function validQuery(query: Query, dto: Dto): object {
     const given = query[name];
     if (given === undefined) continue;
     if (Array.isArray(given)) repeated.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
-    else instance[name] = coerced(given, Reflect.getMetadata('design:type', dto.prototype as object, name));
+    else instance[name] = coerced(given, typeOf(dto, instance, name));
   }
   if (repeated.length > 0) refuse(repeated);
   const errors = validateSync(instance, { forbidUnknownValues: false });
@@ -56,6 +57,13 @@ function validQuery(query: Query, dto: Dto): object {
 function propertiesOf(dto: Dto): Set<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   return new Set(rules.map((rule) => rule.propertyName));
+}
+
+/** As declared, else that of the default: TypeScript tells nothing of `limit = 50`. */
+function typeOf(dto: Dto, instance: Record<string, unknown>, name: string): unknown {
+  if (typeof instance[name] === 'number') return Number;
+  if (typeof instance[name] === 'boolean') return Boolean;
+  return Reflect.getMetadata('design:type', dto.prototype as object, name);
 }
 
 /** A text that is no number or boolean stays what it is, for the rules to refuse it. */

@@ -1,0 +1,116 @@
+import { waitFor } from '../support/wait-for.js';
+import { startSmallApp, type SmallApp } from './small-app.js';
+import { ThingsController } from './things.controller.js';
+
+let small: SmallApp;
+let other: SmallApp;
+
+beforeAll(async () => {
+  small = await startSmallApp({ controllers: [ThingsController] });
+  other = await startSmallApp({ controllers: [ThingsController], beside: small });
+});
+
+afterAll(async () => {
+  await other.close();
+  await small.close();
+});
+
+async function keyOf(limits: { ratePerSecond?: number; rateBurst?: number } = {}): Promise<string> {
+  const { id } = await small.factories.workspace(limits);
+  return (await small.factories.apiKey({ organizationId: id })).text;
+}
+
+describe('RateLimit headers', () => {
+  it('tell the policy and what is left, request by request', async () => {
+    const key = await keyOf();
+    const left: (string | null)[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { headers } = await small.api.get('/things', { key });
+      expect(headers.get('ratelimit-policy')).toBe('"default";q=100;w=2');
+      left.push(headers.get('ratelimit'));
+    }
+    expect(left[0]).toBe('"default";r=99;t=1');
+    for (const value of left) expect(value).toMatch(/^"default";r=9[789];t=1$/);
+  });
+
+  it('follow the limits of the workspace', async () => {
+    const { headers } = await small.api.get('/things', { key: await keyOf({ ratePerSecond: 10, rateBurst: 45 }) });
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=45;w=5');
+    expect(headers.get('ratelimit')).toBe('"default";r=44;t=1');
+  });
+
+  it('are on errors of an authenticated request too', async () => {
+    const key = await keyOf();
+    for (const answer of [
+      await small.api.get('/things/no-uuid', { key }),
+      await small.api.post('/things', {}, { key }),
+      await small.api.get('/things/explode', { key }),
+      await small.api.post('/things', 'x'.repeat(300_000), { key }),
+    ]) {
+      expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
+    }
+  });
+});
+
+describe('the limit', () => {
+  it('lets a burst of 100 pass and answers the rest with 429 and when to come back', async () => {
+    const key = await keyOf({ ratePerSecond: 1, rateBurst: 100 });
+    const answers = await Promise.all(Array.from({ length: 130 }, () => small.api.get('/things', { key })));
+    const refused = answers.filter((answer) => answer.status === 429);
+    expect(answers.filter((answer) => answer.status === 200).length + refused.length).toBe(130);
+    expect(refused.length).toBeGreaterThanOrEqual(27);
+    expect(refused.length).toBeLessThanOrEqual(30);
+    for (const { headers, body } of refused) {
+      expect(body.error).toMatchObject({ code: 'RATE_LIMITED', retry_after_seconds: 1 });
+      expect(headers.get('retry-after')).toBe('1');
+      expect(headers.get('ratelimit')).toBe('"default";r=0;t=1');
+    }
+  });
+
+  it('is one for all processes', async () => {
+    const key = await keyOf({ ratePerSecond: 1, rateBurst: 40 });
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, (_, i) => (i % 2 === 0 ? small : other).api.get('/things', { key })),
+    );
+    const passed = answers.filter((answer) => answer.status === 200).length;
+    expect(passed).toBeGreaterThanOrEqual(40);
+    expect(passed).toBeLessThanOrEqual(44);
+  });
+
+  it('gives back what one process holds, so that another can use it', async () => {
+    const key = await keyOf({ ratePerSecond: 1, rateBurst: 30 });
+    await small.api.get('/things', { key });
+    await waitFor(async () => {
+      const [row] = await small.database.query<{ tokens: number }>('select tokens from rate_bucket where key = $1', [
+        key.slice(10, 22),
+      ]);
+      return (row?.tokens ?? 0) >= 29;
+    });
+    const answers = await Promise.all(Array.from({ length: 29 }, () => other.api.get('/things', { key })));
+    expect(answers.every((answer) => answer.status === 200)).toBe(true);
+  });
+
+  it('of one key is not that of another', async () => {
+    const { id } = await small.factories.workspace({ ratePerSecond: 1, rateBurst: 2 });
+    const [first, second] = [
+      (await small.factories.apiKey({ organizationId: id })).text,
+      (await small.factories.apiKey({ organizationId: id })).text,
+    ];
+    for (let i = 0; i < 3; i++) await small.api.get('/things', { key: first });
+    expect((await small.api.get('/things', { key: first })).status).toBe(429);
+    expect((await small.api.get('/things', { key: second })).status).toBe(200);
+  });
+
+  it('is counted by each process alone while the shared buckets are out of reach', async () => {
+    const key = await keyOf({ ratePerSecond: 1, rateBurst: 20 });
+    await small.database.execute('alter table rate_bucket rename to rate_bucket_away');
+    try {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => small.api.get('/things', { key })));
+      const passed = answers.filter((answer) => answer.status === 200).length;
+      expect(passed).toBeGreaterThanOrEqual(20);
+      expect(passed).toBeLessThanOrEqual(22);
+    } finally {
+      await small.database.execute('alter table rate_bucket_away rename to rate_bucket');
+    }
+  });
+});

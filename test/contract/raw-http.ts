@@ -1,0 +1,48 @@
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  /** Of the first answer; 0 where none came. */
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: string;
+  text: string;
+  /** Milliseconds until the server closed the connection, or the time was up. */
+  ms: number;
+}
+
+/** Sends bytes that no HTTP client would, and reads whatever comes until the server closes or the time is up. */
+export function rawRequest(port: number, text: string, timeoutMs = 3_000): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const socket = connect(port, '127.0.0.1');
+    let received = '';
+    const timer = setTimeout(() => socket.destroy(), timeoutMs);
+    socket.setEncoding('latin1');
+    socket.on('connect', () => socket.write(text, 'latin1'));
+    socket.on('data', (chunk) => {
+      received += String(chunk);
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
+    });
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve(answerOf(received, performance.now() - startedAt));
+    });
+  });
+}
+
+/** A request of these lines, with Host and `Connection: close`. */
+export function request(first: string, headers: readonly string[] = [], body = ''): string {
+  return `${[first, 'Host: herald.test', 'Connection: close', ...headers].join('\r\n')}\r\n\r\n${body}`;
+}
+
+function answerOf(text: string, ms: number): RawAnswer {
+  const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s, 2);
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(first)?.[1] ?? 0), headers, body, text, ms };
+}
