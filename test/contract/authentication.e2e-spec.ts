@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { formatKey, newKey } from '../../src/platform/access/api-key-format.js';
 import { ApiKeysService } from '../../src/platform/access/api-keys.service.js';
+import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { rawRequest, request } from './raw-http.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
@@ -100,7 +101,7 @@ describe('the order of checks', () => {
     const reader = await small.factories.apiKey({ organizationId: id, scopes: ['messages:read'] });
     const writer = await small.factories.apiKey({ organizationId: id, scopes: ['messages:write'] });
     const bad = { headers: { 'content-type': 'text/plain' } };
-    const codeOf = async (answer: ReturnType<SmallApp['api']['get']>) => (await answer).body.error?.code;
+    const codeOf = async (answer: Promise<ApiResponse>) => (await answer).body.error?.code;
 
     expect(await codeOf(small.api.get('/api/v2/nothing', stranger))).toBe('API_VERSION_NOT_SUPPORTED');
     expect(await codeOf(small.api.get('/nothing', stranger))).toBe('ROUTE_NOT_FOUND');

@@ -19,7 +19,7 @@ afterAll(() => small.close());
 interface Case {
   status: number;
   code?: string;
-  run(): Promise<ApiResponse>;
+  run: () => Promise<ApiResponse>;
 }
 
 const cases: Record<string, Case> = {

@@ -42,7 +42,7 @@ function processOf() {
 beforeAll(async () => {
   test = await createTestDatabase();
   const options = dataSourceOptions({ url: test.url, poolSize: 5, queryTimeoutMs: 10_000 });
-  source = new DataSource({ ...options, entities: [OrganizationEntity, ApiKeyEntity] } as typeof options);
+  source = new DataSource({ ...options, entities: [OrganizationEntity, ApiKeyEntity] });
   await source.initialize();
   database = new Database(source);
   const { invalidation } = processOf();

@@ -52,7 +52,7 @@ export function originOf(address: string): string {
   if (!isIPv6(plain)) return plain;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain);
   if (mapped !== null) return mapped[1] ?? plain;
-  const [head = '', tail] = plain.toLowerCase().split('::', 2) as [string, string | undefined];
+  const [head, tail] = plain.toLowerCase().split('::', 2) as [string, string | undefined];
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const wide = right.some((group) => group.includes('.')) ? right.length + 1 : right.length;

@@ -50,7 +50,7 @@ function setup(processes = 1) {
 const LIMITS = { ratePerSecond: 50, burst: 100 };
 
 async function allowedOf(bucket: LeasedBuckets, count: number, limits = LIMITS): Promise<number> {
-  const decisions = await Promise.all(Array.from({ length: count }, () => bucket.take('key', limits)));
+  const decisions = await Promise.all(Array.from({ length: count }, async () => bucket.take('key', limits)));
   return decisions.filter((decision) => decision.allowed).length;
 }
 

@@ -51,7 +51,7 @@ describe('RateBucketRepository', () => {
   it('never grants more than the bucket holds, however many ask at once, and never deadlocks', async () => {
     const keys = ['race1', 'race2', 'race3'];
     const rounds = Array.from({ length: 60 }, (_, round) => {
-      const order = round % 2 === 0 ? keys : [...keys].reverse();
+      const order = round % 2 === 0 ? keys : keys.toReversed();
       return buckets.exchange(order.map((key) => ({ key, want: 7, held: 0, limits: LIMITS })));
     });
     const granted = (await Promise.all(rounds)).flat().reduce((sum, grant) => sum + grant.granted, 0);

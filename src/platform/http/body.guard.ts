@@ -59,7 +59,7 @@ async function read(req: HeraldRequest, route: RouteBody): Promise<true> {
     return true;
   }
   if (route.format === 'json') refuseOtherTypes(req);
-  await null; // lets the parser hand over what it holds: a small body is there then
+  await Promise.resolve(); // lets the parser hand over what it holds: a small body is there then
   const bytes = await readBytes(req, route.limitBytes);
   req.body = route.format === 'bytes' ? bytes : jsonOf(bytes, route);
   return true;

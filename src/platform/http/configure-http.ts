@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Response } from 'express';
 import type { Config } from '../config/config.js';
@@ -15,7 +14,7 @@ import { limitServer } from './server-limits.js';
  * `bodyParser: false` that imports `HttpModule`.
  */
 export function configureHttp(app: NestExpressApplication, config: Config): void {
-  const express = app.getHttpAdapter().getInstance() as Express;
+  const express: Express = app.getHttpAdapter().getInstance();
   express.disable('x-powered-by');
   express.disable('etag');
   express.set('query parser', 'simple');
@@ -28,5 +27,5 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   app.use((req: HeraldRequest, res: Response, next: NextFunction) => reception.receive(req, res, next));
   app.get(HttpTail, { strict: false }).attach(app);
   const publicUrl = app.get(PublicUrl, { strict: false });
-  limitServer(app.getHttpServer() as Server, () => publicUrl.value);
+  limitServer(app.getHttpServer(), () => publicUrl.value);
 }

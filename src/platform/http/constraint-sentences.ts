@@ -46,7 +46,7 @@ export const CONSTRAINTS: Readonly<Record<string, ConstraintSentence>> = {
   isLength: bounds('length', (field, [min, max]) =>
     max === undefined
       ? `${field} must be at least ${String(min)} characters long.`
-      : `${field} must be ${String(min)} to ${String(max)} characters long.`,
+      : `${field} must be ${String(min)} to ${Number(max)} characters long.`,
   ),
   minLength: bounds('length', (field, [min]) => `${field} must be at least ${String(min)} characters long.`),
   maxLength: bounds('length', (field, [max]) => `${field} must be at most ${String(max)} characters long.`),

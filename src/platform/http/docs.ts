@@ -39,7 +39,7 @@ export function serveDocs(app: NestExpressApplication): void {
     res.removeHeader('Cache-Control');
     pageHeaders(req, res, next);
   });
-  const express = app.getHttpAdapter().getInstance() as Express;
+  const express: Express = app.getHttpAdapter().getInstance();
   express.get('/docs/errors', (_req, res) => {
     res.type('html').send(errorsPage(declaredErrors()));
   });

@@ -20,7 +20,7 @@ export class HttpTail implements OnModuleInit {
   onModuleInit(): void {
     if (this.app === null) return; // no HTTP in this process
     serveDocs(this.app);
-    const express = this.app.getHttpAdapter().getInstance() as Express;
+    const express: Express = this.app.getHttpAdapter().getInstance();
     this.app.use(routeNotFound(() => express.router as unknown as RouterStack));
   }
 }

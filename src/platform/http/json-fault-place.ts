@@ -1,4 +1,5 @@
 const TOKEN =
+  // oxlint-disable-next-line no-control-regex -- JSON's texts must not hold them
   /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])|(?:true|false|null)(?!\w)))/y;
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | 'next' | 'end';

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -20,8 +19,8 @@ export class PublicUrl {
   }
 
   private fromServer(): string | null {
-    const server = this.adapterHost.httpAdapter?.getHttpServer() as Server | undefined;
-    const address = server?.address() as AddressInfo | string | null | undefined;
+    const server: Server | undefined = this.adapterHost.httpAdapter?.getHttpServer();
+    const address = server?.address();
     return typeof address === 'object' && address !== null ? this.on(address.port) : null;
   }
 

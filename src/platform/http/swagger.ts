@@ -72,16 +72,9 @@ function camel(name: string): string {
 
 /** The parts that are looked up by name come in order of their names, so that moving code changes no description. */
 function sorted(document: OpenAPIObject): OpenAPIObject {
-  const { openapi, info, servers, tags, paths, components } = document;
-  const parts = Object.entries(components ?? {}).map(([kind, named]) => [kind, byName(named as object)]);
-  return {
-    openapi,
-    info,
-    servers,
-    tags,
-    paths: byName(paths),
-    components: byName(Object.fromEntries(parts) as object),
-  } as OpenAPIObject;
+  const { openapi, info, servers, tags, paths, components = {} } = document;
+  const parts = Object.entries(components).map(([kind, named]) => [kind, byName(named as object)] as const);
+  return { openapi, info, servers, tags, paths: byName(paths), components: byName(Object.fromEntries(parts)) };
 }
 
 function byName<T extends object>(named: T): T {

@@ -18,11 +18,11 @@ interface Beat {
 export class Heartbeats extends ReadinessCheck {
   readonly name = 'sweeps';
   private readonly oldestMs = new Map<string, number>();
-  private readonly startedAt = performance.now();
 
   constructor(
     private readonly database: Database,
     private readonly config: Config,
+    private readonly startedAt = performance.now(),
   ) {
     super();
   }

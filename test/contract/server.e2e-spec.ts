@@ -1,0 +1,194 @@
+import { connect } from 'node:net';
+import type { Server } from 'node:http';
+import { Drain } from '../../src/platform/http/drain.js';
+import { waitFor } from '../support/wait-for.js';
+import { rawRequest } from './raw-http.js';
+import { startSmallApp, type SmallApp } from './small-app.js';
+import { ThingsController } from './things.controller.js';
+import { Wire } from './wire.js';
+
+let small: SmallApp;
+let key: string;
+
+async function newKeyOf(app: SmallApp): Promise<string> {
+  const { id } = await app.factories.workspace();
+  return (await app.factories.apiKey({ organizationId: id })).text;
+}
+
+beforeAll(async () => {
+  small = await startSmallApp({ controllers: [ThingsController] });
+  key = await newKeyOf(small);
+});
+
+afterAll(() => small.close());
+
+describe('what is no HTTP', () => {
+  it.each([
+    ['garbage', 'hello\r\n\r\n', 400],
+    ['no Host', 'GET /api/v1/things HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['a broken header', 'GET / HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    [
+      'length and chunks',
+      'POST /api/v1/things HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
+    ['headers that never end', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('%s is answered as everything else is', async (_name, text, status) => {
+    const answer = await rawRequest(small.port, text);
+    expect(answer.status).toBe(status);
+    expect(answer.headers['x-herald-api-version']).toBe('v1');
+    const { error } = JSON.parse(answer.body) as { error: { code: string; request_id: string; doc_url: string } };
+    expect(error.code).toBe('INVALID_REQUEST');
+    expect(error.request_id).toBe(answer.headers['x-request-id']);
+    expect(error.doc_url).toBe(`${small.baseUrl}/docs/errors#INVALID_REQUEST`);
+  });
+
+  it('takes nothing from those who speak it', async () => {
+    await rawRequest(small.port, 'hello\r\n\r\n');
+    expect((await small.api.get('/things', { key })).status).toBe(200);
+  });
+});
+
+describe('slow clients', () => {
+  it('that never finish their headers are closed within 10 s', async () => {
+    const answer = await rawRequest(small.port, 'GET /api/v1/things HTTP/1.1\r\nHost: x\r\n', 15_000);
+    expect(answer.ms).toBeGreaterThan(3_000);
+    expect(answer.ms).toBeLessThan(10_000);
+    expect(answer.status).toBe(408);
+  });
+});
+
+describe('connections', () => {
+  it('are kept alive', async () => {
+    const text = `GET /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const answer = await rawRequest(small.port, text + text, 500);
+    expect(answer.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+    expect(answer.headers['keep-alive']).toBe('timeout=65');
+  });
+
+  it('survive a body that a route does not read', async () => {
+    const head = `GET /health/live HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody`;
+    const answer = await rawRequest(small.port, head + head, 500);
+    expect(answer.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+  });
+});
+
+describe('the documentation', () => {
+  it('may run its own scripts and nobody else', async () => {
+    const { status, headers, body } = await small.api.get<string>('/docs');
+    expect(status).toBe(200);
+    expect(body).toContain('swagger-ui-bundle.js');
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).not.toMatch(/script-src|unsafe-eval/);
+    expect(body).not.toMatch(/<script>[^<]/);
+    for (const asset of ['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui-init.js']) {
+      expect((await small.api.get(asset)).status).toBe(200);
+    }
+  });
+});
+
+describe('health', () => {
+  it('live says only that the process runs', async () => {
+    const { status, body } = await small.api.get<unknown>('/health/live');
+    expect([status, body]).toEqual([200, { status: 'live' }]);
+  });
+
+  it('ready tells part by part', async () => {
+    const { status, body } = await small.api.get<{ status: string; parts: Record<string, { ok: boolean }> }>(
+      '/health/ready',
+    );
+    expect(status).toBe(200);
+    expect(body.status).toBe('ready');
+    expect(Object.keys(body.parts).sort()).toEqual(['accepting', 'database', 'migrations', 'sweeps']);
+  });
+
+  it('ready is 503 while a migration is missing', async () => {
+    const fresh = await startSmallApp({ controllers: [ThingsController] });
+    try {
+      await fresh.database.execute('delete from schema_migration');
+      const { status, body } = await fresh.api.get<{ parts: Record<string, { ok: boolean }> }>('/health/ready');
+      expect(status).toBe(503);
+      expect(body.parts.migrations?.ok).toBe(false);
+    } finally {
+      await fresh.close();
+    }
+  });
+});
+
+describe('a stop', () => {
+  it('lets requests under way finish, closes idle connections and takes no new ones', async () => {
+    const app = await startSmallApp({ controllers: [ThingsController], beside: small });
+    const ownKey = await newKeyOf(small);
+    const server: Server = app.app.getHttpServer();
+    const drain = app.app.get(Drain);
+    const idle = connect(app.port, '127.0.0.1');
+    const idleClosed = new Promise<void>((resolve) => idle.once('close', () => resolve()));
+    idle.on('error', () => undefined);
+    await app.api.get('/things', { key: ownKey });
+
+    const underWay = app.api.get('/things/slow?ms=600', { key: ownKey });
+    await waitFor(() => drain.inFlight === 1);
+    const stopping = drain.stop(server, 5_000);
+    expect(drain.stopping).toBe(true);
+    await idleClosed;
+    await expect(app.api.get('/things', { key: ownKey, timeoutMs: 1_000 })).rejects.toThrow();
+    expect((await underWay).status).toBe(200);
+    expect(await stopping).toBe(0);
+    await app.close();
+  });
+
+  it('answers what is still on its way with Connection: close and not ready', async () => {
+    const app = await startSmallApp({ controllers: [ThingsController], beside: small });
+    app.app.get(Drain).announce();
+    const answer = await rawRequest(app.port, 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(answer.status).toBe(503);
+    expect(answer.headers.connection).toBe('close');
+    expect(answer.ms).toBeLessThan(2_000);
+    await app.close();
+  });
+
+  it('cuts off what takes longer than its time', async () => {
+    const app = await startSmallApp({ controllers: [ThingsController], beside: small });
+    const ownKey = await newKeyOf(small);
+    const underWay = app.api.get('/things/slow?ms=1200', { key: ownKey }).catch(() => 'cut off');
+    await waitFor(() => app.app.get(Drain).inFlight === 1);
+    const startedAt = performance.now();
+    expect(await app.app.get(Drain).stop(app.app.getHttpServer(), 200)).toBe(1);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(await underWay).toBe('cut off');
+    await app.close();
+  });
+});
+
+describe('without the database', () => {
+  it('answers 503 with Retry-After, health tells which part, and all is well once it is back', async () => {
+    const url = new URL(small.config.database.url ?? '');
+    const wire = new Wire({ host: url.hostname, port: Number(url.port) });
+    url.port = String(await wire.open());
+    const app = await startSmallApp({
+      controllers: [ThingsController],
+      beside: small,
+      env: { DATABASE_URL: url.toString() },
+    });
+    try {
+      const fresh = await newKeyOf(small);
+      await wire.cut();
+      const { status, body, headers } = await app.api.get('/things', { key: fresh });
+      expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      expect(headers.get('retry-after')).toBe('1');
+      const ready = await app.api.get<{ parts: Record<string, { ok: boolean }> }>('/health/ready');
+      expect(ready.status).toBe(503);
+      expect(ready.body.parts.database?.ok).toBe(false);
+      expect((await app.api.get('/health/live')).status).toBe(200);
+
+      await wire.open();
+      await waitFor(async () => (await app.api.get('/things', { key: fresh })).status === 200);
+      await waitFor(async () => (await app.api.get('/health/ready')).status === 200);
+    } finally {
+      await app.close();
+      await wire.cut();
+    }
+  });
+});
