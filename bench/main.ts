@@ -11,6 +11,8 @@ const USAGE = `npm run bench -- [--quick] [claim ...]
   claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and bench/results/latest.json is written
 `;
 
+/** From this share of the cores on, what others do is worth a line. */
+const BUSY = 0.1;
 /** The signal's handler has the last word. */
 const INTERRUPTED = 130;
 
@@ -28,6 +30,9 @@ async function run(): Promise<number> {
   const scope = new Scope();
   closeOnSignal(scope);
   const startedAt = performance.now();
+  const around = await surroundings(quick);
+  if (around.busy_before > BUSY)
+    progress(`others use ${Math.round(around.busy_before * 100)} % of this machine: figures will be too low`);
   const context = new BenchContext(scope, quick, progress);
   const findings: Finding[] = [];
   const broken: string[] = [];
@@ -42,7 +47,6 @@ async function run(): Promise<number> {
   } finally {
     await scope.close();
   }
-  const around = surroundings(quick);
   process.stdout.write(`\n${around.machine}\n${around.versions}\n\n${tableOf(findings)}\n\n`);
   if (positionals.length === 0 && broken.length === 0) {
     const path = writeResults(

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Finding } from './finding.js';
+import { machineBusy } from './rig/machine-busy.js';
 import { ROOT } from './rig/paths.js';
 
 /** Where figures were taken and with what; stands beside each of them, so that none is read without. */
@@ -12,9 +13,11 @@ export interface Surroundings {
   machine: string;
   versions: string;
   commit: string;
+  /** Share of the cores that others used just before: above a few hundredths figures are too low. */
+  busy_before: number;
 }
 
-export function surroundings(quick: boolean): Surroundings {
+export async function surroundings(quick: boolean): Promise<Surroundings> {
   const processors = cpus();
   const gib = Math.round(totalmem() / 1_073_741_824);
   return {
@@ -27,6 +30,7 @@ export function surroundings(quick: boolean): Surroundings {
       ...['@nestjs/core', 'express', 'bullmq', 'typeorm'].map((name) => `${name} ${versionOf(name)}`),
     ].join(', '),
     commit: commit(),
+    busy_before: Number((await machineBusy()).toFixed(2)),
   };
 }
 

@@ -71,11 +71,12 @@ export class Caller {
   }
 }
 
-/** Runs `work` for 0 to `count` - 1, at most `atOnce` at a time. */
-export async function forEachOf(count: number, atOnce: number, work: (n: number) => Promise<void>): Promise<void> {
+/** Runs `work` for 0 to `count` - 1, at most `atOnce` at a time; resolves with the (monotonic) time of the end. */
+export async function forEachOf(count: number, atOnce: number, work: (n: number) => Promise<void>): Promise<number> {
   let next = 0;
   const walk = async (): Promise<void> => {
     for (let n = next++; n < count; n = next++) await work(n);
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, count) }, walk));
+  return performance.now();
 }

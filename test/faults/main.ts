@@ -18,6 +18,8 @@ const USAGE = `npm run faults -- [--quick] [--redis] [scenario ...]
   scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them
 `;
 
+/** From this share of the cores on, what others do is worth a line. */
+const BUSY = 0.1;
 /** The signal's handler has the last word. */
 const INTERRUPTED = 130;
 
@@ -34,6 +36,9 @@ async function run(): Promise<number> {
   const scope = new Scope();
   closeOnSignal(scope);
   const quick = values.quick === true;
+  const around = await surroundings(quick);
+  if (around.busy_before > BUSY)
+    progress(`others use ${Math.round(around.busy_before * 100)} % of this machine: figures will be too low`);
   const reports: FaultReport[] = [];
   try {
     const postgres = await BenchPostgres.start(scope);
@@ -48,10 +53,10 @@ async function run(): Promise<number> {
   }
   tell(reports);
   if (positionals.length === 0) {
-    const around = { ...surroundings(quick), queue: values.redis === true ? 'Redis' : 'PostgreSQL' };
+    const where = { ...around, queue: values.redis === true ? 'Redis' : 'PostgreSQL' };
     const path = writeResults(
       'faults',
-      reports.map((report) => ({ ...report, ...around })),
+      reports.map((report) => ({ ...report, ...where })),
     );
     process.stdout.write(`written to ${path}\n`);
   }

@@ -23,7 +23,7 @@ export interface FaultReport {
   lost: number;
   duplicated: number;
   unknown: number;
-  /** From the last fault until everything had its final state. */
+  /** From the last fault, or the last acknowledgement where that came later, until everything had its final state. */
   recovered_ms: number;
   /** Goals that were missed, in words; none: passed. */
   violations: string[];

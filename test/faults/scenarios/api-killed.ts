@@ -56,8 +56,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     context.say(`kill ${kill} of ${kills}: ${messageOfKey.size} keys answered, ${repeated} of them after repeats`);
   }
   clientsMayEnd.abort();
-  await clients;
-  const recoveredMs = await stage.recoveredAfter(killedAt);
+  const answeredAt = await clients.then(() => performance.now());
+  const recoveredMs = await stage.recoveredAfter(Math.max(killedAt, answeredAt));
   const { rows } = await stage.stage.database.pool.query<{ key: string; id: string }>(
     'select idempotency_key as key, id from message',
   );

@@ -41,8 +41,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     restartedAt = performance.now();
     context.say(`kill ${kill} of ${kills}: ${acknowledged.length} acknowledged, ${await stage.taken()} taken so far`);
   }
-  await sending;
-  const recoveredMs = await stage.recoveredAfter(restartedAt);
+  const sentAt = await sending;
+  const recoveredMs = await stage.recoveredAfter(Math.max(restartedAt, sentAt));
   const judgement = await stage.judge(acknowledged);
   return reportOf({ scenario: postgresKilled.name, faults: kills, attempted: MESSAGES, judgement, recoveredMs });
 }

@@ -37,8 +37,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     wipedAt = performance.now();
     context.say(`wipe ${wipe} of ${WIPES}: ${await stage.taken()} of ${MESSAGES} taken so far`);
   }
-  await sending;
-  const recoveredMs = await stage.recoveredAfter(wipedAt);
+  const sentAt = await sending;
+  const recoveredMs = await stage.recoveredAfter(Math.max(wipedAt, sentAt));
   const judgement = await stage.judge(acknowledged);
   return reportOf({ scenario: queueWiped.name, faults: WIPES, attempted: MESSAGES, judgement, recoveredMs });
 }

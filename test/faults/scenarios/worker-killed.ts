@@ -42,8 +42,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     stage.worker.revive();
     context.say(`kill ${kill} of ${kills}: ${await stage.taken()} of ${messages} taken so far`);
   }
-  await accepting;
-  const recoveredMs = await stage.recoveredAfter(killedAt);
+  const acceptedAt = await accepting;
+  const recoveredMs = await stage.recoveredAfter(Math.max(killedAt, acceptedAt));
   const judgement = await stage.judge(acknowledged);
   return reportOf({
     scenario: workerKilled.name,
