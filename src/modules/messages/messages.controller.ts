@@ -1,10 +1,12 @@
-import { Body, Controller, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { EXAMPLE_MESSAGE_ID } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { BodyErrors } from '../../platform/http/body-errors.decorator.js';
+import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
 import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
@@ -12,6 +14,10 @@ import { readJournalFilter } from './journal-filter.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
 import { readRetryInput } from './retry-input.js';
+
+/** The specification lists no 400 for these routes: an id that can't be one names nothing. */
+const MessageId = (): ParameterDecorator =>
+  UuidParam('id', { malformed: messagesErrors.MESSAGE_NOT_FOUND, example: EXAMPLE_MESSAGE_ID });
 
 const REPLAYED = 'Idempotency-Replayed';
 
@@ -50,8 +56,8 @@ export class MessagesController {
   @Get(':id')
   @RequireScope('messages:read')
   @GetMessageDocs()
-  async get(@CurrentCaller() caller: Caller, @Param('id') id: string): Promise<SingleMessageResponse> {
-    return { data: responseOf(await this.messages.getById(caller.organizationId, messageId(id))) };
+  async get(@CurrentCaller() caller: Caller, @MessageId() id: string): Promise<SingleMessageResponse> {
+    return { data: responseOf(await this.messages.getById(caller.organizationId, id)) };
   }
 
   @Post(':id/retry')
@@ -60,13 +66,12 @@ export class MessagesController {
   @RetryMessageDocs()
   async retry(
     @CurrentCaller() caller: Caller,
-    @Param('id') id: string,
+    @MessageId() id: string,
     @Headers('idempotency-key') key: string | undefined,
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleMessageResponse> {
-    const target = messageId(id);
-    const { message, replayed } = await this.messages.retry(caller, target, {
+    const { message, replayed } = await this.messages.retry(caller, id, {
       ...readRetryInput(body),
       idempotencyKey: key === undefined ? null : requiredKey(key),
     });
@@ -79,10 +84,4 @@ function requiredKey(key: string | undefined): string {
   if (key === undefined || key === '') throw messagesErrors.IDEMPOTENCY_KEY_REQUIRED();
   if (!isUuid(key)) throw messagesErrors.IDEMPOTENCY_KEY_INVALID();
   return key;
-}
-
-/** The specification lists no 400 for these routes: an id that can't be one names nothing. */
-function messageId(id: string): string {
-  if (!isUuid(id)) throw messagesErrors.MESSAGE_NOT_FOUND();
-  return id.toLowerCase();
 }

@@ -8,6 +8,7 @@ export interface UuidParamOptions {
   /** What a text that is no UUID means. Default: INVALID_REQUEST (400) naming the parameter. */
   malformed?: () => AppError;
   description?: string;
+  example?: string;
 }
 
 /** A UUID of the path, in lower case. Writes the parameter into the API description as well. */
@@ -21,6 +22,7 @@ export function UuidParam(name: string, options: UuidParamOptions = {}): Paramet
       name,
       format: 'uuid',
       ...(options.description === undefined ? {} : { description: options.description }),
+      ...(options.example === undefined ? {} : { example: options.example }),
     })(target, key, descriptor);
   };
 }

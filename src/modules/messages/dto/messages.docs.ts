@@ -1,14 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiAcceptedResponse,
-  ApiBody,
-  ApiHeader,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiQuery,
-} from '@nestjs/swagger';
-import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs } from '../../../platform/http/api-errors.decorator.js';
 import { namedSchema } from '../../../platform/http/named-schemas.js';
 import { JOURNAL_STATUSES } from '../journal-filter.js';
@@ -32,12 +24,6 @@ const REPLAYED = {
     schema: { type: 'string' as const, enum: ['true'] },
   },
 };
-
-const messageIdParam = ApiParam({
-  name: 'id',
-  schema: { type: 'string', format: 'uuid' },
-  example: EXAMPLE_MESSAGE_ID,
-});
 
 /** What a create and a retry refuse for the state of things; 422 on create, 409 on a retry. */
 const STATE_CODES = ['SERVICE_WINDOW_CLOSED'];
@@ -127,7 +113,6 @@ export const GetMessageDocs = (): MethodDecorator =>
       summary: 'Read one message with its send attempts',
       description: 'Poll it to follow a delivery: queued, processing, accepted, sent, delivered, read.',
     }),
-    messageIdParam,
     ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' }),
     ApiErrors('MESSAGE_NOT_FOUND'),
   );
@@ -141,7 +126,6 @@ export const RetryMessageDocs = (): MethodDecorator =>
         '`confirm_outcome_unknown: true`, and the recipient may then get it twice.',
       ].join('\n'),
     }),
-    messageIdParam,
     idempotencyKey(false, 'Optional: a repeat with the same key answers the message as it is and queues nothing.'),
     ApiBody({
       required: false,

@@ -102,18 +102,20 @@ const MEDIA_HEADER = {
   additionalProperties: true,
 };
 
+const checked = refined(frame, (value: Interactive, field, faults) => {
+  const path = `${field}.action`;
+  const before = faults.length;
+  const shape = value.type === 'button' ? replyButtons : list;
+  shape.check(value.action, path, faults);
+  checkHeader(value, `${field}.header`, faults);
+  if (faults.length > before) return;
+  if (value.type === 'button') checkButtons(value.action.buttons ?? [], `${path}.buttons`, faults);
+  else checkSections(value.action.sections ?? [], `${path}.sections`, faults);
+});
+
 const interactive: Shape = {
   schema: { oneOf: [schemaOf('button', replyButtons), schemaOf('list', list)] },
-  check: refined(frame, (value: Interactive, field, faults) => {
-    const path = `${field}.action`;
-    const before = faults.length;
-    const shape = value.type === 'button' ? replyButtons : list;
-    shape.check(value.action, path, faults);
-    checkHeader(value, `${field}.header`, faults);
-    if (faults.length > before) return;
-    if (value.type === 'button') checkButtons(value.action.buttons ?? [], `${path}.buttons`, faults);
-    else checkSections(value.action.sections ?? [], `${path}.sections`, faults);
-  }).check,
+  check: (value, field, faults) => checked.check(value, field, faults),
 };
 
 function checkHeader(value: Interactive, field: string, faults: ErrorDetail[]): void {
