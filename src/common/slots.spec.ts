@@ -48,3 +48,37 @@ describe('Slots', () => {
     );
   });
 });
+
+describe('Slots with patience', () => {
+  it('serves who waits with several places at once', async () => {
+    const slots = new Slots(8, { batch: 4, patienceMs: 1_000 });
+    await slots.acquire(8);
+    let got = 0;
+    const waiting = slots.acquire(6).then((places) => (got = places));
+    for (let released = 1; released <= 3; released++) slots.release(1);
+    await new Promise(setImmediate);
+    expect(got).toBe(0);
+    slots.release(1);
+    await waiting;
+    expect(got).toBe(4);
+  });
+
+  it('gives what there is once patience is over', async () => {
+    const slots = new Slots(8, { batch: 4, patienceMs: 10 });
+    await slots.acquire(8);
+    const waiting = slots.acquire(6);
+    slots.release(1);
+    expect(await waiting).toBe(1);
+  });
+
+  it('does not wait for more than is wanted or than there are', async () => {
+    const slots = new Slots(2, { batch: 4, patienceMs: 60_000 });
+    await slots.acquire(2);
+    const one = slots.acquire(1);
+    slots.release(1);
+    expect(await one).toBe(1);
+    const both = slots.acquire(5);
+    slots.release(2);
+    expect(await both).toBe(2);
+  });
+});

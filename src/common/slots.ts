@@ -3,23 +3,38 @@ interface Waiter {
   grant(slots: number): void;
 }
 
+export interface SlotsOptions {
+  /** Who waits is served once this many places are free (or as many as he wants) ... */
+  batch?: number;
+  /** ... or once any have been free for this long. */
+  patienceMs?: number;
+}
+
 /**
- * A bounded number of places, handed out first come, first served. A taker gets as many of the places it wants as are
- * free, at least one, so that a single place never idles while somebody waits.
+ * A bounded number of places, handed out first come, first served, at least one to a taker. Takers pay for each round,
+ * so those who wait get several places at once where patience for a few milliseconds allows it.
  */
 export class Slots {
   private free: number;
   private readonly waiters: Waiter[] = [];
+  private readonly batch: number;
+  private readonly patienceMs: number;
+  private patience: NodeJS.Timeout | null = null;
 
-  constructor(readonly total: number) {
+  constructor(
+    readonly total: number,
+    options: SlotsOptions = {},
+  ) {
     this.free = total;
+    this.batch = options.batch ?? 1;
+    this.patienceMs = options.patienceMs ?? 0;
   }
 
   get taken(): number {
     return this.total - this.free;
   }
 
-  /** Resolves with 1 to `want` places; wait your turn. */
+  /** Resolves with 1 to `want` places, in turn. */
   acquire(want: number): Promise<number> {
     if (want < 1) return Promise.reject(new RangeError('at least one place must be wanted'));
     if (this.free > 0 && this.waiters.length === 0) return Promise.resolve(this.take(want));
@@ -28,9 +43,19 @@ export class Slots {
 
   release(count: number): void {
     this.free += count;
-    while (this.free > 0) {
-      const next = this.waiters.shift();
-      if (next === undefined) return;
+    this.serve(this.batch);
+  }
+
+  private serve(batch: number): void {
+    for (let next = this.waiters[0]; next !== undefined && this.free > 0; next = this.waiters[0]) {
+      if (this.free < Math.min(next.want, batch, this.total)) {
+        this.patience ??= setTimeout(() => {
+          this.patience = null;
+          this.serve(1);
+        }, this.patienceMs);
+        return;
+      }
+      this.waiters.shift();
       next.grant(this.take(next.want));
     }
   }

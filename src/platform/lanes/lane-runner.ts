@@ -34,6 +34,8 @@ interface LocalLane {
 }
 
 const MAX_CLAIM = 64;
+/** A lane with work in flight claims at most once in this time: answers that come meanwhile make room for more rows. */
+const CLAIM_EVERY_MS = 4;
 
 /**
  * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
@@ -134,7 +136,11 @@ export class LaneRunner<T> {
           await this.sleep(Math.min(turn.waitMs, left()));
           continue;
         }
-        if (turn.claimed > 0 || lane.touched) continue;
+        if (turn.claimed > 0) {
+          if (lane.inFlight > 0) await this.sleep(Math.min(CLAIM_EVERY_MS, left()));
+          continue;
+        }
+        if (lane.touched) continue;
         if (lane.inFlight === 0) {
           result = 'idle';
           break;

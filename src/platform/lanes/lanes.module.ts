@@ -13,7 +13,11 @@ import { Sweeps } from './sweeps.js';
     LaneRepository,
     Sweeps,
     { provide: LANE_OWNER, useFactory: () => newId() },
-    { provide: PLATFORM_SLOTS, inject: [Config], useFactory: (config: Config) => new Slots(config.queue.maxInFlight) },
+    {
+      provide: PLATFORM_SLOTS,
+      inject: [Config],
+      useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 16, patienceMs: 3 }),
+    },
   ],
   exports: [LaneRepository, Sweeps, LANE_OWNER, PLATFORM_SLOTS],
 })
