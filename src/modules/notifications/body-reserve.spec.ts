@@ -1,6 +1,7 @@
 import { createServer, request, type ClientRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AppError } from '../../common/app-error.js';
+import type { HeraldRequest } from '../../platform/http/herald-request.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { BodyReserve } from './body-reserve.js';
 
@@ -17,7 +18,7 @@ beforeEach(async () => {
   server = createServer((req, res) => {
     begun++;
     reserve
-      .read(req, (body) => use(body))
+      .read(req as HeraldRequest, (body) => use(body))
       .then(() => res.writeHead(200).end())
       .catch((error: unknown) => res.writeHead(error instanceof AppError ? error.status : 500).end());
   });

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { commonErrors } from '../../common/common.errors.js';
 import { hasBody, readBytes } from '../../platform/http/body-reader.js';
+import type { HeraldRequest } from '../../platform/http/herald-request.js';
 
 /** A notification has at most 3 MB (WhatsApp Cloud API, webhooks overview). */
 const MAX_BODY_BYTES = 3 * 1_024 * 1_024;
@@ -29,7 +29,7 @@ export class BodyReserve {
    * @throws PAYLOAD_TOO_LARGE (413), INVALID_REQUEST (400) for a body that does not come, or SERVICE_UNAVAILABLE (503)
    * while too much is held.
    */
-  async read(req: IncomingMessage, use: (body: Buffer) => Promise<void>): Promise<void> {
+  async read(req: HeraldRequest, use: (body: Buffer) => Promise<void>): Promise<void> {
     if (this.held >= this.options.refuseAtBytes) {
       throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'too many bytes of notifications are under way' });
     }
