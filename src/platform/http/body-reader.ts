@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { commonErrors } from '../../common/common.errors.js';
+import type { HeraldRequest } from './herald-request.js';
 import { jsonFaultAt } from './json-fault-place.js';
 
 // A JSON body is small: whoever needs longer than this holds a connection for nothing.
@@ -17,12 +18,13 @@ export function hasBody(req: IncomingMessage): boolean {
  *
  * @throws PAYLOAD_TOO_LARGE (413) as soon as it is sure, INVALID_REQUEST (400) when the caller goes away or dawdles.
  */
-export function readBytes(req: IncomingMessage, limitBytes: number): Buffer | Promise<Buffer> {
+export function readBytes(req: HeraldRequest, limitBytes: number): Buffer | Promise<Buffer> {
   const declared = Number(req.headers['content-length']);
   if (declared > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
   if (!req.complete && req.readableLength !== declared) return collect(req, limitBytes);
   const bytes = (req.read() as Buffer | null) ?? NOTHING;
   if (bytes.length > limitBytes) throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes });
+  req.bodyTaken = true; // the parser may say that it is complete only after we have answered
   return bytes;
 }
 

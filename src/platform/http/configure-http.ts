@@ -8,6 +8,7 @@ import { HttpTail } from './http-tail.js';
 import { PublicUrl } from './public-url.js';
 import { Reception } from './reception.js';
 import { limitServer } from './server-limits.js';
+import { validateParams } from './validated-params.js';
 
 /**
  * Makes a Nest application speak HTTP as Herald does. Call it once, before `init`, on an application made with
@@ -23,6 +24,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   express.response.json = sendJson;
 
   setApiPrefix(app);
+  validateParams(app);
   const reception = app.get(Reception, { strict: false });
   app.use((req: HeraldRequest, res: Response, next: NextFunction) => reception.receive(req, res, next));
   app.get(HttpTail, { strict: false }).attach(app);

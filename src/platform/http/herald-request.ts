@@ -4,6 +4,10 @@ import type { Request } from 'express';
 export interface HeraldRequest extends Request {
   /** The caller's X-Request-Id, or one of ours. */
   id: string;
+  /** When it was received, on the monotonic clock, in milliseconds. */
+  startedAt: number;
+  /** The whole body has been taken. */
+  bodyTaken?: boolean;
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
 }

@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
 import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
@@ -8,20 +8,11 @@ import { HttpTail } from './http-tail.js';
 import { PublicUrl } from './public-url.js';
 import { Reception } from './reception.js';
 import { StopCheck } from './stop-check.js';
-import { ValidatedRequestPipe } from './validated-request.pipe.js';
 
 /** How Herald speaks HTTP. What needs the application itself is done by `configureHttp`. */
 @Global()
 @Module({
-  providers: [
-    Drain,
-    PublicUrl,
-    Reception,
-    HttpTail,
-    ExampleValues,
-    { provide: APP_FILTER, useClass: ErrorFilter },
-    { provide: APP_PIPE, useClass: ValidatedRequestPipe },
-  ],
+  providers: [Drain, PublicUrl, Reception, HttpTail, ExampleValues, { provide: APP_FILTER, useClass: ErrorFilter }],
   exports: [Drain, PublicUrl, ExampleValues],
 })
 export class HttpModule {

@@ -16,46 +16,56 @@ import { drainUnreadBody } from './unread-body.js';
  */
 @Injectable()
 export class Reception {
+  private readonly onClose: (this: Response) => void;
+
   constructor(
     private readonly drain: Drain,
     private readonly accessLog: AccessLog,
-  ) {}
+  ) {
+    const gone = (res: Response): void => this.gone(res.req as HeraldRequest, res);
+    // One listener for all responses, which finds its own by `this`: a closure for each is a measurable cost.
+    this.onClose = function onClose() {
+      gone(this);
+    };
+  }
 
   receive(req: HeraldRequest, res: Response, next: NextFunction): void {
     const requestId = requestIdOf(req.headers['x-request-id']);
     req.id = requestId;
+    req.startedAt = performance.now();
     res.setHeader(REQUEST_ID_HEADER, requestId);
     res.setHeader(API_VERSION_HEADER, API_VERSION);
     setSecurityHeaders(res);
     if (this.drain.stopping) res.setHeader('Connection', 'close');
     this.drain.enter();
-    const startedAt = performance.now();
-    res.once('close', () => {
-      this.drain.leave();
-      drainUnreadBody(req);
-      this.accessLog.write(req, res, startedAt);
-    });
-    requestContext.run({ requestId }, () => this.route(req, res, next));
+    res.on('close', this.onClose);
+    requestContext.run({ requestId }, route, req, res, next);
   }
 
-  private route(req: HeraldRequest, res: Response, next: NextFunction): void {
-    const address = readAddress(req.url);
-    if (address.kind === 'unsupported') {
-      next(commonErrors.API_VERSION_NOT_SUPPORTED({ supported: SUPPORTED_VERSIONS }));
-      return;
-    }
-    if (req.headers.host === undefined && req.httpVersion === '1.1') {
-      const details = [{ field: 'Host', rule: 'required', message: 'The header Host is missing.' }];
-      next(commonErrors.INVALID_REQUEST({ details }));
-      return;
-    }
-    if (address.kind === 'alias') {
-      res.setHeader('Deprecation', ALIAS_DEPRECATION);
-      res.setHeader('Link', `<${inHeader(address.url.split(/[?#]/, 1)[0] ?? '')}>; rel="successor-version"`);
-    }
-    if (address.url !== req.url) req.url = address.url;
-    next();
+  private gone(req: HeraldRequest, res: Response): void {
+    this.drain.leave();
+    drainUnreadBody(req);
+    this.accessLog.write(req, res, req.startedAt);
   }
+}
+
+function route(req: HeraldRequest, res: Response, next: NextFunction): void {
+  const address = readAddress(req.url);
+  if (address.kind === 'unsupported') {
+    next(commonErrors.API_VERSION_NOT_SUPPORTED({ supported: SUPPORTED_VERSIONS }));
+    return;
+  }
+  if (req.headers.host === undefined && req.httpVersion === '1.1') {
+    const details = [{ field: 'Host', rule: 'required', message: 'The header Host is missing.' }];
+    next(commonErrors.INVALID_REQUEST({ details }));
+    return;
+  }
+  if (address.kind === 'alias') {
+    res.setHeader('Deprecation', ALIAS_DEPRECATION);
+    res.setHeader('Link', `<${inHeader(address.url.split(/[?#]/, 1)[0] ?? '')}>; rel="successor-version"`);
+  }
+  if (address.url !== req.url) req.url = address.url;
+  next();
 }
 
 /** Characters that would end the address in a header, or must not stand in one at all, are percent-encoded. */

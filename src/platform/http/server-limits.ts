@@ -24,7 +24,6 @@ export function limitServer(server: Server, publicUrl: () => string): void {
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  server.timeout = REQUEST_TIMEOUT_MS;
   server.maxConnections = MAX_CONNECTIONS;
   // The reception answers a missing Host in our own words.
   (server as { requireHostHeader?: boolean }).requireHostHeader = false;

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { HeraldRequest } from './herald-request.js';
 
 const DRAIN_LIMIT_BYTES = 1_024 * 1_024;
 const DRAIN_TIMEOUT_MS = 2_000;
@@ -9,9 +9,9 @@ const LOOK_MS = 100;
  * that is closed on unread bytes is reset, and the answer may be lost with it. Who goes on for more than 1 MiB or 2 s is
  * cut off.
  */
-export function drainUnreadBody(req: IncomingMessage): void {
+export function drainUnreadBody(req: HeraldRequest): void {
   const { socket } = req;
-  if (req.complete || socket.destroyed) return;
+  if (req.complete || req.bodyTaken === true || socket.destroyed) return;
   const readBefore = socket.bytesRead;
   const startedAt = performance.now();
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
+import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { ErrorDetail } from '../../common/app-error.js';
@@ -12,11 +12,11 @@ import { detailsOf, missingObjects } from './validation-details.js';
  *
  * @throws INVALID_REQUEST (400) naming each faulty field.
  */
-@Injectable()
 export class ValidatedRequestPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
-    if (metatype === undefined || (type !== 'body' && type !== 'query') || PLAIN.has(metatype)) return value;
-    return type === 'body' ? validBody(value, metatype) : validQuery(value as Query, metatype);
+    if (!isDto(metatype)) return value;
+    if (type === 'body') return validBody(value, metatype);
+    return type === 'query' ? validQuery(value as Query, metatype) : value;
   }
 }
 
@@ -25,6 +25,10 @@ type Query = Record<string, string | string[] | undefined>;
 
 // What TypeScript emits for types that are no classes, and classes that are no DTOs.
 const PLAIN = new Set<unknown>([Object, String, Number, Boolean, Array, Date, Buffer]);
+
+export function isDto(type: unknown): type is Dto {
+  return typeof type === 'function' && !PLAIN.has(type);
+}
 
 function validBody(value: unknown, dto: Dto): object {
   // A body that was left out breaks the same rules as an empty one, and fulfils them where all is optional.
