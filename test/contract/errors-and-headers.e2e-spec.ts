@@ -107,12 +107,13 @@ describe.each(Object.entries(cases))('%s', (_name, { status, code, run }) => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  const isEmpty = status === 204;
-  (isEmpty ? it.skip : it)('is JSON in UTF-8', () => {
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  it('is JSON in UTF-8, or has no body', () => {
+    expect(answer.headers.get('content-type')).toBe(status === 204 ? null : 'application/json; charset=utf-8');
   });
 
-  (code === undefined ? it.skip : it)('says what to do, whose request it was, and where more is written', () => {
+  if (code === undefined) return;
+
+  it('says what to do, whose request it was, and where more is written', () => {
     const { error } = answer.body;
     expect(error.message).toMatch(/^[A-Z].*[.]$|^[a-z_.[\]0-9]+ .*[.]$/);
     expect(error.request_id).toBe(answer.headers.get('x-request-id'));

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -84,16 +83,4 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
       await cloned?.drop();
     },
   };
-}
-
-/** A port that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
