@@ -89,6 +89,16 @@ describe('npm start without any setting', () => {
     expect(status).toBe(200);
   });
 
+  it('ends with 1 when the database ends under it, and comes back at the next start', async () => {
+    process.kill(embeddedPostgresPid(dataDir.path) ?? 0, 'SIGKILL');
+    const ended = await herald.untilEnded();
+    expect(ended).toMatchObject({ code: 1, signal: null });
+    expect(ended.stdout).toContain('the embedded PostgreSQL ended by itself');
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
+    const { body } = await new ApiClient(herald.ready.base_url, first.api_key).get('/messages');
+    expect(body.data.length).toBeGreaterThan(0);
+  });
+
   it('stops at once on a second Ctrl-C, and still takes the database along', async () => {
     herald.signal('SIGINT');
     const ended = await herald.end('SIGINT');
