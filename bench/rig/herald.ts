@@ -82,5 +82,15 @@ export class HeraldProcess {
 }
 
 function spawnHerald(scope: Scope, roles: string, env: Record<string, string>): Child {
-  return Child.start(scope, { name: `Herald (${roles})`, args: ['--enable-source-maps', compiled('src/main')], env });
+  return Child.start(scope, {
+    name: `Herald (${roles})`,
+    args: [...profiling(), '--enable-source-maps', compiled('src/main')],
+    env,
+  });
+}
+
+/** `BENCH_PROFILE=<folder>` makes each process leave a CPU profile there when it stops. */
+function profiling(): string[] {
+  const folder = process.env.BENCH_PROFILE;
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
 }

@@ -8,7 +8,7 @@ import { Teardown } from '../../src/bootstrap/teardown.js';
 import { Timeline } from '../../src/bootstrap/timeline.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { loadConfig } from '../../src/platform/config/load-config.js';
-import type { Role } from '../../src/platform/config/settings.js';
+import type { Role } from '../../src/platform/config/setting.js';
 import { Database } from '../../src/platform/database/database.js';
 import { HeraldLogger } from '../../src/platform/operations/logger.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';

@@ -1,4 +1,4 @@
-import type { Role } from './settings.js';
+import type { Role } from './setting.js';
 
 /** The validated settings of this process, in typed sections. Injected by class. */
 export abstract class Config {

@@ -1,6 +1,7 @@
 import { Config, type EncryptionKey } from './config.js';
 import { generatedSecrets } from './generated-secrets.js';
-import { ROLES, SETTINGS, type Role, type Setting } from './settings.js';
+import { ROLES, type Role, type Setting } from './setting.js';
+import { SETTINGS } from './settings.js';
 
 /** All faults of the settings at once; names them, never a secret's value. */
 export class ConfigError extends Error {

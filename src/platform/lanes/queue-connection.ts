@@ -27,6 +27,7 @@ export class QueueConnection implements OnApplicationShutdown {
       return new QueueConnection(openRedis(redisUrl, redisCluster), redisCluster ? `{${prefix}}` : prefix);
     }
     if (config.database.migrate) await migrateQueue(config.database.url ?? '');
+    else await requireQueueSchema(config.database.url ?? '');
     return new QueueConnection(openPool(config), prefix);
   }
 
@@ -62,6 +63,23 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
     });
     // The migration locks its ledger even where nothing is left to do, so ask first.
     if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, SCHEMA);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Workers on missing tables would fail again and again without end.
+ *
+ * @throws Error where BullMQ's schema is missing or another version's.
+ */
+async function requireQueueSchema(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'herald-migrate' });
+  await client.connect();
+  try {
+    await assertSchemaCompatibility(client, SCHEMA);
+  } catch (error) {
+    throw new Error("the queue's tables are missing or of another version: run `herald migrate`", { cause: error });
   } finally {
     await client.end();
   }

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
+import { Heartbeats } from '../operations/heartbeats.js';
 
 /** Work that must happen again and again in one process at a time, whichever that is. */
 export interface Sweep {
@@ -31,11 +32,13 @@ export class Sweeps implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly database: Database,
     private readonly config: Config,
     private readonly counters: Counters,
+    private readonly heartbeats: Heartbeats,
   ) {}
 
   /** Adds a sweep; call it while the application starts. */
   add(sweep: Sweep): void {
     this.sweeps.push(sweep);
+    this.heartbeats.expect(sweep.name, sweep.everyMs);
   }
 
   onApplicationBootstrap(): void {

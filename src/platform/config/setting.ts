@@ -1,0 +1,22 @@
+/** How a setting's text is read. */
+export type SettingType = 'string' | 'integer' | 'boolean' | 'list';
+
+export interface Setting {
+  name: string;
+  section: string;
+  type: SettingType;
+  /** Text of the default; null: unset. */
+  fallback: string | null;
+  /** What it does, with its unit. First sentence stands in `.env.example`. */
+  meaning: string;
+  secret?: boolean;
+  /** Allowed words for strings and lists. */
+  oneOf?: readonly string[];
+  min?: number;
+  max?: number;
+  /** Must be set when NODE_ENV=production. */
+  requiredInProduction?: boolean;
+}
+
+export const ROLES = ['api', 'worker', 'simulator'] as const;
+export type Role = (typeof ROLES)[number];
