@@ -53,7 +53,8 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
   }
   const roles = (list('ROLES') ?? [...ROLES]) as Role[];
   if (production && flag('DEMO') === true) faults.push('DEMO must not be true in production');
-  if (production && roles.includes('simulator')) faults.push('ROLES must not contain simulator in production');
+  if (production && text('ROLES') !== null && roles.includes('simulator'))
+    faults.push('ROLES must not contain simulator in production');
   if (faults.length > 0) throw new ConfigError(faults);
 
   const dataDir = text('DATA_DIR') ?? '.data';
