@@ -67,7 +67,7 @@ function drainByHerald(context: BenchContext): Promise<number> {
 function drainByJobs(context: BenchContext, redisUrl: string | null): Promise<number> {
   return context.scope.within(async (scope) => {
     const stage = await Stage.set(scope, await context.postgres(), 'jobs');
-    await seed(stage, context.quick ? 4_000 : 20_000);
+    await seed(stage, context.quick ? 3_000 : 20_000);
     const order = {
       databaseUrl: stage.database.url,
       simulatorUrl: stage.simulator.url,

@@ -55,7 +55,7 @@ export const journalClaim: Claim = {
     context.scope.within(async (scope) => {
       const large = context.quick ? 500_000 : 5_000_000;
       const [small, big] = [await open(context, scope, SMALL), await open(context, scope, large)];
-      const turns = context.quick ? 150 : 400;
+      const turns = context.quick ? 100 : 400;
       const findings: Finding[] = [];
       for (const [name, filter] of Object.entries(FILTERS)) {
         const [smallMs, bigMs] = await compare(small, big, filter, turns);
