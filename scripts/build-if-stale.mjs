@@ -23,6 +23,7 @@ const LOCK_TIMEOUT_MS = 180_000;
 export async function buildIfStale() {
   if (!isStale(readStamp())) return { built: false, failed: readStamp().failed };
   mkdirSync(DIST, { recursive: true });
+  if (readStamp() === null) process.stderr.write('building dist/ for the first time: about half a minute ...\n');
   await takeLock();
   try {
     const stamp = readStamp();

@@ -48,6 +48,11 @@ export function serveDocs(app: NestExpressApplication): void {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Herald API',
-    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true, requestInterceptor: freshKey },
+    swaggerOptions: {
+      persistAuthorization: true,
+      displayRequestDuration: true,
+      defaultModelsExpandDepth: 0,
+      requestInterceptor: freshKey,
+    },
   });
 }

@@ -15,7 +15,7 @@ export function errorsPage(errors: readonly DocumentedError[]): string {
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
 h2 { font: 600 1.1rem ui-monospace, monospace; margin: 2.5rem 0 .25rem; scroll-margin-top: 1rem; }
 h2:target { background: #fff3bf; }
-ul.index { columns: 2; font: .85rem ui-monospace, monospace; padding-left: 1.2rem; }
+ul.index { columns: 20rem auto; overflow-wrap: anywhere; font: .85rem ui-monospace, monospace; padding-left: 1.2rem; }
 dt { font-weight: 600; } dd { margin: 0 0 .5rem; }
 </style>
 </head>
