@@ -1,4 +1,4 @@
-import { pause } from '../../../bench/rig/wait.js';
+import { pause, waitFor } from '../../../bench/rig/wait.js';
 import { forEachOf } from '../caller.js';
 import { FaultStage } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
@@ -9,6 +9,8 @@ const MESSAGES = 1_000;
 const CALLERS = 4;
 /** Mean pause of a caller: 1,000 requests then take about as long as the kills of the quick form. */
 const BETWEEN_MS = 20;
+/** After a restart pools reconnect and lanes are free again within this time. */
+const PROGRESS_MS = 20_000;
 
 /** kill -9 of PostgreSQL and all its children, and a restart, while messages are accepted and sent. */
 export const postgresKilled: Scenario = {
@@ -25,6 +27,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     latencyMs: 30,
   });
   const acknowledged: string[] = [];
+  const violations: string[] = [];
   const sending = forEachOf(MESSAGES, CALLERS, async (n) => {
     const connection = stage.workspace.connections[n % LANES];
     if (connection === undefined) return;
@@ -34,7 +37,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   sending.catch(() => undefined); // awaited below; until then a failure must not end the process
   let restartedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
-    await pause(randomBetween(500, 1_500));
+    if (!(await moves(stage, acknowledged))) violations.push(`nothing was accepted and sent before kill ${kill}`);
+    await pause(randomBetween(0, 500));
     await context.postgres.crash();
     await pause(randomBetween(0, 500));
     await context.postgres.restart();
@@ -44,5 +48,23 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const sentAt = await sending;
   const recoveredMs = await stage.recoveredAfter(Math.max(restartedAt, sentAt));
   const judgement = await stage.judge(acknowledged);
-  return reportOf({ scenario: postgresKilled.name, faults: kills, attempted: MESSAGES, judgement, recoveredMs });
+  return reportOf({
+    scenario: postgresKilled.name,
+    faults: kills,
+    attempted: MESSAGES,
+    judgement,
+    recoveredMs,
+    violations,
+  });
+}
+
+/** Resolves with true when messages are accepted and sent; a kill that hits a service at rest shows nothing. */
+async function moves(stage: FaultStage, acknowledged: readonly string[]): Promise<boolean> {
+  const before = { acknowledged: acknowledged.length, taken: await stage.taken() };
+  const more = async (): Promise<true | null> =>
+    (acknowledged.length > before.acknowledged || acknowledged.length === MESSAGES) &&
+    (await stage.taken()) > before.taken
+      ? true
+      : null;
+  return waitFor('messages to be accepted and sent', more, { timeoutMs: PROGRESS_MS, everyMs: 20 }).catch(() => false);
 }
