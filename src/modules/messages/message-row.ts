@@ -117,11 +117,12 @@ export function messageOf(row: MessageRow): Message {
   };
 }
 
+/** A row of `message_attempt` inside JSON, which has times as text. */
 export interface AttemptRow {
   number: number;
   status: Attempt['status'];
-  started_at: Date;
-  finished_at: Date | null;
+  started_at: string;
+  finished_at: string | null;
   http_status: number | null;
   platform_code: number | null;
   platform_message: string | null;
@@ -134,8 +135,8 @@ export function attemptOf(row: AttemptRow): Attempt {
   return {
     number: row.number,
     status: row.status,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
+    startedAt: new Date(row.started_at),
+    finishedAt: row.finished_at === null ? null : new Date(row.finished_at),
     httpStatus: row.http_status,
     platformCode: row.platform_code,
     platformMessage: row.platform_message,

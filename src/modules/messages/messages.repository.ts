@@ -31,15 +31,23 @@ export class MessagesRepository {
     return rows[0] === undefined ? null : messageOf(rows[0]);
   }
 
-  /** The send attempts of a message, oldest first; at most the last hundred. */
-  async attempts(organizationId: string, messageId: string): Promise<Attempt[]> {
-    const rows = await this.database.query<AttemptRow>(
-      `select number, status, started_at, finished_at, http_status, platform_code, platform_message, failure_category,
-         meta_message_id, trace_id
-       from message_attempt where message_id = $2 and organization_id = $1 order by number desc limit 100`,
-      [organizationId, messageId],
+  /**
+   * A message with its send attempts, oldest first, at most the last hundred; null where the workspace has none. One
+   * statement, so that the two agree even while the message moves.
+   */
+  async findWithAttempts(organizationId: string, id: string): Promise<(Message & { attempts: Attempt[] }) | null> {
+    const rows = await this.database.query<MessageRow & { attempts: AttemptRow[] }>(
+      `select ${MESSAGE_SELECT}, (
+         select coalesce(json_agg(a order by a.number), '[]') from (
+           select number, status, started_at, finished_at, http_status, platform_code, platform_message,
+             failure_category, meta_message_id, trace_id
+           from message_attempt where message_id = m.id and organization_id = m.organization_id
+           order by number desc limit 100) as a) as attempts
+       from message m ${MESSAGE_JOINS} where m.organization_id = $1 and m.id = $2`,
+      [organizationId, id],
     );
-    return rows.map(attemptOf).toReversed();
+    const row = rows[0];
+    return row === undefined ? null : { ...messageOf(row), attempts: row.attempts.map(attemptOf) };
   }
 
   /**

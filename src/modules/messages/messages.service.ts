@@ -95,9 +95,9 @@ export class MessagesService {
 
   /** @throws MESSAGE_NOT_FOUND (404). */
   async getById(organizationId: string, id: string): Promise<Message & { attempts: Attempt[] }> {
-    const message = await this.messages.findById(organizationId, id);
+    const message = await this.messages.findWithAttempts(organizationId, id);
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    return { ...message, attempts: await this.messages.attempts(organizationId, id) };
+    return message;
   }
 
   /**
