@@ -82,3 +82,18 @@ describe('Slots with patience', () => {
     expect(await both).toBe(2);
   });
 });
+
+describe('who has no place yet', () => {
+  it('goes ahead of the others, with what is free', async () => {
+    const slots = new Slots(4, { batch: 4, patienceMs: 60_000 });
+    await slots.acquire(4);
+    const order: string[] = [];
+    const busy = slots.acquire(4).then((got) => order.push(`busy ${got}`));
+    const quiet = slots.acquire(3, true).then((got) => order.push(`quiet ${got}`));
+    slots.release(1);
+    await quiet;
+    slots.release(4);
+    await busy;
+    expect(order).toEqual(['quiet 1', 'busy 4']);
+  });
+});

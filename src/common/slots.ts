@@ -17,6 +17,7 @@ export interface SlotsOptions {
 export class Slots {
   private free: number;
   private readonly waiters: Waiter[] = [];
+  private readonly urgent: Waiter[] = [];
   private readonly batch: number;
   private readonly patienceMs: number;
   private patience: NodeJS.Timeout | null = null;
@@ -34,11 +35,17 @@ export class Slots {
     return this.total - this.free;
   }
 
-  /** Resolves with 1 to `want` places, in turn. */
-  acquire(want: number): Promise<number> {
+  /**
+   * Resolves with 1 to `want` places, in turn.
+   *
+   * @param urgent ahead of those who are not, and with what is free: for who has no place at all yet.
+   */
+  acquire(want: number, urgent = false): Promise<number> {
     if (want < 1) return Promise.reject(new RangeError('at least one place must be wanted'));
-    if (this.free > 0 && this.waiters.length === 0) return Promise.resolve(this.take(want));
-    return new Promise((resolve) => this.waiters.push({ want, grant: resolve }));
+    const first = urgent ? this.urgent.length === 0 : this.waiters.length === 0 && this.urgent.length === 0;
+    if (this.free > 0 && first) return Promise.resolve(this.take(want));
+    const line = urgent ? this.urgent : this.waiters;
+    return new Promise((resolve) => line.push({ want, grant: resolve }));
   }
 
   release(count: number): void {
@@ -47,6 +54,11 @@ export class Slots {
   }
 
   private serve(batch: number): void {
+    while (this.free > 0) {
+      const next = this.urgent.shift();
+      if (next === undefined) break;
+      next.grant(this.take(next.want));
+    }
     for (let next = this.waiters[0]; next !== undefined && this.free > 0; next = this.waiters[0]) {
       if (this.free < Math.min(next.want, batch, this.total)) {
         this.patience ??= setTimeout(() => {

@@ -111,6 +111,14 @@ describe('claiming', () => {
     expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, 24)).toEqual([]);
   });
 
+  it('stops where the lane was paused after it was held', async () => {
+    const lane = newId();
+    await queue(lane, '111');
+    await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
+    await lanes.pause(lane, 'rate_limited');
+    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, 24)).toEqual([]);
+  });
+
   it('never hands one message to two claimers at once', async () => {
     const lane = newId();
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));

@@ -162,7 +162,8 @@ with recursive walk (recipient, id, status, next_attempt_at, queued_at, n) as (
   select walk.id from walk
   where walk.status = 'queued' and walk.next_attempt_at <= clock_timestamp()
     and walk.queued_at > clock_timestamp() - make_interval(hours => $9)
-    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp())
+    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
+      and (paused_until is null or paused_until <= clock_timestamp()))
     and not exists (select 1 from message p
       where p.connection_id = $1 and p.recipient = walk.recipient and p.status = 'processing')
   limit $4

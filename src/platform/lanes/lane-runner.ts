@@ -114,7 +114,8 @@ export class LaneRunner<T> {
     if (pace === null) return 'paused';
     const endsAt = this.clock.monotonic() + this.quantumMs;
     const left = (): number => endsAt - this.clock.monotonic();
-    let giveBack = 0;
+    // Pace slots that are reserved and not used yet.
+    let reserved = 0;
     let result: DrainResult = 'more';
     let held = false;
     try {
@@ -125,8 +126,8 @@ export class LaneRunner<T> {
           continue;
         }
         lane.touched = false;
-        const turn = await this.claim({ laneKey, lane, token, pace, room, giveBack });
-        giveBack = turn.giveBack;
+        const turn = await this.claim({ laneKey, lane, token, pace, room, reserved });
+        reserved = turn.reserved;
         held ||= turn.kind !== 'held';
         if (turn.kind === 'held' || turn.kind === 'paused') {
           result = turn.kind;
@@ -148,7 +149,7 @@ export class LaneRunner<T> {
         await lane.settled.wait(left());
       }
     } finally {
-      if (held) await lanes.release(laneKey, owner, giveBack / pace.ratePerSecond);
+      if (held) await lanes.release(laneKey, owner, reserved / pace.ratePerSecond);
     }
     return result;
   }
@@ -159,32 +160,33 @@ export class LaneRunner<T> {
     token: symbol;
     pace: LanePace;
     room: number;
-    giveBack: number;
+    reserved: number;
   }): Promise<
-    | { kind: 'claimed'; claimed: number; giveBack: number }
-    | { kind: 'wait'; waitMs: number; giveBack: number }
-    | { kind: 'held'; giveBack: number }
-    | { kind: 'paused'; giveBack: number }
+    | { kind: 'claimed'; claimed: number; reserved: number }
+    | { kind: 'wait'; waitMs: number; reserved: number }
+    | { kind: 'held'; reserved: number }
+    | { kind: 'paused'; reserved: number }
   > {
     const { handler, lanes, slots, owner } = this.options;
-    const places = await slots.acquire(turn.room);
+    // Who has nothing under way goes ahead: a quiet lane's first message does not wait for a hundred busy ones.
+    const places = await slots.acquire(turn.room, turn.lane.inFlight === 0);
     let used = 0;
+    let { reserved } = turn;
     try {
-      if (turn.lane.drain !== turn.token) return { kind: 'held', giveBack: 0 };
-      const hold = await lanes.hold({
-        key: turn.laneKey,
-        owner,
-        want: places,
-        giveBack: turn.giveBack,
-        ...turn.pace,
-      });
-      if (hold === null) return { kind: 'held', giveBack: 0 };
-      if (hold.paused) return { kind: 'paused', giveBack: 0 };
-      if (hold.slots === 0) return { kind: 'wait', waitMs: hold.waitMs, giveBack: 0 };
-      const items = await handler.claim({ laneKey: turn.laneKey, owner, limit: hold.slots });
+      if (turn.lane.drain !== turn.token) return { kind: 'held', reserved: 0 };
+      if (reserved < places) {
+        // As much as a full claim takes, so that the small claims which follow need no statement of their own for it.
+        const hold = await lanes.hold({ key: turn.laneKey, owner, want: MAX_CLAIM, giveBack: reserved, ...turn.pace });
+        if (hold === null) return { kind: 'held', reserved: 0 };
+        if (hold.paused) return { kind: 'paused', reserved: 0 };
+        if (hold.slots === 0) return { kind: 'wait', waitMs: hold.waitMs, reserved: 0 };
+        reserved = hold.slots;
+      }
+      const limit = Math.min(places, reserved);
+      const items = await handler.claim({ laneKey: turn.laneKey, owner, limit });
       used = items.length;
       for (const item of items) this.start(turn.laneKey, turn.lane, item);
-      return { kind: 'claimed', claimed: items.length, giveBack: hold.slots - items.length };
+      return { kind: 'claimed', claimed: items.length, reserved: reserved - items.length };
     } finally {
       if (used < places) slots.release(places - used);
     }

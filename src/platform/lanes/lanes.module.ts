@@ -16,7 +16,7 @@ import { Sweeps } from './sweeps.js';
     {
       provide: PLATFORM_SLOTS,
       inject: [Config],
-      useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 16, patienceMs: 3 }),
+      useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
     },
   ],
   exports: [LaneRepository, Sweeps, LANE_OWNER, PLATFORM_SLOTS],
