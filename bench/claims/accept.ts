@@ -61,7 +61,7 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
       durationMs,
     });
   // Many short rounds rather than few long ones: what else the machine does comes and goes within seconds.
-  const [rounds, seconds] = context.quick ? [4, 2] : [12, 4];
+  const [rounds, seconds] = context.quick ? [4, 1.5] : [12, 4];
   for (const server of [herald, express, twin]) await run(server, COMPILER_MS, 500);
   const load = (name: string, server: Server) => async (): Promise<LoadResult> => {
     const result = await run(server, 200, seconds * 1_000);

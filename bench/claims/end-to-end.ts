@@ -35,7 +35,9 @@ export const endToEndClaim: Claim = {
     if (await hasRedis()) {
       const redis = await context.scope.within(async (scope) => {
         const url = await startRedis(scope);
-        return median([await drainByJobs(context, url), await drainByJobs(context, url)]);
+        const runs = [await drainByJobs(context, url)];
+        if (!context.quick) runs.push(await drainByJobs(context, url), await drainByJobs(context, url));
+        return median(runs);
       });
       findings.push(
         forComparison(measured, { name: 'one BullMQ job a message (Redis), same statements', value: redis }),
