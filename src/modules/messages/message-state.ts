@@ -10,7 +10,9 @@ export const OUTBOUND_STATUSES = [
   'outcome_unknown',
 ] as const;
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
-export type MessageStatus = OutboundStatus | 'received';
+/** Every state that a message can be in. */
+export const MESSAGE_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const;
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /**
  * What can happen to an outbound message.

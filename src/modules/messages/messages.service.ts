@@ -10,7 +10,7 @@ import { BacklogGuard } from './backlog-guard.js';
 import type { JournalFilter } from './journal-filter.js';
 import { JournalRepository } from './journal.repository.js';
 import { fingerprintOf, readMessageInput, type MessageInput } from './message-input.js';
-import { OUTBOUND_STATUSES, statesThatTake } from './message-state.js';
+import { MESSAGE_STATUSES, statesThatTake } from './message-state.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, Message } from './messages.types.js';
@@ -35,8 +35,6 @@ export interface JournalPage {
   /** The last message of this page where more follow, else null. */
   next: Message | null;
 }
-
-const ALL_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const;
 
 /** Sends, reads and retries the workspace's messages. */
 @Injectable()
@@ -112,7 +110,7 @@ export class MessagesService {
     } else if (filter.status !== null) {
       connectionIds = (await this.connections.list(organizationId)).map((connection) => connection.id);
     }
-    const statuses = filter.status === null ? (connectionIds === null ? null : ALL_STATUSES) : [filter.status];
+    const statuses = filter.status === null ? (connectionIds === null ? null : MESSAGE_STATUSES) : [filter.status];
     const found = await this.journal.page({
       organizationId,
       connectionIds,

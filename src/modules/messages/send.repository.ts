@@ -194,18 +194,21 @@ union all
 select 'tail', null, null, null, null, walk.recipient, null, null, null, null, null, null
 from walk where walk.n = $8 and (select count(*) from picked) < $4`;
 
-const DUE = `
-with recursive due as (
+// The oldest queued row of each connection: skips from one to the next in the index, never reads a backlog.
+const LANE_HEADS = `
+with recursive lane_head as (
   (select connection_id, next_attempt_at from message where status = 'queued'
    order by connection_id, next_attempt_at limit 1)
   union all
-  select next.* from due cross join lateral (
+  select next.* from lane_head cross join lateral (
     select connection_id, next_attempt_at from message
-    where status = 'queued' and connection_id > due.connection_id
+    where status = 'queued' and connection_id > lane_head.connection_id
     order by connection_id, next_attempt_at limit 1) as next
-)
+)`;
+
+const DUE = `${LANE_HEADS}
 select connection_id, (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision as due_for_ms
-from due where next_attempt_at <= clock_timestamp() limit $1`;
+from lane_head where next_attempt_at <= clock_timestamp() limit $1`;
 
 const EXPIRE_LEASES = `
 with lost as (
@@ -222,18 +225,8 @@ with lost as (
 )
 select connection_id from moved`;
 
-// Skips from connection to connection as DUE does. A deferral moves next_attempt_at by two hours at the most, so the
-// index leads to every row that is old enough.
-const EXPIRE_QUEUED = `
-with recursive lane_head as (
-  (select connection_id, next_attempt_at from message where status = 'queued'
-   order by connection_id, next_attempt_at limit 1)
-  union all
-  select next.* from lane_head cross join lateral (
-    select connection_id, next_attempt_at from message
-    where status = 'queued' and connection_id > lane_head.connection_id
-    order by connection_id, next_attempt_at limit 1) as next
-), candidate as (
+// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
+const EXPIRE_QUEUED = `${LANE_HEADS}, candidate as (
   select found.id from lane_head cross join lateral (
     select id from message m
     where m.status = 'queued' and m.connection_id = lane_head.connection_id

@@ -1,22 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { MESSAGE_STATUSES } from '../message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
 const ID = EXAMPLE_MESSAGE_ID;
 const TIME = '2026-11-21T08:00:00.125Z';
 const META_ID = 'wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA';
-const STATUSES = [
-  'queued',
-  'processing',
-  'accepted',
-  'sent',
-  'delivered',
-  'read',
-  'failed',
-  'outcome_unknown',
-  'received',
-];
 
 /** Who is on the other side. */
 export class ContactResponse {
@@ -67,7 +57,7 @@ export class MessageListItem {
   @ApiProperty({ type: 'string', nullable: true, example: 'Your table is ready.' })
   body!: string | null;
 
-  @ApiProperty({ enum: STATUSES, example: 'delivered' })
+  @ApiProperty({ enum: MESSAGE_STATUSES, example: 'delivered' })
   status!: string;
 
   @ApiProperty({ type: 'string', nullable: true, example: null })
