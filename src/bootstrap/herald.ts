@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Config } from '../platform/config/config.js';
+import { changedConfig, type Config } from '../platform/config/config.js';
 import type { HeraldLogger } from '../platform/operations/logger.js';
 import { Drain } from '../platform/http/drain.js';
 import type { Simulator } from '../simulator/simulator.js';
@@ -104,6 +104,6 @@ async function stopHttp(app: NestExpressApplication, withinMs: number): Promise<
 
 /** What is found at start is written into a copy: the settings given may serve another start. */
 function copyOf(config: Config): Config {
-  const { process, database, queue, whatsapp, security, limits } = config;
-  return { process: { ...process }, database: { ...database }, queue, whatsapp: { ...whatsapp }, security, limits };
+  const { process, database, whatsapp } = config;
+  return changedConfig(config, { process: { ...process }, database: { ...database }, whatsapp: { ...whatsapp } });
 }

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { resolve } from 'node:path';
-import type { Config } from '../platform/config/config.js';
+import { changedConfig, type Config } from '../platform/config/config.js';
 import { loadConfig } from '../platform/config/load-config.js';
 
 export interface DatabaseSession {
@@ -51,6 +51,5 @@ export async function openServices(): Promise<ServiceSession> {
 }
 
 function withUrl(config: Config, url: string): Config {
-  const { process, database, queue, whatsapp, security, limits } = config;
-  return { process, database: { ...database, url }, queue, whatsapp, security, limits };
+  return changedConfig(config, { database: { ...config.database, url } });
 }

@@ -55,6 +55,11 @@ export abstract class Config {
   };
 }
 
+/** The same settings with some sections exchanged. */
+export function changedConfig(config: Config, sections: Partial<Config>): Config {
+  return Object.assign({}, config, sections);
+}
+
 export interface EncryptionKey {
   version: number;
   /** 32 bytes. */
