@@ -18,6 +18,7 @@ import { SendProcessor } from './processors/send.processor.js';
 import { QueueStatusRepository } from './queue-status.repository.js';
 import { QueueStatusService } from './queue-status.service.js';
 import { RecipientsService } from './recipients.service.js';
+import { SendPreparation } from './send-preparation.js';
 import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
@@ -26,6 +27,7 @@ import { StatusReportsRepository } from './status-reports.repository.js';
   controllers: [MessagesController],
   providers: [
     MessagesService,
+    SendPreparation,
     MessagesRepository,
     AcceptRepository,
     JournalRepository,

@@ -1,28 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
-import { isUuid, newId } from '../../common/ids.js';
+import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
-import { BillingService } from '../billing/billing.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import type { Connection } from '../connections/connections.types.js';
 import { AcceptRepository, type Accepted } from './accept.repository.js';
 import { BacklogGuard } from './backlog-guard.js';
 import type { JournalFilter } from './journal-filter.js';
 import { JournalRepository } from './journal.repository.js';
-import { fingerprintOf, readMessageInput, type MessageInput } from './message-input.js';
+import { fingerprintOf, readMessageInput } from './message-input.js';
 import { MESSAGE_STATUSES, statesThatTake } from './message-state.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, Message } from './messages.types.js';
 import { SendLane } from './processors/send-lane.js';
-import { RecipientsService } from './recipients.service.js';
-
-/** Who asks, as far as sending is concerned. */
-export interface Sender {
-  organizationId: string;
-  /** API time as the key's cache knows it. */
-  apiPaidUntil: Date | null;
-}
+import { SendPreparation, type PreparedSend, type Sender } from './send-preparation.js';
 
 export interface SendResult {
   messageId: string;
@@ -43,10 +34,9 @@ export class MessagesService {
     private readonly accepts: AcceptRepository,
     private readonly messages: MessagesRepository,
     private readonly journal: JournalRepository,
-    private readonly recipients: RecipientsService,
+    private readonly preparation: SendPreparation,
     private readonly backlog: BacklogGuard,
     private readonly connections: ConnectionsService,
-    private readonly billing: BillingService,
     private readonly lane: SendLane,
     private readonly database: Database,
   ) {}
@@ -63,9 +53,9 @@ export class MessagesService {
     const input = readMessageInput(body);
     const fingerprint = fingerprintOf(input);
     const key = idempotencyKey.toLowerCase();
-    let place: { connection: Connection; conversationId: string };
+    let place: PreparedSend;
     try {
-      place = await this.prepare(sender, input);
+      place = await this.preparation.prepare(sender, input);
       this.backlog.check(sender.organizationId);
     } catch (error) {
       return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
@@ -142,10 +132,10 @@ export class MessagesService {
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
     const key = options.idempotencyKey?.toLowerCase() ?? null;
     if (await this.isRepeat(organizationId, key, id)) return { message, replayed: true };
-    await this.requirePayment(sender);
+    await this.preparation.requirePayment(sender);
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
-    await this.requireSendable(organizationId, message);
+    await this.preparation.requireSendable(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return false;
@@ -160,31 +150,6 @@ export class MessagesService {
     return { message: current ?? message, replayed: !queued };
   }
 
-  private async prepare(
-    sender: Sender,
-    input: MessageInput,
-  ): Promise<{ connection: Connection; conversationId: string }> {
-    await this.requirePayment(sender);
-    const connection = await this.readyConnection(sender.organizationId, input.connectionId);
-    const conversationId = await this.conversationFor(connection, input);
-    if (input.replyToMessageId !== null) {
-      const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
-      if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
-    }
-    if (input.mediaObjectId !== null || isUuid(input.content.id)) {
-      throw messagesErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
-    }
-    return { connection, conversationId };
-  }
-
-  /** A template may go to anybody at any time; everything else needs a window that the contact has opened. */
-  private async conversationFor(connection: Connection, input: MessageInput): Promise<string> {
-    if (input.type === 'template') return this.recipients.resolve(connection, input.recipient);
-    const window = await this.recipients.findOpen(connection.id, input.recipient);
-    if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
-    return window.open.conversationId;
-  }
-
   /** A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again. */
   private async replayInsteadOf(
     error: unknown,
@@ -196,30 +161,6 @@ export class MessagesService {
     const known = await this.accepts.findByKey(organizationId, key);
     if (known === null) throw error;
     return replay(known, fingerprint);
-  }
-
-  private requirePayment(sender: Sender): Promise<void> {
-    return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);
-  }
-
-  /** The body of a request names a connection: one that does not exist is a fault of the body. */
-  private async readyConnection(organizationId: string, id: string): Promise<Connection> {
-    try {
-      return await this.connections.getReady(organizationId, id);
-    } catch (error) {
-      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
-    }
-  }
-
-  private async requireSendable(organizationId: string, message: Message): Promise<void> {
-    try {
-      await this.readyConnection(organizationId, message.connectionId);
-      if (message.type === 'template') return;
-      const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
-      if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
-    } catch (error) {
-      throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
-    }
   }
 
   private async isRepeat(organizationId: string, key: string | null, messageId: string): Promise<boolean> {

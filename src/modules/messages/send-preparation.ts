@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../common/app-error.js';
+import { isUuid } from '../../common/ids.js';
+import { BillingService } from '../billing/billing.service.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { Connection } from '../connections/connections.types.js';
+import type { MessageInput } from './message-input.js';
+import { messagesErrors } from './messages.errors.js';
+import { MessagesRepository } from './messages.repository.js';
+import type { Message } from './messages.types.js';
+import { RecipientsService } from './recipients.service.js';
+
+/** Who asks, as far as sending is concerned. */
+export interface Sender {
+  organizationId: string;
+  /** API time as the key's cache knows it. */
+  apiPaidUntil: Date | null;
+}
+
+/** Everything that a well-formed request needs before it may be queued. */
+export interface PreparedSend {
+  connection: Connection;
+  conversationId: string;
+}
+
+/** Checks what the form of a request can't tell: payment, number, window, and what it refers to. */
+@Injectable()
+export class SendPreparation {
+  constructor(
+    private readonly messages: MessagesRepository,
+    private readonly recipients: RecipientsService,
+    private readonly connections: ConnectionsService,
+    private readonly billing: BillingService,
+  ) {}
+
+  /**
+   * @throws SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
+   * REPLY_TARGET_NOT_FOUND, MEDIA_NOT_FOUND (422).
+   */
+  async prepare(sender: Sender, input: MessageInput): Promise<PreparedSend> {
+    await this.requirePayment(sender);
+    const connection = await this.readyConnection(sender.organizationId, input.connectionId);
+    const conversationId = await this.conversationFor(connection, input);
+    if (input.replyToMessageId !== null) {
+      const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
+      if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
+    }
+    if (input.mediaObjectId !== null || isUuid(input.content.id)) {
+      throw messagesErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
+    }
+    return { connection, conversationId };
+  }
+
+  /** @throws SUBSCRIPTION_REQUIRED (402). */
+  requirePayment(sender: Sender): Promise<void> {
+    return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);
+  }
+
+  /** Lets a stored message pass that could be sent now. @throws what `prepare` throws with 422, as 409. */
+  async requireSendable(organizationId: string, message: Message): Promise<void> {
+    try {
+      await this.readyConnection(organizationId, message.connectionId);
+      if (message.type === 'template') return;
+      const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
+      if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
+    }
+  }
+
+  /** A template may go to anybody at any time; everything else needs a window that the contact has opened. */
+  private async conversationFor(connection: Connection, input: MessageInput): Promise<string> {
+    if (input.type === 'template') return this.recipients.resolve(connection, input.recipient);
+    const window = await this.recipients.findOpen(connection.id, input.recipient);
+    if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+    return window.open.conversationId;
+  }
+
+  /** The body of a request names a connection: one that does not exist is a fault of the body. */
+  private async readyConnection(organizationId: string, id: string): Promise<Connection> {
+    try {
+      return await this.connections.getReady(organizationId, id);
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
+    }
+  }
+}
