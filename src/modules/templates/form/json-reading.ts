@@ -1,0 +1,43 @@
+import { isObject } from '../../../common/shape.js';
+
+/** JSON as it came: an object whose values may be anything. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The value of an own key; undefined for anything else, inherited names such as `constructor` included. */
+export function own(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The value of an own key where it is text, else null. */
+export function ownText(value: unknown, key: string): string | null {
+  const found = own(value, key);
+  return typeof found === 'string' ? found : null;
+}
+
+/** The value of an own key where it is a list, else an empty one. */
+export function ownList(value: unknown, key: string): readonly unknown[] {
+  const found = own(value, key);
+  return Array.isArray(found) ? found : [];
+}
+
+/** A word of the platform's, such as a type: it takes them in either case and stores them in capitals. Else ''. */
+export function ownWord(value: unknown, key: string): string {
+  return (ownText(value, key) ?? '').toUpperCase();
+}
+
+/** The first component of that type (in capitals), whatever case it was written in. */
+export function componentOf(components: readonly unknown[], type: string): JsonObject | undefined {
+  return components.find((component): component is JsonObject => ownWord(component, 'type') === type);
+}
+
+/** The first of a list of texts, or a text that stands alone; numbers count as texts. */
+export function firstText(value: unknown): string | null {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return asText(first);
+}
+
+/** Text as it is, a number as text, else null. */
+export function asText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
+}

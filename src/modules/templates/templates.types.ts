@@ -1,0 +1,53 @@
+/** One part of a template in the platform's own format. Only `type` is known for sure; the rest is read with care. */
+export type TemplateComponent = { readonly type: string; readonly [key: string]: unknown };
+
+export const TEMPLATE_STATUSES = [
+  'pending',
+  'approved',
+  'rejected',
+  'paused',
+  'disabled',
+  'in_appeal',
+  'pending_deletion',
+] as const;
+export type TemplateStatus = (typeof TEMPLATE_STATUSES)[number];
+
+export const TEMPLATE_CATEGORIES = ['UTILITY', 'MARKETING', 'AUTHENTICATION'] as const;
+export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
+
+/** `{{1}}`, `{{2}}` ... or `{{first_name}}`. */
+export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
+export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
+
+/** What the form of a template depends on. */
+export interface TemplateForm {
+  readonly category: TemplateCategory;
+  readonly parameterFormat: ParameterFormat;
+  readonly components: readonly TemplateComponent[];
+}
+
+/** A place in a template that each send fills. */
+export interface TemplateVariable {
+  component: 'header' | 'body' | 'button' | 'carousel' | 'limited_time_offer';
+  /** `1` or `first_name`. */
+  name: string;
+  /** Place of the button among the buttons, from 0. */
+  buttonIndex?: number;
+  /** Place of the card in the carousel, from 0. */
+  cardIndex?: number;
+  /** The value given for the review, where there is one. */
+  example: string | null;
+}
+
+/** A template that may be sent now. */
+export interface SendableTemplate {
+  /** Kind of media in the header, where it has one. */
+  readonly headerMedia: 'image' | 'video' | 'document' | null;
+  /**
+   * Checks the parameters of a send and renders the body.
+   *
+   * @returns null where the template has no body text.
+   * @throws TEMPLATE_PARAMETERS_MISMATCH (422) with expected, given
+   */
+  render(components: readonly Readonly<Record<string, unknown>>[]): string | null;
+}
