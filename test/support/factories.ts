@@ -99,8 +99,8 @@ export class Factories {
     const place = { table: 'connection', column: 'token', organizationId, rowId: id };
     await this.rows.execute(
       `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, verified_name, status,
-         throughput_per_second, token_ciphertext)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+         throughput_per_second, token_ciphertext, facts_due_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + interval '1 hour')`,
       [
         id,
         organizationId,

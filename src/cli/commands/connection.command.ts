@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { ConnectionCheckService, type Credentials } from '../../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../../modules/connections/connections.service.js';
-import type { Connection } from '../../modules/connections/connections.types.js';
+import type { Connection, ConnectionStatus, NewConnection } from '../../modules/connections/connections.types.js';
 import { WorkspacesService } from '../../platform/access/workspaces.service.js';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
 import { facts, table } from '../answer.js';
 import { decimalId, phoneDigits, secretArgument } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
@@ -14,10 +14,8 @@ interface AddOptions {
   token: string;
   phoneNumber?: string;
   throughput?: number;
+  verify: boolean;
 }
-
-/** Messages a second of the platform's two levels. */
-const THROUGHPUT: Readonly<Record<string, number>> = { STANDARD: 80, HIGH: 1_000 };
 
 /** `connection add|list|disconnect`. */
 export function addConnectionCommands(program: Command): void {
@@ -25,27 +23,33 @@ export function addConnectionCommands(program: Command): void {
   doesWithServices<AddOptions>(
     connection
       .command('add')
-      .description('add a number, or give a known one a new token')
+      .description(
+        'check a number with the platform, subscribe to its notifications, and add it or give it a new token',
+      )
       .requiredOption('--workspace <id>', 'the workspace')
       .requiredOption('--phone-number-id <id>', "the platform's id of the number", decimalId)
       .requiredOption('--waba-id <id>', 'id of the WhatsApp Business Account', decimalId)
       .requiredOption('--token <token>', 'access token, or - to read it from standard input')
-      .option('--phone-number <number>', 'the number itself; without it the platform is asked', phoneDigits)
-      .option('--throughput <n>', 'messages a second; without it the platform is asked', Number),
+      .option('--phone-number <number>', 'the number itself, where the platform does not tell it', phoneDigits)
+      .option('--throughput <n>', 'messages a second; without it as the platform says', throughput)
+      .option('--no-verify', 'add it unseen; needs --phone-number'),
     async ({ app }, options) => {
       const workspace = await app.get(WorkspacesService).getById(options.workspace);
       const token = await secretArgument(options.token);
-      const number = await describeNumber(app.get(CloudApiClient), options, token);
+      const credentials = { phoneNumberId: options.phoneNumberId, wabaId: options.wabaId, token };
+      const number = options.verify
+        ? await verified(app.get(ConnectionCheckService), credentials, options.phoneNumber)
+        : unseen(options.phoneNumber);
       const added = await app.get(ConnectionsService).add({
         organizationId: workspace.id,
-        phoneNumberId: options.phoneNumberId,
-        wabaId: options.wabaId,
-        token,
+        ...credentials,
         ...number,
+        ...(options.throughput !== undefined && { throughputPerSecond: options.throughput, throughputFixed: true }),
       });
+      const hint = added.status === 'connected' ? '' : `\n${HINTS[added.status]}`;
       return {
         data: bodyOf(added),
-        text: facts({ Connection: added.id, Number: added.phoneNumber, Status: added.status }),
+        text: facts({ Connection: added.id, Number: added.phoneNumber, Status: added.status }) + hint,
       };
     },
   );
@@ -72,32 +76,53 @@ export function addConnectionCommands(program: Command): void {
       .requiredOption('--workspace <id>', 'the workspace'),
     async ({ app }, options, id = '') => {
       const connections = app.get(ConnectionsService);
-      await connections.setStatus(options.workspace, id, 'disconnected');
+      await connections.disconnect(options.workspace, id);
       const changed = await connections.getById(options.workspace, id);
       return { data: bodyOf(changed), text: `Disconnected ${changed.phoneNumber}.` };
     },
   );
 }
 
-/** What the platform knows of the number; asking also shows that the token is good. */
-async function describeNumber(
-  client: CloudApiClient,
-  options: AddOptions,
-  token: string,
-): Promise<{ phoneNumber: string; verifiedName?: string | null; throughputPerSecond?: number }> {
-  const { phoneNumber, throughput } = options;
-  if (phoneNumber !== undefined) return { phoneNumber, throughputPerSecond: throughput };
-  const answer = await client.getPhoneNumber(options.phoneNumberId, token);
-  if (!answer.ok) {
-    throw new Error(`the platform did not describe the number (${answer.message}); or name it with --phone-number`);
+const HINTS: Readonly<Record<ConnectionStatus, string>> = {
+  connected: '',
+  pending: 'The platform has not finished registering this number; it can send once it is CONNECTED there.',
+  restricted: 'The platform restricts this number; it may refuse some messages.',
+  disconnected: 'The platform does not let this number send; look at it in the WhatsApp Manager.',
+};
+
+async function verified(
+  check: ConnectionCheckService,
+  credentials: Credentials,
+  given: string | undefined,
+): Promise<Pick<NewConnection, 'phoneNumber'> & Partial<NewConnection>> {
+  const number = await check.check(credentials);
+  const phoneNumber = number.phoneNumber ?? given;
+  if (phoneNumber === undefined) throw new Error('the platform did not tell the number; name it with --phone-number');
+  if (given !== undefined && given !== phoneNumber) {
+    throw new Error(`the platform says that this is the number ${phoneNumber}, not ${given}; leave out --phone-number`);
   }
-  const { displayPhoneNumber, verifiedName, throughputLevel } = answer.body;
-  if (displayPhoneNumber === null) throw new Error('the platform did not tell the number; name it with --phone-number');
+  await check.subscribe(credentials);
   return {
-    phoneNumber: phoneDigits(displayPhoneNumber),
-    verifiedName,
-    throughputPerSecond: throughput ?? THROUGHPUT[throughputLevel ?? ''],
+    phoneNumber,
+    verifiedName: number.verifiedName,
+    qualityRating: number.qualityRating,
+    messagingLimit: number.messagingLimit,
+    ...(number.throughputPerSecond !== null && { throughputPerSecond: number.throughputPerSecond }),
+    ...(number.status !== null && { status: number.status }),
   };
+}
+
+function unseen(phoneNumber: string | undefined): Pick<NewConnection, 'phoneNumber'> {
+  if (phoneNumber === undefined) throw new Error('--no-verify needs --phone-number');
+  return { phoneNumber };
+}
+
+function throughput(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 10_000) {
+    throw new InvalidArgumentError('Give a whole number from 1 to 10000.');
+  }
+  return value;
 }
 
 function bodyOf(connection: Connection): object {
@@ -109,6 +134,7 @@ function bodyOf(connection: Connection): object {
     phone_number: connection.phoneNumber,
     verified_name: connection.verifiedName,
     status: connection.status,
+    status_reason: connection.statusReason,
     throughput_per_second: connection.throughputPerSecond,
     created_at: connection.createdAt,
   };

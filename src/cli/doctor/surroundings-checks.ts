@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../../platform/config/config.js';
+import { changedConfig, type Config } from '../../platform/config/config.js';
 import { QueueConnection } from '../../platform/lanes/queue-connection.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
@@ -34,14 +34,12 @@ export function checkEncryptionKeys(config: Config): Finding {
 /** Asks the queue's own server; its tables are made by `herald migrate` or by a start. */
 export async function checkQueue(config: Config): Promise<Finding> {
   const where = config.queue.redisUrl === null ? 'PostgreSQL' : 'Redis';
-  const connection = await QueueConnection.open({
-    process: config.process,
-    database: { ...config.database, migrate: false },
-    queue: { ...config.queue, poolSize: 2 },
-    whatsapp: config.whatsapp,
-    security: config.security,
-    limits: config.limits,
-  });
+  const connection = await QueueConnection.open(
+    changedConfig(config, {
+      database: { ...config.database, migrate: false },
+      queue: { ...config.queue, poolSize: 2 },
+    }),
+  );
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`${where} did not answer within 5 s`)), REACH_WITHIN_MS);

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ConnectionCheckService } from './connection-check.service.js';
+import { ConnectionFactsService } from './connection-facts.service.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { ConnectionsService } from './connections.service.js';
@@ -8,7 +10,7 @@ import { ConnectionEntity } from './entities/connection.entity.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ConnectionEntity])],
   controllers: [ConnectionsController],
-  providers: [ConnectionsService, ConnectionsRepository],
-  exports: [ConnectionsService],
+  providers: [ConnectionsService, ConnectionsRepository, ConnectionFactsService, ConnectionCheckService],
+  exports: [ConnectionsService, ConnectionFactsService, ConnectionCheckService],
 })
 export class ConnectionsModule {}

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { ConnectionEntity } from './entities/connection.entity.js';
-import type { ConnectionStatus } from './connections.types.js';
+import type { ConnectionFacts, ConnectionStatus, StatusReason } from './connections.types.js';
 
 /** The only place with SQL of the table `connection`. */
 @Injectable()
@@ -9,7 +9,20 @@ export class ConnectionsRepository {
   constructor(private readonly database: Database) {}
 
   list(organizationId: string): Promise<ConnectionEntity[]> {
-    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
+    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' }, take: LIST_LIMIT });
+  }
+
+  listByWaba(organizationId: string, wabaId: string): Promise<ConnectionEntity[]> {
+    return this.table.find({
+      where: { organizationId, wabaId },
+      order: { createdAt: 'ASC', id: 'ASC' },
+      take: LIST_LIMIT,
+    });
+  }
+
+  /** The numbers of an account, whatever their workspaces: for what the platform tells of the account. */
+  listOfAccount(wabaId: string): Promise<ConnectionEntity[]> {
+    return this.table.find({ where: { wabaId }, take: LIST_LIMIT });
   }
 
   findById(organizationId: string, id: string): Promise<ConnectionEntity | null> {
@@ -30,25 +43,146 @@ export class ConnectionsRepository {
       .getOne();
   }
 
-  async insert(row: Omit<ConnectionEntity, 'createdAt' | 'updatedAt'>): Promise<void> {
+  async insert(row: Partial<ConnectionEntity> & Pick<ConnectionEntity, 'id' | 'organizationId'>): Promise<void> {
     await this.table.insert(row);
   }
 
-  /** Gives a known number new credentials and connects it again; returns false where the workspace has no such row. */
+  /** Gives a known number new credentials; returns false where the workspace has no such row. */
   async reconnect(organizationId: string, id: string, change: Partial<ConnectionEntity>): Promise<boolean> {
-    const result = await this.table.update(
-      { organizationId, id },
-      { ...change, status: 'connected', updatedAt: new Date() },
-    );
+    const result = await this.table
+      .createQueryBuilder()
+      .update()
+      .set({ ...change, statusReason: null, restrictedUntil: null, tokenVersion: () => 'token_version + 1' })
+      .where({ organizationId, id })
+      .execute();
     return (result.affected ?? 0) > 0;
   }
 
-  async setStatus(organizationId: string, id: string, status: ConnectionStatus): Promise<boolean> {
-    const result = await this.table.update({ organizationId, id }, { status, updatedAt: new Date() });
-    return (result.affected ?? 0) > 0;
+  async setStatus(
+    organizationId: string,
+    id: string,
+    status: ConnectionStatus,
+    reason: StatusReason | null,
+  ): Promise<boolean> {
+    const changed = await this.database.execute(
+      `update connection set status = $3, status_reason = $4, restricted_until = null, updated_at = clock_timestamp()
+       where organization_id = $1 and id = $2`,
+      [organizationId, id, status, reason],
+    );
+    return changed > 0;
+  }
+
+  /** Disconnects a number whose token was refused, unless it has been given another token since. */
+  async refuseToken(organizationId: string, id: string, tokenVersion: number): Promise<boolean> {
+    const changed = await this.database.execute(
+      `update connection set status = 'disconnected', status_reason = 'token_refused', updated_at = clock_timestamp(),
+         facts_due_at = clock_timestamp() + make_interval(secs => $4)
+       where organization_id = $1 and id = $2 and token_version = $3
+         and status_reason is distinct from 'disconnected_by_operator'`,
+      [organizationId, id, tokenVersion, FACTS_EVERY_SECONDS],
+    );
+    return changed > 0;
+  }
+
+  /**
+   * Writes down what the platform says of a number. A number that the operator has disconnected stays so, and a
+   * restriction that was announced holds for its time.
+   *
+   * @returns whether the row is (still) the one with that token.
+   */
+  async keepFacts(organizationId: string, id: string, tokenVersion: number, facts: ConnectionFacts): Promise<boolean> {
+    const changed = await this.database.execute(KEEP_FACTS, [
+      organizationId,
+      id,
+      tokenVersion,
+      facts.verifiedName,
+      facts.qualityRating,
+      facts.messagingLimit,
+      facts.throughputPerSecond,
+      facts.status,
+      FACTS_EVERY_SECONDS,
+    ]);
+    return changed > 0;
+  }
+
+  /** Takes up to `limit` numbers of which the platform is to be asked now; nobody else takes them for a while. */
+  async takeDue(limit: number): Promise<{ organizationId: string; id: string }[]> {
+    const rows = await this.database.query<{ organization_id: string; id: string }>(
+      `with due as (
+         select id from connection where facts_due_at <= clock_timestamp()
+         order by facts_due_at limit $1 for update skip locked
+       )
+       update connection c set facts_due_at = clock_timestamp() + make_interval(secs => $2)
+       from due where c.id = due.id
+       returning c.organization_id, c.id`,
+      [limit, FACTS_RETRY_SECONDS],
+    );
+    return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }));
+  }
+
+  /** The platform told something of these numbers: ask it soon. */
+  async markDue(ids: readonly string[]): Promise<void> {
+    await this.database.execute('update connection set facts_due_at = clock_timestamp() where id = any($1::uuid[])', [
+      ids,
+    ]);
+  }
+
+  async setMessagingLimit(ids: readonly string[], limit: string): Promise<void> {
+    await this.database.execute(
+      'update connection set messaging_limit = $2, updated_at = clock_timestamp() where id = any($1::uuid[])',
+      [ids, limit],
+    );
+  }
+
+  /** @param until null: until the platform is asked next. */
+  async restrict(ids: readonly string[], until: Date | null): Promise<void> {
+    await this.database.execute(
+      `update connection set status = 'restricted', status_reason = 'platform', updated_at = clock_timestamp(),
+         restricted_until = coalesce($2::timestamptz, clock_timestamp() + make_interval(secs => $3))
+       where id = any($1::uuid[]) and status in ('connected', 'restricted')`,
+      [ids, until, FACTS_EVERY_SECONDS],
+    );
+  }
+
+  async liftRestriction(ids: readonly string[]): Promise<void> {
+    await this.database.execute('update connection set restricted_until = null where id = any($1::uuid[])', [ids]);
+  }
+
+  async profileChanged(organizationId: string, id: string): Promise<void> {
+    await this.database.execute(
+      `update connection set profile_updated_at = date_trunc('milliseconds', clock_timestamp())
+       where organization_id = $1 and id = $2`,
+      [organizationId, id],
+    );
   }
 
   private get table() {
     return this.database.repository(ConnectionEntity);
   }
 }
+
+/** Numbers of one workspace or account; far beyond what the platform lets an account have. */
+const LIST_LIMIT = 1_000;
+const FACTS_EVERY_SECONDS = 3_600;
+/** After a try that brought nothing, such as an outage. */
+const FACTS_RETRY_SECONDS = 300;
+
+const KEEP_FACTS = `
+update connection set
+  verified_name = coalesce($4, verified_name),
+  quality_rating = coalesce($5, quality_rating),
+  messaging_limit = coalesce($6, messaging_limit),
+  throughput_per_second = case when throughput_fixed then throughput_per_second
+    else coalesce($7::integer, throughput_per_second) end,
+  status = case
+    when status_reason = 'disconnected_by_operator' or $8::text is null then status
+    when restricted_until > clock_timestamp() and $8 = 'connected' then 'restricted'
+    else $8 end,
+  status_reason = case
+    when status_reason = 'disconnected_by_operator' or $8::text is null then status_reason
+    when $8 = 'connected' and (restricted_until is null or restricted_until <= clock_timestamp()) then null
+    else 'platform' end,
+  facts_at = date_trunc('milliseconds', clock_timestamp()),
+  facts_due_at = clock_timestamp() + make_interval(secs => $9),
+  updated_at = clock_timestamp()
+where organization_id = $1 and id = $2 and token_version = $3`;

@@ -1,11 +1,21 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
+import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
+import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
+import { readAccountNews } from './account-news.js';
 import { connectionsErrors } from './connections.errors.js';
 import { ConnectionsRepository } from './connections.repository.js';
-import type { Connection, ConnectionStatus, NewConnection, SendingConnection } from './connections.types.js';
+import {
+  canSend,
+  type Connection,
+  type ConnectionFacts,
+  type ConnectionStatus,
+  type NewConnection,
+  type SendingConnection,
+} from './connections.types.js';
 import type { ConnectionEntity } from './entities/connection.entity.js';
 
 const CACHE = { ttlMs: 2_000, maxEntries: 10_000 };
@@ -14,6 +24,7 @@ const INVALIDATION = 'connection';
 /** The workspace's WhatsApp numbers and their credentials. */
 @Injectable()
 export class ConnectionsService {
+  private readonly logger = new Logger(ConnectionsService.name);
   private readonly byId = new ExpiringCache<string, Connection | null>(CACHE);
   private readonly byNumber = new ExpiringCache<string, Connection | null>(CACHE);
   private readonly sealed = new ExpiringCache<string, SendingConnection | null>(CACHE);
@@ -22,12 +33,18 @@ export class ConnectionsService {
     private readonly connections: ConnectionsRepository,
     private readonly secrets: SecretBox,
     private readonly invalidation: CacheInvalidation,
+    private readonly lanes: LaneRepository,
   ) {
     invalidation.on(INVALIDATION, () => this.forgetAll());
   }
 
   list(organizationId: string): Promise<Connection[]> {
     return this.connections.list(organizationId);
+  }
+
+  /** The workspace's numbers of one WhatsApp Business Account; they share its templates. */
+  listByWaba(organizationId: string, wabaId: string): Promise<Connection[]> {
+    return this.connections.listByWaba(organizationId, wabaId);
   }
 
   /** Returns null where the workspace has no such connection. At most two seconds old. */
@@ -49,10 +66,24 @@ export class ConnectionsService {
    */
   async getReady(organizationId: string, id: string): Promise<Connection> {
     const cached = await this.find(organizationId, id);
-    if (cached?.status === 'connected') return cached;
+    if (cached !== null && canSend(cached.status)) return cached;
     const fresh = await this.getFresh(organizationId, id);
-    if (fresh.status !== 'connected') throw connectionsErrors.CONNECTION_NOT_READY({ status: fresh.status });
+    if (!canSend(fresh.status)) throw connectionsErrors.CONNECTION_NOT_READY({ status: fresh.status });
     return fresh;
+  }
+
+  /**
+   * The connection with its token, for calls to the platform. A number that is `pending` may be asked about too.
+   *
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409) for a number that is disconnected.
+   */
+  async sendable(organizationId: string, id: string): Promise<SendingConnection> {
+    const known = await this.getById(organizationId, id);
+    const current = known.status === 'disconnected' ? await this.getFresh(organizationId, id) : known;
+    if (current.status === 'disconnected') throw connectionsErrors.CONNECTION_NOT_READY({ status: current.status });
+    const sending = await this.forSending(id);
+    if (sending === null) throw connectionsErrors.CONNECTION_NOT_FOUND();
+    return sending;
   }
 
   /** Routes a notification; returns null for a number that is not ours. At most two seconds old. */
@@ -85,6 +116,10 @@ export class ConnectionsService {
       phoneNumber: input.phoneNumber,
       verifiedName: input.verifiedName ?? known?.verifiedName ?? null,
       throughputPerSecond: input.throughputPerSecond ?? known?.throughputPerSecond ?? 80,
+      throughputFixed: input.throughputFixed ?? (known?.throughputFixed || false),
+      status: input.status ?? 'connected',
+      qualityRating: input.qualityRating ?? known?.qualityRating ?? null,
+      messagingLimit: input.messagingLimit ?? known?.messagingLimit ?? null,
       timezone: input.timezone ?? known?.timezone ?? null,
       tokenCiphertext,
     };
@@ -93,24 +128,81 @@ export class ConnectionsService {
         id,
         organizationId: input.organizationId,
         phoneNumberId: input.phoneNumberId,
-        status: 'connected',
-        qualityRating: null,
-        messagingLimit: null,
         ...common,
       });
     } else {
       await this.connections.reconnect(input.organizationId, id, common);
+      // What has waited for the new token goes on at once.
+      await this.lanes.resume(id);
     }
     await this.changed(id);
     return this.getFresh(input.organizationId, id);
   }
 
+  /**
+   * Stops sending from a number until it is added again; what is queued waits.
+   *
+   * @throws CONNECTION_NOT_FOUND (404) where the workspace has no such connection.
+   */
+  async disconnect(organizationId: string, id: string): Promise<void> {
+    await this.setStatus(organizationId, id, 'disconnected');
+  }
+
   /** @throws CONNECTION_NOT_FOUND (404) where the workspace has no such connection. */
   async setStatus(organizationId: string, id: string, status: ConnectionStatus): Promise<void> {
-    if (!(await this.connections.setStatus(organizationId, id, status))) {
+    const reason = status === 'disconnected' ? 'disconnected_by_operator' : null;
+    if (!(await this.connections.setStatus(organizationId, id, status, reason))) {
       throw connectionsErrors.CONNECTION_NOT_FOUND();
     }
     await this.changed(id);
+  }
+
+  /**
+   * The platform refused the number's token: it is disconnected until it gets another one, which the number may have
+   * got while the refusal was on its way.
+   */
+  async tokenRefused(connection: SendingConnection): Promise<void> {
+    const { organizationId, id, tokenVersion } = connection;
+    if (!(await this.connections.refuseToken(organizationId, id, tokenVersion))) return;
+    this.logger.warn(`connection ${id}: the platform refuses its token; the number is disconnected`);
+    await this.changed(id);
+  }
+
+  /** Writes down what the platform says of a number, by the token with which it was asked. */
+  async keepFacts(connection: SendingConnection, facts: ConnectionFacts): Promise<void> {
+    const { organizationId, id, tokenVersion } = connection;
+    if (!(await this.connections.keepFacts(organizationId, id, tokenVersion, facts))) return;
+    if (!canSend(connection.status) && facts.status === 'connected') await this.lanes.resume(id);
+    await this.changed(id);
+  }
+
+  /**
+   * Takes in what the platform tells of a number or its account: limits and restrictions at once; for all else the
+   * platform is asked within seconds. May come twice and in any order.
+   */
+  async applyNotification(notification: ManagementNotification): Promise<void> {
+    const news = readAccountNews(notification);
+    if (news === null || notification.wabaId === null) return;
+    const account = await this.connections.listOfAccount(notification.wabaId);
+    const concerned = account.filter(({ phoneNumber }) => news.number === null || news.number === phoneNumber);
+    const ids = concerned.map(({ id }) => id);
+    if (ids.length === 0) return;
+    if (news.messagingLimit !== null) await this.connections.setMessagingLimit(ids, news.messagingLimit);
+    if (news.restriction === 'begins') await this.connections.restrict(ids, news.restrictedUntil);
+    if (news.restriction === 'ends') await this.connections.liftRestriction(ids);
+    if (news.restriction !== 'begins') await this.connections.markDue(ids);
+    await this.changed(notification.wabaId);
+  }
+
+  /** Notes the time of a change of the number's profile. */
+  async profileChanged(organizationId: string, id: string): Promise<Date | null> {
+    await this.connections.profileChanged(organizationId, id);
+    return this.profileUpdatedAt(organizationId, id);
+  }
+
+  /** When the number's profile was last changed through Herald. */
+  async profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
+    return (await this.connections.findById(organizationId, id))?.profileUpdatedAt ?? null;
   }
 
   private async getFresh(organizationId: string, id: string): Promise<Connection> {

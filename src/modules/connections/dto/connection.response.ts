@@ -1,4 +1,10 @@
-import { CONNECTION_STATUSES, type Connection, type ConnectionStatus } from '../connections.types.js';
+import {
+  CONNECTION_STATUSES,
+  STATUS_REASONS,
+  type Connection,
+  type ConnectionStatus,
+  type StatusReason,
+} from '../connections.types.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 
@@ -17,6 +23,10 @@ export class ConnectionResponse {
 
   @ApiProperty({ enum: CONNECTION_STATUSES, example: 'connected' })
   status!: ConnectionStatus;
+
+  /** Why it is not connected: its token was refused, it was disconnected by hand, or the platform says so. */
+  @ApiProperty({ type: 'string', enum: [...STATUS_REASONS, null], nullable: true, example: null })
+  status_reason!: StatusReason | null;
 
   /** The platform's rating of the number: GREEN, YELLOW, RED or UNKNOWN. */
   @ApiProperty({ type: 'string', nullable: true, example: 'GREEN' })
@@ -42,6 +52,7 @@ export class ConnectionResponse {
       phone_number: connection.phoneNumber,
       verified_name: connection.verifiedName,
       status: connection.status,
+      status_reason: connection.statusReason,
       quality_rating: connection.qualityRating,
       messaging_limit: connection.messagingLimit,
       throughput_per_second: connection.throughputPerSecond,

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ConnectionStatus } from '../connections.types.js';
+import type { ConnectionStatus, StatusReason } from '../connections.types.js';
 
 @Entity('connection')
 export class ConnectionEntity {
@@ -40,6 +40,27 @@ export class ConnectionEntity {
   /** Sealed by SecretBox; never selected unless asked for. */
   @Column('bytea', { name: 'token_ciphertext', select: false })
   tokenCiphertext!: Buffer;
+
+  /** Why it can't send, where it can't. */
+  @Column('text', { name: 'status_reason', nullable: true })
+  statusReason!: StatusReason | null;
+
+  @Column('integer', { name: 'token_version', default: 1 })
+  tokenVersion!: number;
+
+  @Column('boolean', { name: 'throughput_fixed', default: false })
+  throughputFixed!: boolean;
+
+  @Column({ type: 'timestamptz', name: 'restricted_until', nullable: true })
+  restrictedUntil!: Date | null;
+
+  /** When the platform last described the number. */
+  @Column({ type: 'timestamptz', name: 'facts_at', precision: 3, nullable: true })
+  factsAt!: Date | null;
+
+  /** When the profile was last changed through Herald. */
+  @Column({ type: 'timestamptz', name: 'profile_updated_at', precision: 3, nullable: true })
+  profileUpdatedAt!: Date | null;
 
   @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
   createdAt!: Date;

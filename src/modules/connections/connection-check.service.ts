@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
+import { ownList, ownObject, ownText } from '../../platform/whatsapp/json-access.js';
+import type { PlatformPhoneNumber } from '../../platform/whatsapp/phone-number.js';
+import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
+import type { PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+import type { ConnectionFacts } from './connections.types.js';
+import { factsOf } from './platform-facts.js';
+
+export interface Credentials {
+  phoneNumberId: string;
+  wabaId: string;
+  token: string;
+}
+
+export interface CheckedNumber extends ConnectionFacts {
+  /** Digits without `+`; null where the platform did not tell it. */
+  phoneNumber: string | null;
+  /** The platform's own word for the number's state. */
+  platformStatus: string | null;
+}
+
+const NUMBERS_A_PAGE = 100;
+const MAX_PAGES = 20;
+
+/** Finds out with the platform whether a number can be connected, and says what is wrong where it can't. */
+@Injectable()
+export class ConnectionCheckService {
+  constructor(private readonly client: CloudApiClient) {}
+
+  /**
+   * Checks the token, the number, and that the account has the number.
+   *
+   * @throws Error with one sentence that says what is wrong and what to do.
+   */
+  async check(credentials: Credentials): Promise<CheckedNumber> {
+    const { phoneNumberId, token } = credentials;
+    const answer = await this.client.getPhoneNumber(phoneNumberId, token);
+    if (!answer.ok) throw new Error(reasonOf(answer, `the number ${phoneNumberId}`));
+    await this.requireInAccount(credentials);
+    const { displayPhoneNumber, status } = answer.body;
+    return { ...factsOf(answer.body), phoneNumber: digitsOf(displayPhoneNumber), platformStatus: status };
+  }
+
+  /**
+   * Has the platform send the account's notifications to the app that the token belongs to.
+   *
+   * @throws Error with one sentence that says what is wrong and what to do.
+   */
+  async subscribe({ wabaId, token }: Credentials): Promise<void> {
+    const path = `/${encodeURIComponent(wabaId)}/subscribed_apps`;
+    const answer = await this.client.request({ method: 'POST', path, token });
+    if (!answer.ok) throw new Error(reasonOf(answer, `the subscription to the account ${wabaId}`));
+  }
+
+  private async requireInAccount({ phoneNumberId, wabaId, token }: Credentials): Promise<void> {
+    const seen: string[] = [];
+    let after: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const answer = await this.client.request({
+        method: 'GET',
+        path: `/${encodeURIComponent(wabaId)}/phone_numbers`,
+        token,
+        query: { fields: 'id', limit: String(NUMBERS_A_PAGE), ...(after !== null && { after }) },
+      });
+      if (!answer.ok) throw new Error(reasonOf(answer, `the account ${wabaId}`));
+      seen.push(...ownList(answer.body, 'data').flatMap((number) => ownText(number, 'id') ?? []));
+      if (seen.includes(phoneNumberId)) return;
+      const paging = ownObject(answer.body, 'paging');
+      after = ownText(ownObject(paging, 'cursors'), 'after');
+      if (after === null || ownText(paging, 'next') === null) break;
+    }
+    const numbers = seen.length === 0 ? 'it has none' : `it has ${seen.slice(0, 5).join(', ')}`;
+    throw new Error(
+      `the account ${wabaId} has no number ${phoneNumberId} (${numbers}); compare both ids with the API setup page of your Meta app`,
+    );
+  }
+}
+
+/** Codes that mean that the token's user was not given the right or the asset. */
+const NO_PERMISSION: ReadonlySet<number> = new Set([3, 10, 200, 131005]);
+
+/** One sentence: what the platform refused, why, and what to do. */
+function reasonOf(failure: PlatformFailure, what: string): string {
+  const { code, kind, message } = failure;
+  if (kind !== 'rejected') return `the platform could not be asked about ${what} (${message}); try again`;
+  if (isTokenRefused(failure)) {
+    return `the platform refuses the token (${message}); make a new one for a system user of your Meta business`;
+  }
+  if (code !== null && NO_PERMISSION.has(code)) {
+    return `the token may not use ${what} (${message}); give its system user the account with whatsapp_business_messaging and whatsapp_business_management`;
+  }
+  return `the platform does not know ${what}, or the token can't see it (${message}); compare the id with the API setup page of your Meta app`;
+}
+
+function digitsOf(displayed: PlatformPhoneNumber['displayPhoneNumber']): string | null {
+  const digits = displayed?.replaceAll(/\D/g, '') ?? '';
+  return digits === '' ? null : digits;
+}
