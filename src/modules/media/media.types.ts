@@ -1,0 +1,52 @@
+export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
+/** What a file is to the platform; it decides about formats and limits. */
+export type MediaType = (typeof MEDIA_TYPES)[number];
+
+export const MEDIA_DIRECTIONS = ['outbound', 'inbound'] as const;
+export type MediaDirection = (typeof MEDIA_DIRECTIONS)[number];
+
+/** Pending: a customer's file that is not fetched yet. Failed: it can't be fetched any more. */
+export type MediaStatus = 'stored' | 'pending' | 'failed';
+
+/** A file of a workspace, without its bytes. */
+export interface MediaObject {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  type: MediaType;
+  /** As the platform spells it, such as `audio/ogg; codecs=opus`. Of an inbound file: as the platform said. */
+  mimeType: string;
+  sizeBytes: number | null;
+  /** Lower-case hex. Of a pending file: as the platform announced it. */
+  sha256: string | null;
+  /** The sender's name of the file: data, never a path. */
+  filename: string | null;
+  /** To be shown as a voice message. */
+  voice: boolean;
+  direction: MediaDirection;
+  status: MediaStatus;
+  createdAt: Date;
+  /** When Herald deletes it by itself; null: never. */
+  expiresAt: Date | null;
+}
+
+/** A customer's file as its notification announces it. */
+export interface PendingMedia {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  platformMediaId: string;
+  type: MediaType;
+  mimeType: string | null;
+  /** Hex, or base64 as notifications have it. */
+  sha256: string | null;
+  filename: string | null;
+  voice: boolean;
+}
+
+/** The platform's copy of one of our files. */
+export interface PlatformCopy {
+  organizationId: string;
+  connectionId: string;
+  platformMediaId: string;
+}
