@@ -1,0 +1,50 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { Profile } from '../profile.types.js';
+
+/** What customers see of a number. */
+export class ProfileResponse {
+  @ApiProperty({ type: 'string', nullable: true, example: 'Fresh coffee, open until eight' })
+  about!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: '12 Harbour Street, Dublin' })
+  address!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'We roast our own beans.' })
+  description!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'hello@example.com' })
+  email!: string | null;
+
+  /** The branch of business, in the platform's word. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'RESTAURANT' })
+  vertical!: string | null;
+
+  @ApiProperty({ type: 'array', items: { type: 'string', format: 'uri' }, example: ['https://example.com'] })
+  websites!: string[];
+
+  /** The platform's address of the picture; it works for a few days. */
+  @ApiProperty({ type: 'string', format: 'uri', nullable: true, example: null })
+  profile_picture_url!: string | null;
+
+  /** When it was last changed through this service; null where it never was. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.000Z' })
+  updated_at!: string | null;
+
+  static of(profile: Profile): ProfileResponse {
+    return {
+      about: profile.about,
+      address: profile.address,
+      description: profile.description,
+      email: profile.email,
+      vertical: profile.vertical,
+      websites: profile.websites,
+      profile_picture_url: profile.profilePictureUrl,
+      updated_at: profile.updatedAt?.toISOString() ?? null,
+    };
+  }
+}
+
+export class SingleProfileResponse {
+  @ApiProperty({ type: ProfileResponse })
+  data!: ProfileResponse;
+}

@@ -1,0 +1,54 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMaxSize, IsArray, IsEmail, IsIn, IsString, IsUrl, Length, MaxLength, ValidateIf } from 'class-validator';
+import { type ProfileChange, VERTICALS } from '../profile.types.js';
+
+const IfGiven = (): PropertyDecorator => ValidateIf((_dto, value) => value !== undefined);
+
+/** Fields to change; what is left out stays as it is. An empty text takes address, description or email away. */
+export class UpdateProfileRequest implements ProfileChange {
+  /** The line under the name; it can't be empty. */
+  @IfGiven()
+  @IsString()
+  @Length(1, 139)
+  @ApiPropertyOptional({ minLength: 1, maxLength: 139, example: 'Fresh coffee, open until eight' })
+  about?: string;
+
+  @IfGiven()
+  @IsString()
+  @MaxLength(256)
+  @ApiPropertyOptional({ maxLength: 256, example: '12 Harbour Street, Dublin' })
+  address?: string;
+
+  @IfGiven()
+  @IsString()
+  @MaxLength(512)
+  @ApiPropertyOptional({ maxLength: 512, example: 'We roast our own beans.' })
+  description?: string;
+
+  @ValidateIf((_dto, value) => value !== undefined && value !== '')
+  @IsString()
+  @MaxLength(128)
+  @IsEmail()
+  @ApiPropertyOptional({ maxLength: 128, example: 'hello@example.com' })
+  email?: string;
+
+  /** The branch of business. */
+  @IfGiven()
+  @IsIn(VERTICALS)
+  @ApiPropertyOptional({ enum: VERTICALS, example: 'RESTAURANT' })
+  vertical?: string;
+
+  /** At most two addresses with http:// or https://; an empty list takes them away. */
+  @IfGiven()
+  @IsArray()
+  @ArrayMaxSize(2)
+  @MaxLength(256, { each: true })
+  @IsUrl({ protocols: ['http', 'https'], require_protocol: true, require_valid_protocol: true }, { each: true })
+  @ApiPropertyOptional({
+    type: 'array',
+    maxItems: 2,
+    items: { type: 'string', format: 'uri', maxLength: 256 },
+    example: ['https://example.com'],
+  })
+  websites?: string[];
+}

@@ -1,0 +1,56 @@
+import { Body, Controller, Get, Put } from '@nestjs/common';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
+import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
+import { RequireScope } from '../../platform/access/require-scope.decorator.js';
+import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
+import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { ProfileResponse, SingleProfileResponse } from './dto/profile.response.js';
+import { UpdateProfileRequest } from './dto/update-profile.request.js';
+import { ProfileService } from './profile.service.js';
+
+const ConnectionId = (): ParameterDecorator =>
+  UuidParam('id', { description: 'Connection ID, from GET /connections.', example: EXAMPLE_CONNECTION_ID });
+
+@ApiTags('Profile')
+@Controller('connections/:id/profile')
+export class ProfileController {
+  constructor(private readonly profiles: ProfileService) {}
+
+  /**
+   * Read a number's business profile
+   *
+   * @remarks Read from the WhatsApp platform at each call: nothing is kept here that could be out of date.
+   */
+  @Get()
+  @RequireScope('profile:read')
+  @ApiOkResponse({ type: SingleProfileResponse })
+  @ApiErrors('CONNECTION_NOT_FOUND', 'CONNECTION_NOT_READY', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT')
+  async get(@CurrentCaller() caller: Caller, @ConnectionId() id: string): Promise<SingleProfileResponse> {
+    return { data: ProfileResponse.of(await this.profiles.get(caller.organizationId, id)) };
+  }
+
+  /**
+   * Change a number's business profile
+   *
+   * @remarks Changes the fields given and answers with the whole profile. What the platform refuses comes back as
+   * `PLATFORM_REJECTED` with its reason. Repeating a request does no harm.
+   */
+  @Put()
+  @RequireScope('profile:write')
+  @ApiOkResponse({ type: SingleProfileResponse })
+  @ApiErrors(
+    'CONNECTION_NOT_FOUND',
+    'CONNECTION_NOT_READY',
+    'PLATFORM_REJECTED',
+    'PLATFORM_UNAVAILABLE',
+    'PLATFORM_TIMEOUT',
+  )
+  async update(
+    @CurrentCaller() caller: Caller,
+    @ConnectionId() id: string,
+    @Body() change: UpdateProfileRequest,
+  ): Promise<SingleProfileResponse> {
+    return { data: ProfileResponse.of(await this.profiles.change(caller.organizationId, id, change)) };
+  }
+}

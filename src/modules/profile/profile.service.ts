@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { CloudApiClient, type PlatformRequest } from '../../platform/whatsapp/cloud-api-client.js';
+import { ownList, ownText } from '../../platform/whatsapp/json-access.js';
+import { isTokenRefused, platformFault } from '../../platform/whatsapp/platform-fault.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { SendingConnection } from '../connections/connections.types.js';
+import type { Profile, ProfileChange } from './profile.types.js';
+
+const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
+
+/** Business profiles. The platform keeps them; nothing of them is stored here but the time of our last change. */
+@Injectable()
+export class ProfileService {
+  constructor(
+    private readonly connections: ConnectionsService,
+    private readonly client: CloudApiClient,
+  ) {}
+
+  /**
+   * Reads the profile of a number from the platform.
+   *
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504).
+   */
+  async get(organizationId: string, connectionId: string): Promise<Profile> {
+    const connection = await this.connections.sendable(organizationId, connectionId);
+    const updatedAt = await this.connections.profileUpdatedAt(organizationId, connectionId);
+    return { ...(await this.read(connection)), updatedAt };
+  }
+
+  /**
+   * Changes the given fields and returns the whole profile. Repeating it does no harm.
+   *
+   * @throws as `get`, and PLATFORM_REJECTED (400) with the platform's reason.
+   */
+  async change(organizationId: string, connectionId: string, change: ProfileChange): Promise<Profile> {
+    const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    if (Object.keys(fields).length === 0) return this.get(organizationId, connectionId);
+    const connection = await this.connections.sendable(organizationId, connectionId);
+    await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
+    const updatedAt = await this.connections.profileChanged(organizationId, connectionId);
+    return { ...(await this.read(connection)), updatedAt };
+  }
+
+  private async read(connection: SendingConnection): Promise<Omit<Profile, 'updatedAt'>> {
+    const body = await this.ask(connection, { method: 'GET', query: { fields: FIELDS } });
+    const [profile] = ownList(body, 'data');
+    return {
+      about: ownText(profile, 'about'),
+      address: ownText(profile, 'address'),
+      description: ownText(profile, 'description'),
+      email: ownText(profile, 'email'),
+      vertical: ownText(profile, 'vertical'),
+      websites: ownList(profile, 'websites').filter((website): website is string => typeof website === 'string'),
+      profilePictureUrl: ownText(profile, 'profile_picture_url'),
+    };
+  }
+
+  private async ask(connection: SendingConnection, request: Omit<PlatformRequest, 'path' | 'token'>): Promise<unknown> {
+    const path = `/${encodeURIComponent(connection.phoneNumberId)}/whatsapp_business_profile`;
+    const answer = await this.client.request({ ...request, path, token: connection.token });
+    if (answer.ok) return answer.body;
+    if (isTokenRefused(answer)) {
+      await this.connections.tokenRefused(connection);
+      // Now it is disconnected, and says so; unless it has got another token meanwhile.
+      await this.connections.sendable(connection.organizationId, connection.id);
+    }
+    throw platformFault(answer);
+  }
+}
