@@ -42,6 +42,16 @@ export abstract class Config {
     simulatorPort: number;
     simulatorSeed: string;
   };
+  abstract readonly webhook: {
+    /** Development only: private addresses, plain HTTP and any port are good webhook targets. */
+    allowPrivateTargets: boolean;
+  };
+  abstract readonly media: {
+    /** Folder of the files. */
+    dir: string;
+    /** Bytes that uploads leave free on its disk. */
+    minFreeBytes: number;
+  };
   abstract readonly security: {
     encryptionKeys: readonly EncryptionKey[];
     trustProxy: boolean | number | string;

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Config, type EncryptionKey } from './config.js';
 import { generatedSecrets } from './generated-secrets.js';
 import { ROLES, type Role, type Setting } from './setting.js';
@@ -52,6 +53,8 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     if (value !== null && !URL.canParse(value)) faults.push(`${name} must be a URL`);
   }
   const roles = (list('ROLES') ?? [...ROLES]) as Role[];
+  if (production && flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') === true)
+    faults.push('WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production');
   if (production && flag('DEMO') === true) faults.push('DEMO must not be true in production');
   if (production && text('ROLES') !== null && roles.includes('simulator'))
     faults.push('ROLES must not contain simulator in production');
@@ -97,6 +100,11 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       timeoutMs: number('WHATSAPP_TIMEOUT_MS'),
       simulatorPort: number('SIMULATOR_PORT'),
       simulatorSeed: text('SIMULATOR_SEED') ?? 'herald',
+    },
+    webhook: { allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') ?? false },
+    media: {
+      dir: text('MEDIA_DIR') ?? join(dataDir, 'media'),
+      minFreeBytes: number('MEDIA_MIN_FREE_MIB') * 1_024 * 1_024,
     },
     security: {
       encryptionKeys: keys ?? generated?.encryptionKeys ?? [],
