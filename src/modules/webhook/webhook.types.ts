@@ -1,0 +1,28 @@
+/** Kinds of event that an endpoint can choose (specification, Events). */
+export const WEBHOOK_EVENTS = ['message.received', 'message.status.updated'] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+/** What POST /webhook/test sends; goes to every endpoint, whatever it has chosen. */
+export const TEST_EVENT = 'webhook.test';
+
+export const EVENT_TYPES = [...WEBHOOK_EVENTS, TEST_EVENT] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Why deliveries stopped: the endpoint answered 410, or five days passed without one success. */
+export type DisabledReason = 'gone' | 'failing';
+
+/**
+ * SQL text of an insert, to stand as a data-modifying CTE in the statement of the change that it tells of: an event
+ * then commits with its change and costs no round trip of its own. Rows whose workspace has no endpoint, or whose
+ * endpoint has not chosen their type, insert nothing. Afterwards call `WebhookService.wake`.
+ *
+ * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
+ * event_data jsonb, occurred_at timestamptz.
+ */
+export function insertWebhookEvents(source: string): string {
+  return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+    select source.organization_id, endpoint.id, source.event_type, source.event_data, source.occurred_at
+    from ${source} source
+    join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
+      and endpoint.deleted_at is null and source.event_type = any(endpoint.events)`;
+}
