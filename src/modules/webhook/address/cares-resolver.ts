@@ -1,0 +1,120 @@
+import { Resolver } from 'node:dns/promises';
+import { Slots } from '../../../common/slots.js';
+import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js';
+
+export interface CaresResolverOptions {
+  /** Name servers, such as `127.0.0.1:5353`. Default: those of the machine. */
+  readonly servers?: readonly string[] | undefined;
+  /** For one question to one server. */
+  readonly tryTimeoutMs?: number | undefined;
+  readonly tries?: number | undefined;
+  /** For a name, waiting for a place included. */
+  readonly timeoutMs?: number | undefined;
+  /** Names that are asked for at once; further ones wait. */
+  readonly concurrency?: number | undefined;
+  /** How long an answer is used; never longer than its own time to live. */
+  readonly keepMs?: number | undefined;
+}
+
+interface Answer {
+  readonly addresses: string[];
+  readonly goodUntil: number;
+}
+
+/** Answers kept at the most. */
+const MOST_KEPT = 2_000;
+
+/** What a name server says where there is nothing of the kind, and what c-ares says of a name that can't be. */
+const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
+
+/**
+ * Asks the name servers by itself (c-ares), not through the system: a system's lookup holds one of the process's four
+ * worker threads for as long as it takes, and four names that never answer would stop every other lookup, the file
+ * system and the cryptography. `/etc/hosts` and search domains play no part.
+ *
+ * Calls for one name at the same time share one question, and its answer serves for a second more: 1,000 deliveries a
+ * second to one host are not 2,000 questions a second. That opens nothing, for what was checked is what is connected to.
+ */
+export class CaresResolver implements HostResolver {
+  private readonly resolver: Resolver;
+  private readonly slots: Slots;
+  private readonly timeoutMs: number;
+  private readonly keepMs: number;
+  private readonly asked = new Map<string, Promise<Answer>>();
+  private readonly kept = new Map<string, Answer>();
+
+  constructor(options: CaresResolverOptions = {}) {
+    this.resolver = new Resolver({ timeout: options.tryTimeoutMs ?? 1_500, tries: options.tries ?? 2 });
+    if (options.servers !== undefined) {
+      this.resolver.setServers(options.servers);
+    }
+    this.slots = new Slots(options.concurrency ?? 256);
+    this.timeoutMs = options.timeoutMs ?? 4_000;
+    this.keepMs = options.keepMs ?? 1_000;
+  }
+
+  async resolve(host: string): Promise<string[]> {
+    const kept = this.kept.get(host);
+    if (kept !== undefined && performance.now() < kept.goodUntil) {
+      return [...kept.addresses];
+    }
+    this.kept.delete(host);
+    let question = this.asked.get(host);
+    if (question === undefined) {
+      question = this.ask(host).finally(() => this.asked.delete(host));
+      this.asked.set(host, question);
+    }
+    const { addresses } = await answeredWithin(question, this.timeoutMs);
+    return [...addresses];
+  }
+
+  private async ask(host: string): Promise<Answer> {
+    const notAfter = performance.now() + this.timeoutMs;
+    await this.slots.acquire(1);
+    try {
+      if (performance.now() >= notAfter) {
+        throw new HostUnresolved('dns_timeout');
+      }
+      const answer = answerOf(
+        await Promise.allSettled([
+          this.resolver.resolve4(host, { ttl: true }),
+          this.resolver.resolve6(host, { ttl: true }),
+        ]),
+        this.keepMs,
+      );
+      this.keep(host, answer);
+      return answer;
+    } finally {
+      this.slots.release(1);
+    }
+  }
+
+  private keep(host: string, answer: Answer): void {
+    if (this.kept.size >= MOST_KEPT) {
+      const [oldest] = this.kept.keys();
+      this.kept.delete(oldest ?? '');
+    }
+    this.kept.set(host, answer);
+  }
+}
+
+type Records = PromiseSettledResult<{ address: string; ttl: number }[]>;
+
+/** One family that fails does no harm where the other has addresses: only what was seen is connected to. */
+function answerOf(families: readonly Records[], keepMs: number): Answer {
+  const records = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
+  if (records.length === 0) {
+    const codes = families.map((family) => (family.status === 'rejected' ? codeOf(family.reason) : 'ENODATA'));
+    const bad = codes.find((code) => !NOTHING.has(code));
+    throw new HostUnresolved(bad === undefined ? 'unresolvable' : bad === 'ETIMEOUT' ? 'dns_timeout' : 'dns_failed');
+  }
+  const ttlMs = Math.min(...records.map((record) => record.ttl)) * 1_000;
+  return {
+    addresses: records.map((record) => record.address),
+    goodUntil: performance.now() + Math.min(ttlMs, keepMs),
+  };
+}
+
+function codeOf(reason: unknown): string {
+  return reason instanceof Error && 'code' in reason ? String(reason.code) : 'UNKNOWN';
+}
