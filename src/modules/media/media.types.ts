@@ -50,3 +50,25 @@ export interface PlatformCopy {
   connectionId: string;
   platformMediaId: string;
 }
+
+/** Which files a list shows; null: all. */
+export interface MediaFilter {
+  /** 1 to 100. */
+  limit: number;
+  before: Date | null;
+  beforeId: string | null;
+  connectionId: string | null;
+  type: MediaType | null;
+  direction: MediaDirection | null;
+}
+
+/** One page; `next` is its last file where more follow. */
+export interface MediaPage {
+  media: MediaObject[];
+  next: MediaObject | null;
+}
+
+export interface MediaLink {
+  url: string;
+  expiresAt: Date;
+}

@@ -1,0 +1,56 @@
+import { defineErrors, error } from '../../common/define-errors.js';
+import type { MediaType } from './media.types.js';
+
+export const mediaErrors = defineErrors('media', {
+  MEDIA_TOO_LARGE: error<{ limitBytes: number }>({
+    kind: 'invalid_request',
+    message: ({ limitBytes }) => `The file is too large; send at most ${limitBytes} bytes.`,
+    when: "The file is over the platform's limit for its type, or over 32 MiB.",
+    fix: 'Send a file of at most `limit_bytes` bytes, smaller or more strongly compressed.',
+    extra: ({ limitBytes }) => ({ limit_bytes: limitBytes }),
+  }),
+  MEDIA_TYPE_NOT_SUPPORTED: error<{
+    /** null: the bytes are of no type that Herald knows. */
+    detectedType: string | null;
+    allowedTypes: readonly string[];
+    /** A clause that says more than "not supported". */
+    reason?: string;
+  }>({
+    kind: 'invalid_request',
+    message: ({ detectedType, allowedTypes, reason }) =>
+      `${reason ?? `The file is ${detectedType ?? 'of no known type'}, by its bytes`}; send ${listOf(allowedTypes)}.`,
+    when: 'The bytes of the file are of a type that the platform does not take, or of another than `type` or the Content-Type of the part says.',
+    fix: 'Send a file of one of `allowed_types`; `detected_type` is what the bytes are.',
+    extra: ({ detectedType, allowedTypes }) => ({ detected_type: detectedType, allowed_types: allowedTypes }),
+  }),
+  MEDIA_NOT_FOUND: error({
+    kind: 'not_found',
+    alsoKinds: ['unprocessable'],
+    message: 'There is no such media file in this workspace, or it is not fetched yet.',
+    when: "The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.",
+    fix: 'Take the id from POST /media or GET /media; try an inbound one again shortly.',
+  }),
+  MEDIA_TYPE_MISMATCH: error<{ expected: MediaType; given: MediaType }>({
+    kind: 'unprocessable',
+    message: ({ expected, given }) => `This file can be sent as ${given} only, not as ${expected}.`,
+    when: 'A message of one type names a media file of another.',
+    fix: 'Send it with the `type` that the file has in GET /media.',
+    extra: ({ expected, given }) => ({ expected, given }),
+  }),
+  MEDIA_LINK_INVALID: error({
+    kind: 'forbidden',
+    message: 'This link is not one that Herald made; ask GET /media/{id}/url for a new one.',
+    when: 'A temporary link was changed, cut short, or signed with a key that is no longer known.',
+    fix: 'Use the link exactly as GET /media/{id}/url gave it.',
+  }),
+  MEDIA_LINK_EXPIRED: error({
+    kind: 'forbidden',
+    message: 'This link has expired; ask GET /media/{id}/url for a new one.',
+    when: 'A temporary link was opened more than 15 minutes after it was made.',
+    fix: 'Ask GET /media/{id}/url for a new link.',
+  }),
+});
+
+function listOf(types: readonly string[]): string {
+  return types.length < 2 ? types.join('') : `${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
+}

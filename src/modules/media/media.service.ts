@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { Statements } from '../../platform/database/database.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import { MediaLinks } from './link/media-links.js';
+import { MediaDeletions } from './media-deletions.js';
+import { MediaFiles } from './media-files.js';
+import { mediaErrors } from './media.errors.js';
+import { MediaRepository } from './media.repository.js';
+import type { MediaFilter, MediaLink, MediaObject, MediaPage, MediaType, PendingMedia } from './media.types.js';
+import { storable } from './pending-media.js';
+
+/** Media files of the workspaces: what is known of them, links to them, their end. */
+@Injectable()
+export class MediaService {
+  constructor(
+    private readonly media: MediaRepository,
+    private readonly files: MediaFiles,
+    private readonly connections: ConnectionsService,
+    private readonly links: MediaLinks,
+    private readonly deletions: MediaDeletions,
+  ) {}
+
+  /**
+   * One page of the workspace's files, newest first.
+   *
+   * @throws CONNECTION_NOT_FOUND (404) where the filter names none of the workspace.
+   */
+  async list(organizationId: string, filter: MediaFilter): Promise<MediaPage> {
+    if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
+    const found = await this.media.page({ ...filter, organizationId, limit: filter.limit + 1 });
+    const media = found.slice(0, filter.limit);
+    return { media, next: found.length > filter.limit ? (media.at(-1) ?? null) : null };
+  }
+
+  /** @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
+  async getById(organizationId: string, id: string): Promise<MediaObject> {
+    const found = await this.media.findById(organizationId, id);
+    if (found === null) throw mediaErrors.MEDIA_NOT_FOUND();
+    return found;
+  }
+
+  /**
+   * A link to the bytes that works without a key, for 15 minutes.
+   *
+   * @throws MEDIA_NOT_FOUND (404), also while a customer's file is not fetched yet.
+   */
+  async link(organizationId: string, id: string): Promise<MediaLink> {
+    const media = await this.getById(organizationId, id);
+    if (media.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND();
+    return this.links.make(media);
+  }
+
+  /**
+   * Deletes the file here, and its copies at the platform as far as they can be reached. A queued message that needs it
+   * will fail.
+   *
+   * @throws MEDIA_NOT_FOUND (404) where the workspace has no such file.
+   */
+  async delete(organizationId: string, id: string): Promise<void> {
+    const gone = await this.media.delete(organizationId, id);
+    if (gone === null) throw mediaErrors.MEDIA_NOT_FOUND();
+    if (gone.storageKey !== null) await this.files.removeBytes(gone.storageKey);
+    this.deletions.announce(gone.copies);
+  }
+
+  /**
+   * Our file, for sending as `type`.
+   *
+   * @throws MEDIA_NOT_FOUND (422) where the workspace has no such file or its bytes are not there, MEDIA_TYPE_MISMATCH
+   * (422) where it is of another type.
+   */
+  async requireForSending(organizationId: string, mediaId: string, type: MediaType): Promise<MediaObject> {
+    const media = await this.media.findById(organizationId, mediaId);
+    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
+    if (media.type !== type) throw mediaErrors.MEDIA_TYPE_MISMATCH({ expected: type, given: media.type });
+    return media;
+  }
+
+  /** Adds customers' files that are to be fetched, on the statements of the transaction that stores their messages. */
+  async createPending(items: readonly PendingMedia[], statements: Statements): Promise<void> {
+    if (items.length > 0) await this.media.insertPending(items.map(storable), statements);
+  }
+}
