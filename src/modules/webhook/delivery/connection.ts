@@ -68,7 +68,8 @@ export class Connection {
           return;
         }
         this.handedOver = true;
-        callback(null, this.socket);
+        // Called back at once, undici would not notice that it may begin.
+        queueMicrotask(() => callback(null, this.socket));
       },
     });
   }
