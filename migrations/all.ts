@@ -4,6 +4,7 @@ import { Media1764200000000 } from './1764200000000-media.js';
 import { Webhook1764300000000 } from './1764300000000-webhook.js';
 import { ConnectionFacts1764400000000 } from './1764400000000-connection-facts.js';
 import { MessageEvents1764500000000 } from './1764500000000-message-events.js';
+import { Otp1764600000000 } from './1764600000000-otp.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   Webhook1764300000000,
   ConnectionFacts1764400000000,
   MessageEvents1764500000000,
+  Otp1764600000000,
 ];

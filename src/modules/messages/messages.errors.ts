@@ -1,24 +1,7 @@
 import { defineErrors, error } from '../../common/define-errors.js';
+import { idempotencyErrors } from '../../common/idempotency.errors.js';
 
-export const messagesErrors = defineErrors('messages', {
-  IDEMPOTENCY_KEY_REQUIRED: error({
-    kind: 'invalid_request',
-    message: 'Send an Idempotency-Key header with a new UUID for each logical send.',
-    when: 'The header Idempotency-Key is missing.',
-    fix: 'Make a UUID for each message that you mean to send, and repeat it when you repeat the request.',
-  }),
-  IDEMPOTENCY_KEY_INVALID: error({
-    kind: 'invalid_request',
-    message: 'The Idempotency-Key must be a UUID, such as 0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f.',
-    when: 'The header Idempotency-Key is not of the form that the endpoint takes.',
-    fix: 'Use a UUID for messages.',
-  }),
-  IDEMPOTENCY_KEY_REUSED: error({
-    kind: 'conflict',
-    message: 'This Idempotency-Key already stands for another request; use a new key for a new message.',
-    when: 'The key was used before with other parameters.',
-    fix: 'Make a new key for every new message; repeat a key only with the very same request.',
-  }),
+const ownErrors = defineErrors('messages', {
   MESSAGE_NOT_FOUND: error({
     kind: 'not_found',
     message: 'There is no such message in this workspace.',
@@ -70,3 +53,5 @@ export const messagesErrors = defineErrors('messages', {
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
   }),
 });
+
+export const messagesErrors = { ...idempotencyErrors, ...ownErrors };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import type { ApiKey } from './api-keys.types.js';
+import type { ApiKey, OtpMode } from './api-keys.types.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 
 /** What a request's key is checked against. */
@@ -15,6 +15,8 @@ export interface StoredKey {
   apiPaidUntil: Date | null;
   ratePerSecond: number | null;
   rateBurst: number | null;
+  otpProjectId: string | null;
+  otpMode: OtpMode | null;
 }
 
 /** The only place with SQL of the table `api_key`. Ids of keys are unique whatever the workspace. */
@@ -22,7 +24,9 @@ export interface StoredKey {
 export class ApiKeysRepository {
   constructor(private readonly database: Database) {}
 
-  async insert(row: Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'secretHash' | 'scopes' | 'expiresAt'>) {
+  async insert(
+    row: Pick<ApiKeyEntity, 'id' | 'organizationId' | 'name' | 'secretHash' | 'scopes' | 'expiresAt' | 'otpProjectId'>,
+  ) {
     await this.table.insert(row);
   }
 
@@ -57,8 +61,9 @@ export class ApiKeysRepository {
       `select k.id, k.organization_id as "organizationId", k.secret_hash as "secretHash", k.scopes,
          k.revoked_at is not null as revoked,
          (extract(epoch from k.expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
-         o.api_paid_until as "apiPaidUntil", o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst"
-       from api_key k join organization o on o.id = k.organization_id
+         o.api_paid_until as "apiPaidUntil", o.rate_per_second as "ratePerSecond", o.rate_burst as "rateBurst",
+         p.id as "otpProjectId", p.mode as "otpMode"
+       from api_key k join organization o on o.id = k.organization_id left join otp_project p on p.id = k.otp_project_id
        where k.id = any($1::text[])`,
       [ids],
     );

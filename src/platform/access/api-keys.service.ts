@@ -10,12 +10,12 @@ import { Database } from '../database/database.js';
 import { accessErrors } from './access.errors.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository, type StoredKey } from './api-keys.repository.js';
-import type { ApiKey, IssuedApiKey, NewApiKey } from './api-keys.types.js';
+import type { ApiKey, IssuedApiKey, NewApiKey, OtpProjectOfKey } from './api-keys.types.js';
 import { CacheInvalidation } from './cache-invalidation.js';
 import type { Caller } from './caller.js';
 import { KeyUsage } from './key-usage.js';
 import { rateLimits } from './rate-limiter.js';
-import type { Scope } from './scopes.js';
+import { isOtpScope, type Scope } from './scopes.js';
 import { WORKSPACE_CHANGED } from './workspaces.service.js';
 
 interface KnownKey {
@@ -80,9 +80,15 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     await this.flushUsage();
   }
 
-  /** Makes a key. Its text is in the answer and nowhere else. */
+  /**
+   * Makes a key. Its text is in the answer and nowhere else.
+   *
+   * @throws Error where a key of an OTP project gets other scopes than OTP's, or another key gets those.
+   */
   async create(input: NewApiKey): Promise<IssuedApiKey> {
-    const { id, secret, text } = newKey(input.mode ?? 'live');
+    const { otpProject = null } = input;
+    requireFitting(input.scopes, otpProject !== null);
+    const { id, secret, text } = newKey(otpProject?.mode === 'sandbox' ? 'test' : 'live');
     await this.keys.insert({
       id,
       organizationId: input.organizationId,
@@ -90,6 +96,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
       secretHash: digestOf(secret),
       scopes: [...new Set(input.scopes)],
       expiresAt: input.expiresAt ?? null,
+      otpProjectId: otpProject?.id ?? null,
     });
     return { ...(await this.getById(id)), key: text };
   }
@@ -135,7 +142,9 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     return this.database.transaction(async () => {
       const old = await this.getById(id);
       if (old.revokedAt !== null) throw new Error(`the API key ${id} was revoked and can't be rotated`);
-      const issued = await this.create({ organizationId: old.organizationId, name: old.name, scopes: old.scopes });
+      const otpProject = await this.otpProjectOf(id);
+      const { organizationId, name, scopes } = old;
+      const issued = await this.create({ organizationId, name, scopes, otpProject });
       if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
       else await this.keys.revoke(id);
       await this.invalidation.publish(KEY_CHANGED, id);
@@ -181,8 +190,14 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
         scopes: new Set(stored.scopes as Scope[]),
         apiPaidUntil: stored.apiPaidUntil,
         rateLimits: rateLimits(stored.ratePerSecond ?? limits.ratePerSecond, stored.rateBurst ?? limits.rateBurst),
+        otpProject: projectOf(stored),
       },
     };
+  }
+
+  private async otpProjectOf(id: string): Promise<OtpProjectOfKey | undefined> {
+    const [stored] = await this.keys.readStored([id]);
+    return (stored && projectOf(stored)) ?? undefined;
   }
 
   private async flushUsage(): Promise<void> {
@@ -194,6 +209,17 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
       this.logger.warn(`the time of last use of ${ids.length} keys was not noted: ${String(error)}`);
     }
   }
+}
+
+function projectOf({ otpProjectId, otpMode }: StoredKey): OtpProjectOfKey | null {
+  return otpProjectId === null || otpMode === null ? null : { id: otpProjectId, mode: otpMode };
+}
+
+function requireFitting(scopes: readonly Scope[], ofProject: boolean): void {
+  if (scopes.every((scope) => isOtpScope(scope) === ofProject)) return;
+  throw new Error(
+    ofProject ? 'a key of an OTP project has scopes of OTP only' : 'scopes of OTP need a key of an OTP project',
+  );
 }
 
 /** In constant time, whether the key is known or not. */

@@ -1,5 +1,13 @@
-import type { KeyMode } from './api-key-format.js';
 import type { Scope } from './scopes.js';
+
+/** What a key says of the OTP project that it belongs to. */
+export interface OtpProjectOfKey {
+  readonly id: string;
+  /** `sandbox` sends nothing. Its keys begin with `hrld_test_`. */
+  readonly mode: OtpMode;
+}
+
+export type OtpMode = 'sandbox' | 'live';
 
 /** A key as its workspace may see it: never with its secret. */
 export interface ApiKey {
@@ -8,6 +16,7 @@ export interface ApiKey {
   organizationId: string;
   name: string;
   scopes: Scope[];
+  otpProjectId: string | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
   /** At most a minute old. */
@@ -26,6 +35,6 @@ export interface NewApiKey {
   name: string;
   scopes: readonly Scope[];
   expiresAt?: Date | null;
-  /** `test` for keys of OTP sandbox projects. Default: live. */
-  mode?: KeyMode;
+  /** The key is one of this OTP project; it then has scopes of OTP only. */
+  otpProject?: OtpProjectOfKey;
 }

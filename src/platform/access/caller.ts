@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HeraldRequest } from '../http/herald-request.js';
+import type { OtpProjectOfKey } from './api-keys.types.js';
 import type { RateLimits } from './rate-limiter.js';
 import type { Scope } from './scopes.js';
 
@@ -11,6 +12,8 @@ export interface Caller {
   /** Until when the workspace has paid for sending; confirm a refusal in the database. */
   readonly apiPaidUntil: Date | null;
   readonly rateLimits: RateLimits;
+  /** Set where the key belongs to an OTP project. */
+  readonly otpProject: OtpProjectOfKey | null;
 }
 
 export interface AuthenticatedRequest extends HeraldRequest {

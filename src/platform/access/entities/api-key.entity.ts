@@ -20,6 +20,10 @@ export class ApiKeyEntity {
   @Column('text', { array: true })
   scopes!: string[];
 
+  /** The OTP project that the key belongs to, and to nothing else of the workspace. */
+  @Column('uuid', { name: 'otp_project_id', nullable: true })
+  otpProjectId!: string | null;
+
   @Column({ type: 'timestamptz', name: 'expires_at', nullable: true })
   expiresAt!: Date | null;
 
