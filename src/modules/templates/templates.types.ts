@@ -51,3 +51,37 @@ export interface SendableTemplate {
    */
   render(components: readonly Readonly<Record<string, unknown>>[]): string | null;
 }
+
+/** One language of a template, as the mirror has it. */
+export interface Template extends TemplateForm {
+  id: string;
+  platformId: string;
+  name: string;
+  language: string;
+  status: TemplateStatus;
+  /** The platform's own word, such as `APPROVED` or `LOCKED`. */
+  platformStatus: string;
+  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform said nothing. */
+  quality: string | null;
+  /** The platform's word, such as `INVALID_FORMAT`. */
+  rejectedReason: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** One language of a template, as the platform tells of it. */
+export interface PlatformTemplate extends TemplateForm {
+  readonly platformId: string;
+  readonly name: string;
+  readonly language: string;
+  readonly status: TemplateStatus;
+  readonly platformStatus: string;
+  readonly quality: string | null;
+  readonly rejectedReason: string | null;
+}
+
+/** One account of the platform in one workspace. */
+export interface AccountKey {
+  readonly organizationId: string;
+  readonly wabaId: string;
+}

@@ -1,0 +1,157 @@
+import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
+import { own, ownId, ownText } from '../../platform/whatsapp/json-access.js';
+import type { TemplateRow } from './template-row.js';
+import { reasonOf, statusOf } from './template-status.js';
+import { TEMPLATE_CATEGORIES, type TemplateCategory, type TemplateStatus } from './templates.types.js';
+
+/** What a notification says of one template. */
+export interface TemplateEvent {
+  readonly name: string;
+  /** As the platform's lists spell it: `en_US`. */
+  readonly language: string;
+  /** Null where it was left out, or too long a number to be read. */
+  readonly platformId: string | null;
+  /** The platform's time, in whole seconds; null where it gave none. */
+  readonly occurredAt: Date | null;
+  readonly says: StatusWord | QualityWord | CategoryWord | { readonly kind: 'components' };
+}
+
+interface StatusWord {
+  readonly kind: 'status';
+  readonly event: string;
+  readonly reason: string | null;
+}
+interface QualityWord {
+  readonly kind: 'quality';
+  readonly quality: string;
+}
+interface CategoryWord {
+  readonly kind: 'category';
+  readonly category: TemplateCategory;
+}
+
+/** Fields of a row to change; what is left out stays. */
+export interface RowChange {
+  status?: TemplateStatus;
+  platformStatus?: string;
+  /** Goes with `status`. */
+  rejectedReason?: string | null;
+  statusAt?: Date;
+  quality?: string;
+  qualityAt?: Date;
+  category?: TemplateCategory;
+  categoryAt?: Date;
+  deleted?: boolean;
+}
+
+export interface Decision {
+  /** Null: nothing changes. */
+  readonly change: RowChange | null;
+  /** The platform must be asked what is true. */
+  readonly stale: boolean;
+}
+
+const NOTHING: Decision = { change: null, stale: false };
+const ASK: Decision = { change: null, stale: true };
+
+/** Warnings, and events that name no state: the platform's list knows the state. */
+const STATELESS_EVENTS = new Set(['FLAGGED', 'UNARCHIVED']);
+
+/** Two clocks are compared, and one of them counts whole seconds: words that lie closer together are no order. */
+const DOUBT_MS = 60_000;
+
+/** Reads a notification of one of the four fields about templates; null for any other, or where it names no template. */
+export function readTemplateEvent({ field, value, occurredAt }: ManagementNotification): TemplateEvent | null {
+  const says = readWord(field, value);
+  const name = ownText(value, 'message_template_name');
+  const language = ownText(value, 'message_template_language');
+  if (says === null || name === null || language === null) return null;
+  const platformId = ownId(value, 'message_template_id');
+  return { name, language: language.replaceAll('-', '_'), platformId, occurredAt, says };
+}
+
+function readWord(field: string, value: Record<string, unknown>): TemplateEvent['says'] | null {
+  switch (field) {
+    case 'message_template_status_update': {
+      const event = ownText(value, 'event')?.toUpperCase();
+      return event === undefined ? null : { kind: 'status', event, reason: reasonOf(ownText(value, 'reason')) };
+    }
+    case 'message_template_quality_update': {
+      const quality = ownText(value, 'new_quality_score')?.toUpperCase();
+      return quality === undefined ? null : { kind: 'quality', quality };
+    }
+    case 'template_category_update': {
+      // Of a change that is only announced, `new_category` is the present one.
+      const category = String(own(value, 'new_category')).toUpperCase();
+      const known = TEMPLATE_CATEGORIES.find((candidate) => candidate === category);
+      return known === undefined ? null : { kind: 'category', category: known };
+    }
+    case 'message_template_components_update':
+      return { kind: 'components' };
+    default:
+      return null;
+  }
+}
+
+/**
+ * Decides what a notification changes. They come late, twice and in any order, so the platform's own time counts; where
+ * two words on one thing lie too close together to be put in order, the newcomer is believed for the moment and the
+ * platform is asked.
+ *
+ * @param row the template of that name and language, be it deleted or not
+ * @param syncedAt when the platform's list was last taken over
+ */
+export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: Date | null): Decision {
+  const { says, platformId } = event;
+  const deletion = says.kind === 'status' && says.event === 'DELETED';
+  const other = row !== null && platformId !== null && platformId !== row.platformId;
+  if (row === null || row.deletedAt !== null) {
+    const leftover = row !== null && !other;
+    return deletion || leftover ? NOTHING : ASK;
+  }
+  if (other) return ASK;
+  switch (says.kind) {
+    case 'components':
+      // It tells texts without their variables' examples: the list has the whole.
+      return ASK;
+    case 'status': {
+      if (STATELESS_EVENTS.has(says.event)) return ASK;
+      const [status, platformStatus] = [statusOf(says.event), says.event === 'REINSTATED' ? 'APPROVED' : says.event];
+      const same = !deletion && row.platformStatus === platformStatus;
+      return ordered(event, row.statusAt, syncedAt, same, (statusAt) =>
+        deletion
+          ? { deleted: true, statusAt }
+          : { status, platformStatus, rejectedReason: status === 'approved' ? null : says.reason, statusAt },
+      );
+    }
+    case 'quality':
+      return ordered(event, row.qualityAt, syncedAt, row.quality === says.quality, (qualityAt) => ({
+        quality: says.quality,
+        qualityAt,
+      }));
+    case 'category':
+      return ordered(event, row.categoryAt, syncedAt, row.category === says.category, (categoryAt) => ({
+        category: says.category,
+        categoryAt,
+      }));
+  }
+}
+
+function ordered(
+  { occurredAt }: TemplateEvent,
+  fieldAt: Date | null,
+  syncedAt: Date | null,
+  same: boolean,
+  change: (at: Date) => RowChange,
+): Decision {
+  if (occurredAt === null) return same ? NOTHING : { change: change(new Date()), stale: true };
+  const known = Math.max(fieldAt?.getTime() ?? -Infinity, wholeSeconds(syncedAt));
+  const ahead = occurredAt.getTime() - known;
+  if (ahead < 0) return !same && ahead > -DOUBT_MS ? ASK : NOTHING;
+  if (same && ahead === 0) return NOTHING;
+  return { change: change(occurredAt), stale: !same && ahead === 0 };
+}
+
+function wholeSeconds(time: Date | null): number {
+  return time === null ? -Infinity : Math.floor(time.getTime() / 1_000) * 1_000;
+}

@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
+import {
+  isObject,
+  own,
+  ownId,
+  ownList,
+  ownObject,
+  ownText,
+  storableJson,
+} from '../../platform/whatsapp/json-access.js';
+import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+import { reasonOf, statusOf } from './template-status.js';
+import type { PlatformTemplate, TemplateCategory, TemplateComponent } from './templates.types.js';
+
+/** Everything that the mirror keeps; not all of it comes unasked. */
+const FIELDS = 'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason';
+
+/**
+ * The platform allows 5,000 calls an hour and 6,000 templates an account: by its default of 25 a page an account read
+ * each minute would need three times as many. It may still give fewer than asked for.
+ */
+const PAGE_SIZE = 100;
+
+/** 6,000 templates in pages of 25, and some to spare. */
+const MAX_PAGES = 300;
+
+export interface Listing {
+  readonly ok: true;
+  /** At most one of a name and language. */
+  readonly templates: PlatformTemplate[];
+  /** False where something in the list could not be read: what is missing here may exist all the same. */
+  readonly complete: boolean;
+}
+
+/** Reads the platform's list of an account's templates, page by page. */
+@Injectable()
+export class TemplateListing {
+  constructor(private readonly client: CloudApiClient) {}
+
+  /**
+   * @param goOn asked before each page but the first; false gives up.
+   * @returns the failure of the first page that failed; null where it was given up.
+   */
+  async read(wabaId: string, token: string, goOn: () => Promise<boolean>): Promise<Listing | PlatformFailure | null> {
+    const found = new Map<string, PlatformTemplate>();
+    const cursors = new Set<string>();
+    let complete = true;
+    let after: string | null = null;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      if (page > 0 && !(await goOn())) return null;
+      const result = await this.client.request({
+        method: 'GET',
+        path: `/${encodeURIComponent(wabaId)}/message_templates`,
+        token,
+        query: { fields: FIELDS, limit: String(PAGE_SIZE), ...(after === null ? {} : { after }) },
+      });
+      if (!result.ok) return result;
+      if (!Array.isArray(own(result.body, 'data'))) return unreadable(result.status);
+      for (const item of ownList(result.body, 'data')) {
+        const template = readTemplate(item);
+        if (template === null) complete = false;
+        else if (template !== 'gone') keepNewest(found, template);
+      }
+      after = cursorAfter(result.body);
+      if (after === null) return { ok: true, templates: [...found.values()], complete };
+      if (cursors.has(after)) return unreadable(result.status);
+      cursors.add(after);
+    }
+    return { ok: true, templates: [...found.values()], complete: false };
+  }
+}
+
+/** There is a next page only where `next` says so; the cursor alone stands on the last page too. */
+function cursorAfter(body: unknown): string | null {
+  const paging = ownObject(body, 'paging');
+  return ownText(paging, 'next') === null ? null : ownText(ownObject(paging, 'cursors'), 'after');
+}
+
+/** A name that was deleted and made anew may be listed twice. */
+function keepNewest(found: Map<string, PlatformTemplate>, template: PlatformTemplate): void {
+  const key = `${template.name} ${template.language}`;
+  const known = found.get(key);
+  if (known === undefined || known.status === 'pending_deletion') found.set(key, template);
+}
+
+/** Null where it can't be read; `gone` where the platform lists what no longer exists. */
+function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
+  const item = storableJson(received);
+  const [id, name, language] = [ownId(item, 'id'), ownText(item, 'name'), ownText(item, 'language')];
+  const platformStatus = ownText(item, 'status')?.toUpperCase();
+  const category = ownText(item, 'category')?.toUpperCase();
+  if (id === null || !isShort(name, 512) || !isShort(language, 64)) return null;
+  if (!isShort(platformStatus, 64) || !isShort(category, 64)) return null;
+  if (platformStatus === 'DELETED') return 'gone';
+  return {
+    platformId: id,
+    name,
+    language,
+    status: statusOf(platformStatus),
+    platformStatus,
+    category: category as TemplateCategory,
+    parameterFormat: ownText(item, 'parameter_format')?.toUpperCase() === 'NAMED' ? 'NAMED' : 'POSITIONAL',
+    quality: ownText(ownObject(item, 'quality_score'), 'score') ?? ownText(item, 'quality_score'),
+    rejectedReason: reasonOf(ownText(item, 'rejected_reason')),
+    components: ownList(item, 'components').filter(isComponent),
+  };
+}
+
+function isShort(text: string | null | undefined, max: number): text is string {
+  return typeof text === 'string' && text !== '' && [...text].length <= max;
+}
+
+function isComponent(value: unknown): value is TemplateComponent {
+  return isObject(value) && typeof value.type === 'string';
+}
+
+function unreadable(status: number): PlatformFailure {
+  return failure('unavailable', { status, message: 'The platform answered something that is no list of templates.' });
+}

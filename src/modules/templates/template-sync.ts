@@ -1,0 +1,169 @@
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newId } from '../../common/ids.js';
+import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
+import { Database } from '../../platform/database/database.js';
+import { Counters } from '../../platform/operations/counters.js';
+import { failure } from '../../platform/whatsapp/platform-result.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { SendingConnection } from '../connections/connections.types.js';
+import { MirrorRepository } from './mirror.repository.js';
+import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
+import { TemplateListing } from './template-listing.js';
+import type { AccountKey } from './templates.types.js';
+
+/** Kind of the notices that tell every process that templates have changed. */
+export const TEMPLATES_CHANGED = 'template';
+
+export interface Freshness {
+  /** The mirror may be so old; an account that is marked as changed is too old in any case. */
+  maxAgeMs: number;
+  /** How long the caller waits for a sync; it goes on without him. */
+  waitMs: number;
+  /** The same where there is no mirror yet that could answer instead. Default: `waitMs`. */
+  firstWaitMs?: number;
+}
+
+/** After a sync, good or bad, nobody's question starts another one for so long, unless something has changed. */
+const REST_MS = 5_000;
+const REST_AFTER_FAILURE_MS = 10_000;
+const POLL_MS = 100;
+
+const OUR_FAULT = 'The list could not be stored.';
+const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
+
+/**
+ * Keeps the mirror of an account's templates true to the platform's list. One process at a time syncs an account, and
+ * in it all who ask share the sync. A sync that fails changes nothing.
+ */
+@Injectable()
+export class TemplateSync implements OnModuleDestroy {
+  private readonly logger = new Logger(TemplateSync.name);
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly held = new Map<string, AccountKey>();
+  private stopped = false;
+
+  constructor(
+    private readonly accounts: TemplateAccountsRepository,
+    private readonly mirror: MirrorRepository,
+    private readonly listing: TemplateListing,
+    private readonly connections: ConnectionsService,
+    private readonly database: Database,
+    private readonly invalidation: CacheInvalidation,
+    private readonly counters: Counters,
+  ) {}
+
+  /** Syncs under way in this process. */
+  get active(): number {
+    return this.running.size;
+  }
+
+  /**
+   * Makes the mirror as fresh as asked for, where the platform lets it in time. Never throws for the platform's sake.
+   *
+   * @returns the account's state then; without `syncedAt` there is no mirror yet, and `failure` says why.
+   */
+  async refresh(key: AccountKey, { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness): Promise<AccountState> {
+    const startedAt = performance.now();
+    for (;;) {
+      const state = await this.accounts.get(key);
+      const leftMs = (state.syncedAt === null ? firstWaitMs : waitMs) - (performance.now() - startedAt);
+      if (!isDue(state, maxAgeMs) || this.stopped) return state;
+      const ended = this.start(key);
+      if (leftMs <= 0) return state;
+      await Promise.race([ended, pause(leftMs, undefined, { ref: false })]);
+    }
+  }
+
+  /** Syncs in the background, unless the last try was a moment ago: then the sweep does it. */
+  poke(state: AccountState): void {
+    if (!this.stopped && (state.triedAgoMs === null || state.triedAgoMs > REST_MS)) void this.start(state);
+  }
+
+  /** Syncs now, or joins the sync that is under way in this process. Never rejects. */
+  start({ organizationId, wabaId }: AccountKey): Promise<void> {
+    const name = `${organizationId}/${wabaId}`;
+    const underWay = this.running.get(name);
+    if (underWay !== undefined) return underWay;
+    // It outlives its first caller, so it must not take part in his transaction.
+    const run = this.database
+      .detached(() => this.run({ organizationId, wabaId }))
+      .catch((error: unknown) => {
+        this.counters.increment('template_syncs_failed');
+        if (!this.stopped) this.logger.error(`the templates of ${wabaId} could not be synced`, error);
+      })
+      .finally(() => this.running.delete(name));
+    this.running.set(name, run);
+    return run;
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    // Answers of the platform are not waited for: what holds an account is given back, the rest changes nothing.
+    await Promise.allSettled([...this.held].map(([owner, key]) => this.accounts.release(key, owner)));
+  }
+
+  private async run(key: AccountKey): Promise<void> {
+    const owner = newId();
+    if (!(await this.accounts.acquire(key, owner))) return this.awaitOther(key);
+    this.held.set(owner, key);
+    try {
+      await this.sync(key, owner);
+    } catch (error) {
+      // A fault of ours must not be tried again at once either.
+      await this.accounts.fail(key, owner, failure('unavailable', { message: OUR_FAULT })).catch(() => undefined);
+      throw error;
+    } finally {
+      this.held.delete(owner);
+    }
+  }
+
+  private async sync(key: AccountKey, owner: string): Promise<void> {
+    const number = await this.numberOf(key);
+    const listed =
+      number === null
+        ? failure('unavailable', { message: NO_NUMBER })
+        : await this.listing.read(key.wabaId, number.token, async () => {
+            return !this.stopped && (await this.accounts.renew(key, owner));
+          });
+    if (listed === null || this.stopped) return;
+    if (!listed.ok) {
+      this.counters.increment('template_syncs_failed');
+      this.logger.warn(`the templates of ${key.wabaId} could not be listed: ${listed.message}`);
+      return this.accounts.fail(key, owner, listed);
+    }
+    await this.database.transaction(async () => {
+      const account = await this.accounts.lock(key);
+      // Who lost the account to another sync has an old list.
+      if (account === null || !(await this.accounts.renew(key, owner))) return;
+      let changed = await this.mirror.takeOver(key, listed.templates);
+      if (listed.complete) changed += await this.mirror.removeUnlisted(key, listed.templates);
+      await this.accounts.finish(key, owner, changed > 0);
+      if (changed > 0) await this.invalidation.publish(TEMPLATES_CHANGED, key.wabaId);
+    });
+    this.counters.increment('template_syncs');
+  }
+
+  /** Any number of the account will do, best one that is connected. */
+  private async numberOf({ organizationId, wabaId }: AccountKey): Promise<SendingConnection | null> {
+    const numbers = (await this.connections.list(organizationId)).filter(
+      (connection) => connection.wabaId === wabaId && connection.status !== 'disconnected',
+    );
+    const number = numbers.find(({ status }) => status === 'connected') ?? numbers[0];
+    return number === undefined ? null : this.connections.forSending(number.id);
+  }
+
+  private async awaitOther(key: AccountKey): Promise<void> {
+    const deadline = performance.now() + REST_MS;
+    do await pause(POLL_MS, undefined, { ref: false });
+    while (!this.stopped && performance.now() < deadline && (await this.accounts.get(key)).syncing);
+  }
+}
+
+function isDue(state: AccountState, maxAgeMs: number): boolean {
+  const triedAgoMs = state.triedAgoMs ?? Infinity;
+  if (state.failures > 0) {
+    if (triedAgoMs < REST_AFTER_FAILURE_MS) return false;
+  } else if (!state.stale && state.syncedAt !== null && triedAgoMs < REST_MS) return false;
+  return state.syncedAt === null || state.stale || (state.syncedAgoMs ?? Infinity) > maxAgeMs;
+}

@@ -1,0 +1,64 @@
+import { AppError } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { defineErrors, error } from '../../common/define-errors.js';
+import { findPlatformError } from '../../platform/whatsapp/error-table.js';
+import type { PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+
+export const templatesErrors = defineErrors('templates', {
+  TEMPLATE_NOT_FOUND: error({
+    kind: 'not_found',
+    alsoKinds: ['unprocessable', 'conflict'],
+    message: "There is no such template on this connection's account; GET /connections/{id}/templates lists them.",
+    when: 'No template of that name, or not in that language, belongs to the account of the connection.',
+    fix: 'Take name and language from GET /connections/{id}/templates, or create the template.',
+  }),
+  TEMPLATE_NOT_APPROVED: error<{ status: string }>({
+    kind: 'unprocessable',
+    alsoKinds: ['conflict'],
+    message: ({ status }) => `This template is ${status}; only an approved one can be sent.`,
+    when: 'The template waits for its review, or was rejected, paused or disabled.',
+    fix: 'Wait for the approval, or send another template; `template_status` says what it is now.',
+    extra: ({ status }) => ({ template_status: status }),
+  }),
+  TEMPLATE_PARAMETERS_MISMATCH: error<{ expected: object; given: object; message: string }>({
+    kind: 'unprocessable',
+    alsoKinds: ['conflict'],
+    message: ({ message }) => message,
+    when: "The components of the message do not fill the template's variables.",
+    fix: "Send one parameter for each variable, as `expected` says; the template's `variables` list them.",
+    extra: ({ expected, given }) => ({ expected, given }),
+  }),
+});
+
+/** The platform counts its calls by the hour. */
+const LIMIT_RETRY_SECONDS = 60;
+
+/** What the caller is told of a call to the platform that failed and surely changed nothing. */
+export function platformError(failure: PlatformFailure): AppError {
+  const { kind, code, subcode, message, traceId } = failure;
+  if (kind === 'timeout') return commonErrors.PLATFORM_TIMEOUT(undefined, { internal: message });
+  if (kind === 'unavailable') return commonErrors.PLATFORM_UNAVAILABLE(undefined, { internal: message });
+  if (code === null || findPlatformError(code, subcode)?.category !== 'rate_limited') {
+    return commonErrors.PLATFORM_REJECTED({ code, subcode, message, traceId });
+  }
+  return new AppError({
+    kind: 'rate_limited',
+    code: 'RATE_LIMITED',
+    message: `The messaging platform takes no more calls for this account now; try again in ${LIMIT_RETRY_SECONDS} s.`,
+    extra: { retry_after_seconds: LIMIT_RETRY_SECONDS, platform: { code, subcode, message, trace_id: traceId } },
+    headers: { 'Retry-After': String(LIMIT_RETRY_SECONDS) },
+  });
+}
+
+/** As `platformError`, after a write: without a clear answer it may have taken effect, and the caller must know that. */
+export function writeError(failure: PlatformFailure): AppError {
+  const error = platformError(failure);
+  if (failure.kind === 'rejected') return error;
+  const cause = failure.kind === 'timeout' ? 'did not answer in time' : 'could not be reached or gave no clear answer';
+  return new AppError({
+    kind: error.kind,
+    code: error.code,
+    message: `The messaging platform ${cause}; the change may have been made all the same: read the template before you repeat it.`,
+    internal: failure.message,
+  });
+}

@@ -1,0 +1,188 @@
+import { Injectable } from '@nestjs/common';
+import { ExpiringCache } from '../../common/expiring-cache.js';
+import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
+import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
+import { failure } from '../../platform/whatsapp/platform-result.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { Connection } from '../connections/connections.types.js';
+import { previewTemplate, type Preview, type PreviewParameters } from './form/preview.js';
+import { checkSendParameters, headerMediaOf, renderBody } from './form/send-parameters.js';
+import type { AccountState } from './template-accounts.repository.js';
+import { TemplateNotifications } from './template-notifications.js';
+import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
+import { platformError, templatesErrors } from './templates.errors.js';
+import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
+import type { AccountKey, SendableTemplate, Template } from './templates.types.js';
+
+export interface TemplatePage {
+  templates: Template[];
+  /** When the mirror was last compared with the platform's list. */
+  syncedAt: Date | null;
+  /** The last template of this page where more follow, else null. */
+  next: Template | null;
+}
+
+export interface TemplateVersions {
+  name: string;
+  /** In the order of their languages; never empty. */
+  versions: Template[];
+  syncedAt: Date | null;
+}
+
+/** Reads answer from the mirror after two seconds, however slow the platform; without a mirror they can but wait. */
+const READ: Freshness = { maxAgeMs: 60_000, waitMs: 2_000, firstWaitMs: 10_000 };
+/** For what the mirror does not have: it may have been made elsewhere a moment ago. */
+const READ_UNKNOWN: Freshness = { ...READ, maxAgeMs: 5_000 };
+
+/** A send waits less: its caller can repeat it. */
+const SEND: Freshness = { maxAgeMs: 60_000, waitMs: 2_000, firstWaitMs: 5_000 };
+const SEND_UNKNOWN: Freshness = { ...SEND, maxAgeMs: 5_000 };
+
+/** The workspace's message templates, from a mirror of the platform's list. */
+@Injectable()
+export class TemplatesService {
+  /** Approved ones only, so that no refusal rests on a cached answer. */
+  private readonly sendable = new ExpiringCache<string, SendableTemplate | null>({ ttlMs: 2_000, maxEntries: 10_000 });
+
+  constructor(
+    private readonly templates: TemplatesRepository,
+    private readonly connections: ConnectionsService,
+    private readonly sync: TemplateSync,
+    private readonly notifications: TemplateNotifications,
+    invalidation: CacheInvalidation,
+  ) {
+    invalidation.on(TEMPLATES_CHANGED, () => this.sendable.clear());
+  }
+
+  /**
+   * The templates of the connection's account, by name and language; at most `limit`, those behind `after` only.
+   *
+   * @throws CONNECTION_NOT_FOUND (404); where the account could never be read, PLATFORM_UNAVAILABLE (502),
+   * PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
+   */
+  async list(
+    organizationId: string,
+    connectionId: string,
+    filter: TemplateFilter,
+    { after, limit }: { after: TemplatePlace | null; limit: number },
+  ): Promise<TemplatePage> {
+    const { wabaId } = await this.connections.getById(organizationId, connectionId);
+    const { syncedAt } = requireMirror(await this.sync.refresh({ organizationId, wabaId }, READ));
+    const found = await this.templates.page({ organizationId, wabaId }, filter, after, limit + 1);
+    const templates = found.slice(0, limit);
+    return { templates, syncedAt, next: found.length > limit ? (templates.at(-1) ?? null) : null };
+  }
+
+  /**
+   * All languages of a template, or the one asked for.
+   *
+   * @throws CONNECTION_NOT_FOUND, TEMPLATE_NOT_FOUND (404), and as `list`.
+   */
+  async get(
+    organizationId: string,
+    connectionId: string,
+    name: string,
+    language: string | null,
+  ): Promise<TemplateVersions> {
+    const { wabaId } = await this.connections.getById(organizationId, connectionId);
+    return this.versions({ organizationId, wabaId }, name, language);
+  }
+
+  /**
+   * Renders a template with these parameters; without a language an approved version goes first, then by language.
+   *
+   * @throws as `get`.
+   */
+  async preview(
+    organizationId: string,
+    connectionId: string,
+    { name, language, parameters }: { name: string; language: string | null; parameters: PreviewParameters },
+  ): Promise<Preview & { name: string; language: string }> {
+    const { versions } = await this.get(organizationId, connectionId, name, language);
+    const version = versions.find(({ status }) => status === 'approved') ?? versions[0];
+    if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
+    return { name: version.name, language: version.language, ...previewTemplate(version, parameters) };
+  }
+
+  /**
+   * The template as a message needs it. From a cache of at most two seconds; before a refusal the database is read, and
+   * the platform asked where the mirror could be behind.
+   *
+   * @param language exactly as the platform has it, such as `en_US`.
+   * @throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED (422); where the account could never be read,
+   * PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
+   */
+  async forSending(connection: Connection, name: string, language: string): Promise<SendableTemplate> {
+    const { organizationId, wabaId } = connection;
+    const key = { organizationId, wabaId };
+    const cached = await this.sendable.get(`${organizationId}/${wabaId}/${language}/${name}`, () =>
+      this.findSendable(key, name, language),
+    );
+    if (cached !== null) return cached;
+    const known = isName(name) ? await this.templates.find(key, name, language) : null;
+    if (known?.status === 'approved') return sendableOf(known);
+    const state = await this.sync.refresh(key, known === null ? SEND_UNKNOWN : SEND);
+    const template = isName(name) ? await this.templates.find(key, name, language) : null;
+    if (template?.status === 'approved') return sendableOf(template);
+    if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
+    requireMirror(state);
+    throw templatesErrors.TEMPLATE_NOT_FOUND().withKind('unprocessable');
+  }
+
+  /**
+   * Applies a notification about templates; others are ignored. Idempotent, in any order: where two can't be put in
+   * order, the platform's list decides.
+   */
+  applyNotification(notification: ManagementNotification): Promise<void> {
+    return this.notifications.apply(notification);
+  }
+
+  /** @throws as `get`. */
+  async versions(key: AccountKey, name: string, language: string | null): Promise<TemplateVersions> {
+    let state = await this.sync.refresh(key, READ);
+    let versions = await this.find(key, name, language);
+    if (versions.length === 0 && isName(name)) {
+      state = await this.sync.refresh(key, READ_UNKNOWN);
+      versions = await this.find(key, name, language);
+    }
+    if (versions.length > 0) return { name, versions, syncedAt: state.syncedAt };
+    requireMirror(state);
+    throw templatesErrors.TEMPLATE_NOT_FOUND();
+  }
+
+  private async find(key: AccountKey, name: string, language: string | null): Promise<Template[]> {
+    if (!isName(name)) return [];
+    const versions = await this.templates.versions(key, name);
+    const wanted = language?.replaceAll('-', '_');
+    return wanted === undefined ? versions : versions.filter((version) => version.language === wanted);
+  }
+
+  private async findSendable(key: AccountKey, name: string, language: string): Promise<SendableTemplate | null> {
+    const template = isName(name) ? await this.templates.find(key, name, language) : null;
+    return template?.status === 'approved' ? sendableOf(template) : null;
+  }
+}
+
+function sendableOf(template: Template): SendableTemplate {
+  return {
+    headerMedia: headerMediaOf(template.components),
+    render(components) {
+      const mismatch = checkSendParameters(template, components);
+      if (mismatch !== null) throw templatesErrors.TEMPLATE_PARAMETERS_MISMATCH(mismatch);
+      return renderBody(template, components);
+    },
+  };
+}
+
+/** What can't be a name is not looked for, least of all at the platform. */
+function isName(name: string): boolean {
+  return /^[a-z0-9_]{1,512}$/.test(name);
+}
+
+/** An empty answer from a mirror that was never filled would say that there are no templates. */
+function requireMirror(state: AccountState): AccountState {
+  if (state.syncedAt !== null) return state;
+  throw platformError(
+    state.failure ?? failure('timeout', { message: 'The first list of the templates is still on its way.' }),
+  );
+}
