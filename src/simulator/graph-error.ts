@@ -4,6 +4,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   190: { httpStatus: 401, title: 'Invalid OAuth access token' },
   2500: { httpStatus: 400, title: 'Unknown path components' },
   130429: { httpStatus: 429, title: 'Rate limit hit' },
+  80007: { httpStatus: 429, title: 'Rate limit issues' },
   131000: { httpStatus: 500, title: 'Something went wrong' },
   131008: { httpStatus: 400, title: 'Required parameter is missing' },
   131009: { httpStatus: 400, title: 'Parameter value is not valid' },

@@ -8,6 +8,9 @@ import type { Outgoing } from './notifications/outgoing.js';
 import type { Faults, SimulatorNumber } from './simulator.types.js';
 import type { InboundRegister } from './state/inbound-register.js';
 import type { StateStore } from './state/state-store.js';
+import type { TemplateDesk } from './templates/template-desk.js';
+import type { TemplateLimits } from './templates/template-limits.js';
+import type { TemplateNotices } from './templates/template-notices.js';
 import type { TemplateStore } from './templates/template-store.js';
 import type { Users } from './users.js';
 
@@ -30,6 +33,9 @@ export interface SimulatorContext {
   readonly state: StateStore;
   readonly numbers: NumberRegistry;
   readonly templates: TemplateStore;
+  readonly templateDesk: TemplateDesk;
+  readonly templateLimits: TemplateLimits;
+  readonly templateNotices: TemplateNotices;
   readonly users: Users;
   readonly messages: MessageLog;
   readonly inboundRegister: InboundRegister;
@@ -37,6 +43,8 @@ export interface SimulatorContext {
   readonly faults: Faults;
   readonly enforceWindow: boolean;
   readonly slowAnswerMs: number;
+  /** A new template id. It is a number in notifications, so it fits into one exactly. */
+  newTemplateId(): string;
   /** Adds a number, with sample templates for an account that is new. */
   registerNumber(number: SimulatorNumber): void;
   /** Remembers a taken message and schedules its statuses. */
@@ -47,8 +55,13 @@ export interface SimulatorContext {
   announce(inbound: Inbound): void;
   /** Posts any other notification as it is, such as a template's new status. */
   postRaw(body: object): void;
+  /**
+   * Posts one change of a management field; nothing where the account is not subscribed.
+   * @param timeSeconds `entry.time`, now by default
+   */
+  notifyAccount(wabaId: string, field: string, value: object, timeSeconds?: number): void;
   pendingNotifications(): { pending: number; acknowledged: number; dropped: number };
-  /** Forgets messages, notifications and faults; numbers and templates stay. */
+  /** Forgets messages, notifications, faults and how often templates were created; numbers and templates stay. */
   reset(): void;
   applyFaults(changes: Partial<Faults>): void;
 }

@@ -1,5 +1,6 @@
 import { registerControlRoutes } from './control/control.routes.js';
 import { registerInboundRoutes } from './control/inbound.routes.js';
+import { registerTemplateControlRoutes } from './control/template-control.routes.js';
 import { AccessTokens } from './http/access-tokens.js';
 import { Router } from './http/router.js';
 import { SimulatorServer } from './http/simulator-server.js';
@@ -22,6 +23,10 @@ import { Journal } from './state/journal.js';
 import { StateStore } from './state/state-store.js';
 import { seedTemplates } from './templates/seed-templates.js';
 import { registerTemplateListRoutes } from './templates/template-list.routes.js';
+import { TemplateDesk } from './templates/template-desk.js';
+import { TemplateLimits } from './templates/template-limits.js';
+import { TemplateNotices } from './templates/template-notices.js';
+import { registerTemplateRoutes } from './templates/template.routes.js';
 import { TemplateStore } from './templates/template-store.js';
 import { Users } from './users.js';
 
@@ -41,6 +46,9 @@ export class Simulator implements SimulatorContext {
   readonly state: StateStore;
   readonly numbers: NumberRegistry;
   readonly templates: TemplateStore;
+  readonly templateDesk: TemplateDesk;
+  readonly templateLimits: TemplateLimits;
+  readonly templateNotices: TemplateNotices;
   readonly users: Users;
   /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
   readonly messages: MessageLog;
@@ -63,6 +71,16 @@ export class Simulator implements SimulatorContext {
     this.ids = new IdSource(options.seed, this.state.collection('counters'));
     this.numbers = new NumberRegistry(this.state.collection('numbers'), this.state.collection('unsubscribed'));
     this.templates = new TemplateStore(this.state.collection('templates'));
+    this.templateLimits = new TemplateLimits(
+      this.state.collection('template_creations'),
+      this.state.collection('blocked_template_names'),
+      { perAccount: options.templatesPerAccount ?? 6_000, creationsPerHour: options.templateCreationsPerHour ?? 100 },
+    );
+    this.templateNotices = new TemplateNotices((...change) => this.notifyAccount(...change));
+    this.templateDesk = new TemplateDesk(this.templates, {
+      reviewMs: options.templateReviewMs === undefined ? 300 : options.templateReviewMs,
+      onDecided: (...decision) => this.templateNotices.status(...decision),
+    });
     this.users = new Users(this.state.collection('users'));
     this.messages = new MessageLog(keepMessages);
     this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
@@ -89,8 +107,10 @@ export class Simulator implements SimulatorContext {
     registerNumberRoutes(this);
     registerMessageRoutes(this);
     registerTemplateListRoutes(this);
+    registerTemplateRoutes(this);
     registerControlRoutes(this);
     registerInboundRoutes(this);
+    registerTemplateControlRoutes(this);
   }
 
   /** Takes up what a former run left in `dataDir`, and listens. Rejects where the port is taken. */
@@ -104,6 +124,7 @@ export class Simulator implements SimulatorContext {
       this.schedule.add(message);
     }
     for (const item of recovered.queued) this.courier.enqueue(item);
+    this.templateDesk.start();
     await this.state.flush();
     const port = await this.server.listen(this.options.port, this.options.host);
     return { port, url: `http://${this.options.host}:${port}` };
@@ -113,6 +134,7 @@ export class Simulator implements SimulatorContext {
   async stop(): Promise<void> {
     await this.server.close();
     this.schedule.clear();
+    this.templateDesk.stop();
     await this.courier.stop();
     this.journal.close();
     await this.state.flush();
@@ -124,7 +146,14 @@ export class Simulator implements SimulatorContext {
 
   registerNumber(number: SimulatorNumber): void {
     this.numbers.register(number);
-    seedTemplates(this.templates, this.ids, number.wabaId, Date.now());
+    seedTemplates(this.templates, () => this.newTemplateId(), number.wabaId, Date.now());
+  }
+
+  newTemplateId(): string {
+    for (;;) {
+      const id = this.ids.newObjectId();
+      if (Number.isSafeInteger(Number(id))) return id;
+    }
   }
 
   take(message: TakenMessage): void {
@@ -156,6 +185,12 @@ export class Simulator implements SimulatorContext {
     this.courier.enqueue(item);
   }
 
+  notifyAccount(wabaId: string, field: string, value: object, timeSeconds = Math.floor(Date.now() / 1000)): void {
+    if (!this.numbers.isSubscribed(wabaId)) return;
+    const entry = [{ id: wabaId, time: timeSeconds, changes: [{ value, field }] }];
+    this.postRaw({ object: 'whatsapp_business_account', entry });
+  }
+
   pendingNotifications(): { pending: number; acknowledged: number; dropped: number } {
     const { pending, acknowledged, dropped } = this.courier;
     return { pending, acknowledged, dropped };
@@ -167,6 +202,7 @@ export class Simulator implements SimulatorContext {
     this.messages.clear();
     this.inboundRegister.clear();
     this.scenarios.clear();
+    this.templateLimits.clear();
     this.journal.reset(this.ids.lastSequence);
     this.applyFaults(NO_FAULTS);
   }

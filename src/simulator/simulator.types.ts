@@ -38,6 +38,12 @@ export interface SimulatorOptions {
   retryBaseMs?: number;
   /** Statuses and messages that may wait for the webhook; beyond it the oldest are dropped. Default 500,000. */
   maxPendingNotifications?: number;
+  /** How long the review of a template takes; null waits for a control call. Default 300. */
+  templateReviewMs?: number | null;
+  /** Templates an account may have, every language counted. Default 6,000. */
+  templatesPerAccount?: number;
+  /** Templates an account may create in an hour. Default 100. */
+  templateCreationsPerHour?: number;
   log?: (line: string) => void;
 }
 

@@ -10,6 +10,7 @@ export interface Collection<T> {
   readonly size: number;
   set(key: string, value: T): void;
   delete(key: string): boolean;
+  clear(): void;
 }
 
 class SavedMap<T> implements Collection<T> {
@@ -43,6 +44,12 @@ class SavedMap<T> implements Collection<T> {
     const existed = this.entries.delete(key);
     if (existed) this.changed();
     return existed;
+  }
+
+  clear(): void {
+    if (this.entries.size === 0) return;
+    this.entries.clear();
+    this.changed();
   }
 }
 

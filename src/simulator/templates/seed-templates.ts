@@ -1,4 +1,3 @@
-import type { IdSource } from '../ids.js';
 import type { TemplateComponent } from './template.types.js';
 import type { TemplateStore } from './template-store.js';
 
@@ -26,11 +25,11 @@ const SEEDS: readonly { name: string; components: TemplateComponent[] }[] = [
 ];
 
 /** Gives an account the sample templates that it does not have yet. */
-export function seedTemplates(store: TemplateStore, ids: IdSource, wabaId: string, nowMs: number): void {
+export function seedTemplates(store: TemplateStore, newId: () => string, wabaId: string, nowMs: number): void {
   for (const { name, components } of SEEDS) {
     if (store.find(wabaId, name, 'en_US') !== undefined) continue;
     store.put({
-      id: ids.newObjectId(),
+      id: newId(),
       wabaId,
       name,
       language: 'en_US',

@@ -1,16 +1,24 @@
 import { GraphError } from '../graph-error.js';
-import type { Template } from './template.types.js';
+import { isObject } from '../messages/checks.js';
+import type { Template, TemplateComponent } from './template.types.js';
 
+/** Undefined values are left out of the answer, as the platform does. */
 const FIELDS: Readonly<Record<string, (template: Template) => unknown>> = {
   id: (template) => template.id,
   name: (template) => template.name,
   language: (template) => template.language,
   status: (template) => template.status,
   category: (template) => template.category,
+  sub_category: () => undefined,
+  previous_category: (template) => template.previousCategory,
+  correct_category: (template) => template.correctCategory,
   parameter_format: (template) => template.parameterFormat,
-  components: (template) => template.components,
+  components: (template) => template.components.map((component) => shown(template, component)),
   rejected_reason: (template) => template.rejectedReason,
   quality_score: (template) => ({ score: template.qualityScore, date: Math.floor(template.updatedAt / 1000) }),
+  message_send_ttl_seconds: (template) => template.messageSendTtlSeconds,
+  library_template_name: () => undefined,
+  cta_url_link_tracking_opted_out: () => false,
   last_updated_time: (template) => new Date(template.updatedAt).toISOString(),
 };
 
@@ -32,4 +40,19 @@ export function templateFields(asked: string | null): string[] {
 /** A template as the Graph API shows it. */
 export function templateJson(template: Template, fields: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, FIELDS[field]?.(template)]));
+}
+
+/** The handle of a media header is never shown again; an address of the file stands in its place. */
+function shown(template: Template, component: TemplateComponent): TemplateComponent {
+  if (component.type === 'CAROUSEL' && Array.isArray(component.cards)) {
+    const cards = (component.cards as { components: TemplateComponent[] }[]).map((card) => ({
+      ...card,
+      components: card.components.map((part) => shown(template, part)),
+    }));
+    return { ...component, cards };
+  }
+  if (!isObject(component.example) || component.example.header_handle === undefined) return component;
+  const extension = { IMAGE: 'jpg', VIDEO: 'mp4', GIF: 'mp4' }[component.format ?? ''] ?? 'pdf';
+  const address = `https://scontent.whatsapp.net/v/t61.29466-34/${template.id}_n.${extension}?ccb=1-7&oh=01_Q5&oe=6971C5A0`;
+  return { ...component, example: { ...component.example, header_handle: [address] } };
 }

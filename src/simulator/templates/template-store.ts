@@ -13,6 +13,10 @@ export class TemplateStore {
     return this.saved.get(id);
   }
 
+  all(): Template[] {
+    return this.saved.values();
+  }
+
   find(wabaId: string, name: string, language: string): Template | undefined {
     return this.byName.get(keyOf({ wabaId, name, language }));
   }
@@ -33,7 +37,7 @@ export class TemplateStore {
 
   remove(id: string): boolean {
     const template = this.saved.get(id);
-    if (template !== undefined) this.byName.delete(keyOf(template));
+    if (template !== undefined && this.byName.get(keyOf(template))?.id === id) this.byName.delete(keyOf(template));
     return this.saved.delete(id);
   }
 }
