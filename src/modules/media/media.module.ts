@@ -1,15 +1,36 @@
+import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { StorageModule } from '../../platform/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaLinks } from './link/media-links.js';
 import { MediaDeletions } from './media-deletions.js';
 import { MediaFiles } from './media-files.js';
+import { MediaTransferService } from './media-transfer.service.js';
 import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
+import { FetchLane } from './processors/fetch-lane.js';
+import { FetchProcessor } from './processors/fetch.processor.js';
+import { CopyRemover } from './transfer/copy-remover.js';
+import { FetchRepository } from './transfer/fetch.repository.js';
+import { FETCH_QUEUE, MediaFetcher } from './transfer/media-fetcher.js';
+import { PlatformIds } from './transfer/platform-ids.js';
+import { PlatformIdsRepository } from './transfer/platform-ids.repository.js';
+
+/** Files between our storage and the platform. */
+const TRANSFER = [
+  MediaTransferService,
+  PlatformIds,
+  PlatformIdsRepository,
+  CopyRemover,
+  FetchRepository,
+  MediaFetcher,
+  FetchLane,
+  FetchProcessor,
+];
 
 @Module({
-  imports: [ConnectionsModule, StorageModule],
-  providers: [MediaService, MediaRepository, MediaFiles, MediaDeletions, MediaLinks],
-  exports: [MediaService],
+  imports: [BullModule.registerQueue({ name: FETCH_QUEUE }), ConnectionsModule, StorageModule],
+  providers: [MediaService, MediaRepository, MediaFiles, MediaDeletions, MediaLinks, ...TRANSFER],
+  exports: [MediaService, MediaTransferService],
 })
 export class MediaModule {}

@@ -15,7 +15,8 @@ export function storable(item: PendingMedia): PendingMedia & { mimeType: string 
   };
 }
 
-function mimeTypeOf(text: string | null): string {
+/** The type where it is one that can stand in a header, else that of bytes of any kind. */
+export function mimeTypeOf(text: string | null): string {
   const type = text?.trim() ?? '';
   return type.length <= MAX_MIME_TYPE_LENGTH && MIME_TYPE.test(type) ? type : 'application/octet-stream';
 }

@@ -45,12 +45,16 @@ export abstract class Config {
   abstract readonly webhook: {
     /** Development only: private addresses, plain HTTP and any port are good webhook targets. */
     allowPrivateTargets: boolean;
+    maxInFlight: number;
+    retentionDays: number;
   };
   abstract readonly media: {
     /** Folder of the files. */
     dir: string;
     /** Bytes that uploads leave free on its disk. */
     minFreeBytes: number;
+    /** Of a file that a customer sends; larger ones are not fetched. */
+    maxInboundBytes: number;
   };
   abstract readonly security: {
     encryptionKeys: readonly EncryptionKey[];

@@ -101,10 +101,15 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       simulatorPort: number('SIMULATOR_PORT'),
       simulatorSeed: text('SIMULATOR_SEED') ?? 'herald',
     },
-    webhook: { allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') ?? false },
+    webhook: {
+      allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') ?? false,
+      maxInFlight: number('WEBHOOK_MAX_IN_FLIGHT'),
+      retentionDays: number('WEBHOOK_RETENTION_DAYS'),
+    },
     media: {
       dir: text('MEDIA_DIR') ?? join(dataDir, 'media'),
       minFreeBytes: number('MEDIA_MIN_FREE_MIB') * 1_024 * 1_024,
+      maxInboundBytes: number('MEDIA_MAX_INBOUND_MIB') * 1_024 * 1_024,
     },
     security: {
       encryptionKeys: keys ?? generated?.encryptionKeys ?? [],

@@ -1,8 +1,10 @@
 import type { LookupFunction } from 'node:net';
+import { isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN } from './access-token.js';
+import { apiRootOf } from './api-root.js';
 import type { Exchange } from './exchange.js';
 import { presentable } from './graph-error.js';
 import { HttpExchanger } from './http-exchanger.js';
-import { classifyExchange, type NotAcceptedOutcome, type SendOutcome } from './outcome.js';
+import { classifyExchange, type SendOutcome } from './outcome.js';
 import { PHONE_NUMBER_FIELDS, readPhoneNumber, type PlatformPhoneNumber } from './phone-number.js';
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
 
@@ -50,9 +52,6 @@ const MAX_MANAGEMENT_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** How long a management call may wait for a socket. */
 const MANAGEMENT_WAIT_MS = 5_000;
 
-/** What a header may carry; anything else would be refused on our side with an error about headers. */
-const SENDABLE_TOKEN = /^[\x21-\x7e]+$/;
-
 /**
  * The WhatsApp Cloud API over HTTP. A fault of the network or the platform is never thrown: a send always has an
  * outcome, any other call a result. The access token is in none of them.
@@ -64,14 +63,8 @@ export class CloudApiClient {
 
   /** @throws Error when the address or the version can't be used. */
   constructor(options: CloudApiClientOptions) {
-    const { origin, protocol, pathname } = new URL(options.baseUrl);
-    if (protocol !== 'https:' && protocol !== 'http:') {
-      throw new Error('the address of the platform must begin with https:// or http://');
-    }
-    if (!/^v\d+\.\d+$/.test(options.apiVersion)) {
-      throw new Error('the version of the platform must look like v26.0');
-    }
-    this.root = `${pathname.replace(/\/+$/, '')}/${options.apiVersion}`;
+    const { origin, path } = apiRootOf(options.baseUrl, options.apiVersion);
+    this.root = path;
     this.maxResponseBytes = options.maxResponseBytes ?? 64 * 1024;
     this.http = new HttpExchanger({
       origin,
@@ -94,7 +87,7 @@ export class CloudApiClient {
    * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
    */
   async sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
-    if (!SENDABLE_TOKEN.test(token)) {
+    if (!isSendableToken(token)) {
       return UNSENDABLE_TOKEN;
     }
     const exchange = await this.http.exchange({
@@ -114,7 +107,7 @@ export class CloudApiClient {
 
   /** Calls any other endpoint. A GET that a closing connection swallowed is made once more; nothing else is. */
   async request({ method, path, token, query, json }: PlatformRequest): Promise<PlatformResult> {
-    if (!SENDABLE_TOKEN.test(token)) {
+    if (!isSendableToken(token)) {
       return failure('rejected', { message: TOKEN_MESSAGE });
     }
     const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
@@ -157,19 +150,6 @@ export class CloudApiClient {
     return this.http.close();
   }
 }
-
-const TOKEN_MESSAGE = 'The access token is empty or has characters that cannot be sent; nothing was sent.';
-
-const UNSENDABLE_TOKEN: NotAcceptedOutcome = {
-  kind: 'lane_paused',
-  httpStatus: null,
-  platformCode: null,
-  platformMessage: TOKEN_MESSAGE,
-  category: 'authentication',
-  traceId: null,
-  retryAfterMs: null,
-  written: false,
-};
 
 function headersOf(token: string, hasJson: boolean): string[] {
   const headers = ['authorization', `Bearer ${token}`, 'accept', 'application/json', 'user-agent', 'Herald'];

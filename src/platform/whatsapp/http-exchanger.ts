@@ -1,9 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupFunction } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { Pool, type Dispatcher } from 'undici';
+import { ADDRESS_ATTEMPT_MS, connectOptions } from './connect-options.js';
 import type { BrokenExchange, Exchange } from './exchange.js';
-import { shareLookups } from './shared-lookup.js';
 
 export interface HttpExchangerOptions {
   /** Scheme, host and port. */
@@ -38,9 +37,6 @@ export interface ExchangeRequest {
  */
 const KEEP_ALIVE_MS = 4_000;
 
-/** Before the other address family is tried; Node's 250 ms give up on far hosts that would have answered. */
-const ADDRESS_ATTEMPT_MS = 1_000;
-
 const SENT_HEADERS = 'undici:client:sendHeaders';
 
 /** setTimeout takes no more and would fire at once. */
@@ -72,13 +68,7 @@ export class HttpExchanger {
       keepAliveTimeout: KEEP_ALIVE_MS,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
-      // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
-      connect: {
-        rejectUnauthorized: true,
-        lookup: shareLookups(options.lookup),
-        // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
-        secureContext: createSecureContext({ ca: options.ca }),
-      },
+      connect: connectOptions(options),
     });
     subscribe(SENT_HEADERS, this.onSentHeaders);
   }
@@ -270,7 +260,7 @@ function notWritten(code: string): BrokenExchange {
 }
 
 /** Only the code: a message may name addresses, and what it quotes is not ours to vouch for. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN';
 }

@@ -1,18 +1,22 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { CloudApiClient } from './cloud-api-client.js';
+import { MediaClient } from './media-client.js';
 
 /** Closes the sockets to the platform after everything that uses them has stopped. */
 @Injectable()
 class ClientCloser implements OnApplicationShutdown {
-  constructor(private readonly client: CloudApiClient) {}
+  constructor(
+    private readonly client: CloudApiClient,
+    private readonly media: MediaClient,
+  ) {}
 
   async onApplicationShutdown(): Promise<void> {
-    await this.client.close();
+    await Promise.all([this.client.close(), this.media.close()]);
   }
 }
 
-/** The Cloud API client of this process. */
+/** The Cloud API clients of this process. */
 @Global()
 @Module({
   providers: [
@@ -21,14 +25,23 @@ class ClientCloser implements OnApplicationShutdown {
       inject: [Config],
       useFactory: (config: Config) =>
         new CloudApiClient({
-          baseUrl: config.whatsapp.apiUrl ?? `http://127.0.0.1:${config.whatsapp.simulatorPort}`,
-          apiVersion: config.whatsapp.apiVersion,
+          ...addressOf(config),
           headersTimeoutMs: config.whatsapp.timeoutMs,
           connections: config.queue.maxInFlight,
         }),
     },
+    {
+      provide: MediaClient,
+      inject: [Config, CloudApiClient],
+      useFactory: (config: Config, calls: CloudApiClient) => new MediaClient(addressOf(config), calls),
+    },
     ClientCloser,
   ],
-  exports: [CloudApiClient],
+  exports: [CloudApiClient, MediaClient],
 })
 export class WhatsappModule {}
+
+function addressOf({ whatsapp }: Config): { baseUrl: string; apiVersion: string } {
+  const { apiUrl, apiVersion, simulatorPort } = whatsapp;
+  return { baseUrl: apiUrl ?? `http://127.0.0.1:${simulatorPort}`, apiVersion };
+}

@@ -18,4 +18,13 @@ export const MEDIA_SETTINGS: readonly Setting[] = [
     fallback: '256',
     meaning: 'Mebibytes that must stay free on the disk of MEDIA_DIR; uploads are refused with 503 below it.',
   },
+  {
+    name: 'MEDIA_MAX_INBOUND_MIB',
+    section: 'Media',
+    type: 'integer',
+    min: 1,
+    max: 2_048,
+    fallback: '100',
+    meaning: "Mebibytes of a customer's file at most; larger ones are not fetched. The platform itself takes 100 MB.",
+  },
 ];

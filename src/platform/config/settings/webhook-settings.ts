@@ -10,4 +10,22 @@ export const WEBHOOK_SETTINGS: readonly Setting[] = [
     meaning:
       'Let webhooks point to private addresses, localhost, plain HTTP and other ports. For development only: refused in production.',
   },
+  {
+    name: 'WEBHOOK_MAX_IN_FLIGHT',
+    section: 'Webhooks',
+    type: 'integer',
+    min: 10,
+    max: 10_000,
+    fallback: '1024',
+    meaning: 'Webhook deliveries that one worker keeps open at once; one endpoint has ten of them at the most.',
+  },
+  {
+    name: 'WEBHOOK_RETENTION_DAYS',
+    section: 'Webhooks',
+    type: 'integer',
+    min: 4,
+    max: 365,
+    fallback: '30',
+    meaning: 'Days after which events and the log of their delivery attempts are removed.',
+  },
 ];

@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database/database.js';
+import type { DueLane } from '../../../platform/lanes/due-sweep.js';
+import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
+
+/** A customer's file that this process fetches now. */
+export interface ClaimedFile {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  platformMediaId: string;
+  mimeType: string;
+  /** Lower-case hex, as the notification announced it. */
+  sha256: string | null;
+  /** Fetches that were begun, this one included; with the owner it tells this claim from every other. */
+  tries: number;
+  owner: string;
+}
+
+interface ClaimRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  platform_media_id: string;
+  mime_type: string;
+  sha256: string | null;
+  tries: number;
+}
+
+/** After this long without a renewal a claimed file is fetched again. */
+export const FETCH_LEASE_MS = 60_000;
+/** The platform keeps a customer's file for seven days (developers.facebook.com, Cloud API, media); less an hour. */
+export const FETCH_FOR_HOURS = 7 * 24 - 1;
+
+const PREFIX = 'media:';
+
+/** The lane of a connection's files; that of its messages bears the connection's id alone. */
+export function fetchLaneOf(connectionId: string): string {
+  return `${PREFIX}${connectionId}`;
+}
+
+export function connectionOfLane(laneKey: string): string {
+  return laneKey.slice(PREFIX.length);
+}
+
+/**
+ * The fetch lane's statements on `media_object`. A claim moves `next_attempt_at` on to the end of the lease, so that a
+ * file whose process died is due again by itself.
+ */
+@Injectable()
+export class FetchRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Claims up to `limit` due files of the lane, the longest due first. */
+  async claim(request: ClaimRequest): Promise<ClaimedFile[]> {
+    const rows = await this.database.query<ClaimRow>(CLAIM, [
+      connectionOfLane(request.laneKey),
+      request.laneKey,
+      request.owner,
+      request.limit,
+      FETCH_LEASE_MS / 1_000,
+    ]);
+    return rows.map((row) => ({
+      id: row.id,
+      organizationId: row.organization_id,
+      connectionId: row.connection_id,
+      platformMediaId: row.platform_media_id,
+      mimeType: row.mime_type,
+      sha256: row.sha256,
+      tries: row.tries,
+      owner: request.owner,
+    }));
+  }
+
+  /** Prolongs a lease; false where the file was deleted or is somebody else's by now. */
+  async renew(file: ClaimedFile): Promise<boolean> {
+    const renewed = await this.database.execute(
+      `update media_object set lease_until = clock_timestamp() + make_interval(secs => $5),
+         next_attempt_at = clock_timestamp() + make_interval(secs => $5)
+       ${MINE}`,
+      [...fenceOf(file), FETCH_LEASE_MS / 1_000],
+    );
+    return renewed > 0;
+  }
+
+  /**
+   * Puts the file back for a later try, or fails it where that would come after the platform has forgotten it.
+   *
+   * @param mostTries what the count of tries is held to, where the try says nothing against the file
+   */
+  async retry(file: ClaimedFile, failure: string, delayMs: number, mostTries: number | null): Promise<void> {
+    await this.database.execute(
+      `update media_object set tries = least(tries, $8::integer),
+         status = case when ${TOO_OLD} then 'failed' else 'pending' end,
+         next_attempt_at = case when ${TOO_OLD} then null else clock_timestamp() + make_interval(secs => $6) end,
+         lease_owner = null, lease_until = null, failure = $5
+       ${MINE}`,
+      [...fenceOf(file), failure, delayMs / 1_000, FETCH_FOR_HOURS, mostTries],
+    );
+  }
+
+  /** Puts the file back as it was: nothing was tried. */
+  async putBack(file: ClaimedFile, failure: string | null): Promise<void> {
+    await this.database.execute(
+      `update media_object set tries = tries - 1, next_attempt_at = clock_timestamp(), lease_owner = null,
+         lease_until = null, failure = coalesce($5, failure)
+       ${MINE}`,
+      [...fenceOf(file), failure],
+    );
+  }
+
+  /** Nobody will try again. */
+  async fail(file: ClaimedFile, failure: string): Promise<void> {
+    await this.database.execute(
+      `update media_object set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
+         failure = $5
+       ${MINE}`,
+      [...fenceOf(file), failure],
+    );
+  }
+
+  /** Lanes with due files: skips from one connection to the next in the index, never reads a backlog. */
+  async dueLanes(limit: number): Promise<DueLane[]> {
+    const rows = await this.database.query<{ connection_id: string; due_for_ms: number }>(DUE, [limit]);
+    return rows.map((row) => ({ key: fetchLaneOf(row.connection_id), dueForMs: row.due_for_ms }));
+  }
+
+  /** Fails files that the platform no longer has, whatever kept them from being fetched. Returns how many. */
+  async expire(limit: number): Promise<number> {
+    return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
+  }
+}
+
+/** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
+const MINE = `where id = $1 and organization_id = $2 and status = 'pending' and lease_owner = $3 and tries = $4`;
+
+function fenceOf(file: ClaimedFile): unknown[] {
+  return [file.id, file.organizationId, file.owner, file.tries];
+}
+
+const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + make_interval(secs => $6)`;
+
+const CLAIM = `
+with picked as (
+  select id from media_object
+  where connection_id = $1 and status = 'pending' and next_attempt_at <= clock_timestamp()
+    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
+      and (paused_until is null or paused_until <= clock_timestamp()))
+  order by next_attempt_at limit $4
+  for update skip locked
+)
+update media_object m set tries = m.tries + 1, lease_owner = $3,
+  lease_until = clock_timestamp() + make_interval(secs => $5),
+  next_attempt_at = clock_timestamp() + make_interval(secs => $5)
+from picked where m.id = picked.id
+returning m.id, m.organization_id, m.connection_id, m.platform_media_id, m.mime_type, m.sha256, m.tries`;
+
+const DUE = `
+with recursive head as (
+  (select connection_id, next_attempt_at from media_object where status = 'pending'
+   order by connection_id, next_attempt_at limit 1)
+  union all
+  select next.* from head cross join lateral (
+    select connection_id, next_attempt_at from media_object
+    where status = 'pending' and connection_id > head.connection_id
+    order by connection_id, next_attempt_at limit 1) as next
+)
+select connection_id, (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision as due_for_ms
+from head where next_attempt_at <= clock_timestamp() limit $1`;
+
+const EXPIRE = `
+with old as (
+  select id from media_object
+  where status = 'pending' and created_at < clock_timestamp() - make_interval(hours => $1)
+    and (lease_until is null or lease_until < clock_timestamp())
+  limit $2 for update skip locked
+)
+update media_object m set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
+  failure = coalesce(m.failure, 'The file was not fetched before the platform deleted it.')
+from old where m.id = old.id`;

@@ -1,0 +1,217 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { deferralMs } from '../../../common/retry-schedule.js';
+import { Config } from '../../../platform/config/config.js';
+import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
+import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
+import { Counters } from '../../../platform/operations/counters.js';
+import { StorageUnavailableError, type TemporaryFile } from '../../../platform/storage/file-storage.js';
+import { MediaClient } from '../../../platform/whatsapp/media-client.js';
+import type { MediaDescription } from '../../../platform/whatsapp/media-description.js';
+import { ConnectionsService } from '../../connections/connections.service.js';
+import type { SendingConnection } from '../../connections/connections.types.js';
+import { MediaFiles, type FileFacts } from '../media-files.js';
+import { hexDigest, mimeTypeOf } from '../pending-media.js';
+import { faultOfDescription, faultOfDownload, isStaleAddress, type FetchFault } from './fetch-verdict.js';
+import {
+  connectionOfLane,
+  FETCH_LEASE_MS,
+  fetchLaneOf,
+  FetchRepository,
+  type ClaimedFile,
+} from './fetch.repository.js';
+
+export const FETCH_QUEUE = 'media';
+
+/** The platform has no published limit for this; a number that gets more files a second is a rarity. */
+const PACE: LanePace = { ratePerSecond: 20, burstSeconds: 1 };
+/** How often a file is asked for again because its address is gone. */
+const ADDRESSES = 2;
+/** Tries of a file that the platform does not have, or has not as it said: about an hour. */
+const MOST_REFUSALS = 9;
+/** From this count on the delay is as long as it gets; an outage counts no further. */
+const TRIES_OF_AN_OUTAGE = 6;
+const RECORD_FOR_MS = 30_000;
+const ANY_TYPE = 'application/octet-stream';
+
+/** Fetches customers' files from the platform into the storage. */
+@Injectable()
+export class MediaFetcher implements LaneHandler<ClaimedFile> {
+  readonly name = FETCH_QUEUE;
+  /** One slow file leaves places for others. */
+  readonly maxInFlightPerLane = 8;
+  private readonly logger = new Logger(MediaFetcher.name);
+  private readonly pausedLanes = new Set<string>();
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly fetches: FetchRepository,
+    private readonly files: MediaFiles,
+    private readonly lanes: LaneRepository,
+    private readonly connections: ConnectionsService,
+    private readonly client: MediaClient,
+    private readonly config: Config,
+    private readonly counters: Counters,
+  ) {}
+
+  /** Breaks off what is on its way; those files go back to the lane. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  async pace(laneKey: string): Promise<LanePace | null> {
+    if ((await this.usable(connectionOfLane(laneKey))) !== null) return PACE;
+    // A number without a working token is looked at again once a minute, not with every sweep.
+    await this.lanes.pause(laneKey, 'not connected');
+    return null;
+  }
+
+  claim(request: ClaimRequest): Promise<ClaimedFile[]> {
+    return this.fetches.claim(request);
+  }
+
+  async work(file: ClaimedFile): Promise<void> {
+    const lost = new AbortController();
+    const renewing = setInterval(() => {
+      this.fetches.renew(file).then(
+        (mine) => (mine ? undefined : lost.abort()),
+        (error: unknown) => this.logger.warn(`the lease of file ${file.id}: ${describe(error)}`),
+      );
+    }, FETCH_LEASE_MS / 4);
+    let fault: FetchFault | null;
+    try {
+      fault = await this.fetch(file, AbortSignal.any([this.stopping.signal, lost.signal]));
+    } catch (error) {
+      // The storage or the database: the file is not to blame.
+      this.logger.warn(`file ${file.id} could not be stored: ${describe(error)}`);
+      const reason = error instanceof StorageUnavailableError ? 'no room for it' : 'a fault of Herald';
+      fault = { kind: 'wait', failure: `The file could not be stored (${reason}).` };
+    } finally {
+      clearInterval(renewing);
+    }
+    this.counters.increment(`media_fetch_${fault?.kind ?? 'stored'}`);
+    if (fault === null) {
+      const laneKey = fetchLaneOf(file.connectionId);
+      if (this.pausedLanes.delete(laneKey)) await this.lanes.resume(laneKey).catch(() => undefined);
+    } else if (!lost.signal.aborted) {
+      await this.record(file, fault);
+    }
+  }
+
+  /** Null where the file is stored, or was deleted meanwhile. */
+  private async fetch(file: ClaimedFile, signal: AbortSignal): Promise<FetchFault | null> {
+    const connection = await this.usable(file.connectionId);
+    if (connection === null) return { kind: 'account', failure: 'The number is not connected.' };
+    for (let addresses = 1; ; addresses++) {
+      const described = await this.client.describeMedia({
+        mediaId: file.platformMediaId,
+        phoneNumberId: connection.phoneNumberId,
+        token: connection.token,
+      });
+      if (!described.ok) return faultOfDescription(described);
+      const fault = await this.download(file, described.body, connection, signal, addresses < ADDRESSES);
+      if (fault !== 'stale') return fault;
+    }
+  }
+
+  private async download(
+    file: ClaimedFile,
+    described: MediaDescription,
+    connection: SendingConnection,
+    signal: AbortSignal,
+    mayAskAgain: boolean,
+  ): Promise<FetchFault | 'stale' | null> {
+    const { maxInboundBytes } = this.config.media;
+    if ((described.sizeBytes ?? 0) > maxInboundBytes) return faultOfDownload({ kind: 'too_large' }, maxInboundBytes);
+    const temporary = await this.files.create();
+    try {
+      const digest = createHash('sha256');
+      const exchange = await this.client.downloadMedia({
+        url: described.url,
+        token: connection.token,
+        maxBytes: maxInboundBytes,
+        signal,
+        consume: (chunk) => {
+          digest.update(chunk);
+          return temporary.write(chunk);
+        },
+      });
+      if (mayAskAgain && isStaleAddress(exchange)) return 'stale';
+      const fault = faultOfDownload(exchange, maxInboundBytes);
+      if (fault !== null) return fault;
+      const sha256 = digest.digest('hex');
+      return await this.keep(file, described, temporary, sha256);
+    } finally {
+      await temporary.discard();
+    }
+  }
+
+  private async keep(
+    file: ClaimedFile,
+    described: MediaDescription,
+    temporary: TemporaryFile,
+    sha256: string,
+  ): Promise<FetchFault | null> {
+    const { sizeBytes } = temporary;
+    if (described.sizeBytes !== null && described.sizeBytes !== sizeBytes) {
+      return { kind: 'refused', failure: `The file has ${sizeBytes} bytes instead of ${described.sizeBytes}.` };
+    }
+    const announced = hexDigest(described.sha256) ?? file.sha256;
+    if (announced !== null && announced !== sha256) {
+      return { kind: 'refused', failure: 'The bytes that came have another SHA-256 than the platform said.' };
+    }
+    // What the sender called it, as the platform says it: it is handed out as a download and never run.
+    const mimeType = file.mimeType === ANY_TYPE ? mimeTypeOf(described.mimeType) : file.mimeType;
+    const facts: FileFacts = { mimeType, sizeBytes, sha256 };
+    if (!(await this.files.keepFetched(temporary, file, facts))) this.counters.increment('media_fetch_too_late');
+    return null;
+  }
+
+  /** A fault of the database is not the end of the claim: it is tried for a while, then the lease decides. */
+  private async record(file: ClaimedFile, fault: FetchFault): Promise<void> {
+    const until = performance.now() + RECORD_FOR_MS;
+    for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
+      try {
+        await this.settle(file, fault);
+        return;
+      } catch (error) {
+        if (performance.now() + delayMs > until) {
+          this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describe(error)}`);
+          return;
+        }
+      }
+      await pause(delayMs);
+    }
+  }
+
+  private async settle(file: ClaimedFile, { kind, failure }: FetchFault): Promise<void> {
+    if (this.stopping.signal.aborted) return this.fetches.putBack(file, null);
+    switch (kind) {
+      case 'account': {
+        const laneKey = fetchLaneOf(file.connectionId);
+        this.pausedLanes.add(laneKey);
+        // Before the file is due again.
+        await this.lanes.pause(laneKey, failure.slice(0, 200));
+        return this.fetches.putBack(file, failure);
+      }
+      case 'failed':
+        return this.fetches.fail(file, failure);
+      case 'refused':
+        if (file.tries >= MOST_REFUSALS) return this.fetches.fail(file, failure);
+        return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), null);
+      case 'wait':
+        return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), TRIES_OF_AN_OUTAGE);
+    }
+  }
+
+  private async usable(connectionId: string): Promise<SendingConnection | null> {
+    const connection = await this.connections.forSending(connectionId);
+    // A restricted number may not send; what its customers sent is there all the same.
+    return connection !== null && ['connected', 'restricted'].includes(connection.status) ? connection : null;
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

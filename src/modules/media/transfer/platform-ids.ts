@@ -1,0 +1,218 @@
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { FileGoneError, FileStorage } from '../../../platform/storage/file-storage.js';
+import { Counters } from '../../../platform/operations/counters.js';
+import { MediaClient, type UploadOutcome } from '../../../platform/whatsapp/media-client.js';
+import { LengthMismatchError } from '../../../platform/whatsapp/multipart.js';
+import type { SendingConnection } from '../../connections/connections.types.js';
+import type { PlatformId } from '../media-transfer.types.js';
+import { Answers } from './answers.js';
+import { RefusedIds } from './refused-ids.js';
+import {
+  PlatformIdsRepository,
+  UPLOAD_LEASE_MS,
+  type FileForNumber,
+  type UploadSource,
+} from './platform-ids.repository.js';
+import { uploadName } from './upload-name.js';
+import { UploadPlaces } from './upload-places.js';
+import { verdictOf } from './upload-verdict.js';
+
+/** A message waits no longer for an upload; it goes on meanwhile. */
+const PATIENCE_MS = 3_000;
+/** A message whose file is still on its way comes again after this. */
+const COME_AGAIN_MS = 2_000;
+/** Files on their way or waiting for a place, in this process. */
+const MAX_UNDER_WAY = 2_000;
+/** As everywhere where two processes share a fact: what one has deleted the other uses for two seconds at most. */
+const READY_FOR_MS = 2_000;
+const GONE_FOR_MS = 2_000;
+const ACCOUNT_FOR_MS = 2_000;
+const REFUSED_FOR_MS = 5 * 60_000;
+/** How often, and how long, this process looks whether another one has finished its upload. */
+const LOOK_EVERY_MS = 300;
+const LOOK_FOR_MS = 60_000;
+const MOST_REFUSALS = 3;
+const KEEP_TRIES = 4;
+
+/** The platform's ids of our files, made when they are first needed. */
+@Injectable()
+export class PlatformIds implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(PlatformIds.name);
+  private readonly answers = new Answers();
+  private readonly refused = new RefusedIds();
+  private readonly places = new UploadPlaces();
+  private readonly underWay = new Map<string, Promise<PlatformId>>();
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly ids: PlatformIdsRepository,
+    private readonly storage: FileStorage,
+    private readonly client: MediaClient,
+    private readonly counters: Counters,
+  ) {}
+
+  /** See MediaTransferService.platformIdFor. */
+  async get(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
+    const file = { organizationId: connection.organizationId, mediaObjectId, connectionId: connection.id };
+    const key = keyOf(file);
+    const known = this.answers.get(key, connection.token);
+    if (known !== null) return known;
+    const shared = this.underWay.get(key) ?? this.begin(key, file, connection);
+    if (shared === null) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    const patienceMs = Math.min(PATIENCE_MS, notAfter - performance.now());
+    if (!(patienceMs > 0)) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    const late = new AbortController();
+    try {
+      return await Promise.race([
+        shared,
+        pause(patienceMs, { kind: 'later', retryInMs: COME_AGAIN_MS } as const, { signal: late.signal }),
+      ]);
+    } finally {
+      late.abort();
+    }
+  }
+
+  /** See MediaTransferService.forget. */
+  async forget(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<void> {
+    const key = keyOf({ connectionId, mediaObjectId });
+    this.answers.delete(key);
+    if (await this.ids.forget(connectionId, mediaObjectId, platformMediaId)) {
+      this.refused.add(key);
+      this.counters.increment('media_ids_refused');
+    }
+  }
+
+  /** Breaks off the uploads under way: the messages that wait for them go back to the queue. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await Promise.allSettled(this.underWay.values());
+  }
+
+  private begin(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> | null {
+    if (this.stopping.signal.aborted || this.underWay.size >= MAX_UNDER_WAY) return null;
+    const shared = this.obtain(key, file, connection)
+      .catch((error: unknown): PlatformId => {
+        this.counters.increment('media_upload_faults');
+        this.logger.warn(`file ${file.mediaObjectId}: ${describe(error)}`);
+        return { kind: 'later', retryInMs: COME_AGAIN_MS };
+      })
+      .finally(() => this.underWay.delete(key));
+    this.underWay.set(key, shared);
+    return shared;
+  }
+
+  private async obtain(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> {
+    const until = performance.now() + LOOK_FOR_MS;
+    while (performance.now() < until && !this.stopping.signal.aborted) {
+      const source = await this.ids.findSource(file);
+      if (source === null) {
+        return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
+      }
+      if (source.platformMediaId !== null) {
+        const ready = { kind: 'ready', platformMediaId: source.platformMediaId } as const;
+        return this.remember(key, ready, Math.min(READY_FOR_MS, source.goodForMs), connection);
+      }
+      if (this.refused.count(key) >= MOST_REFUSALS) {
+        return this.remember(key, { kind: 'failed', message: NEVER_GOOD }, REFUSED_FOR_MS, connection);
+      }
+      const made = source.uploading
+        ? null
+        : await this.places.within(file.connectionId, () => this.claimAndUpload(key, file, source, connection));
+      if (made !== null) return made;
+      await pause(LOOK_EVERY_MS);
+    }
+    return { kind: 'later', retryInMs: COME_AGAIN_MS };
+  }
+
+  /** Null where somebody else is at it. */
+  private async claimAndUpload(
+    key: string,
+    file: FileForNumber,
+    source: UploadSource,
+    connection: SendingConnection,
+  ): Promise<PlatformId | null> {
+    if (this.stopping.signal.aborted || !(await this.ids.claim(file))) return null;
+    const renewing = setInterval(() => {
+      this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describe(error)}`));
+    }, UPLOAD_LEASE_MS / 3);
+    let platformMediaId: string | null = null;
+    try {
+      const outcome = await this.upload(source, connection);
+      this.counters.increment(`media_upload_${outcome.kind}`);
+      if (outcome.kind === 'uploaded') {
+        platformMediaId = outcome.mediaId;
+        return await this.keep(key, file, outcome.mediaId, connection);
+      }
+      const verdict = verdictOf(outcome, this.answers.failuresOf(key));
+      return this.remember(key, verdict, holdsForMs(verdict), connection);
+    } catch (error) {
+      if (!(error instanceof FileGoneError || error instanceof LengthMismatchError)) throw error;
+      this.logger.error(`file ${file.mediaObjectId}: its stored bytes are not what they were: ${error.message}`);
+      return this.remember(key, { kind: 'failed', message: DAMAGED }, REFUSED_FOR_MS, connection);
+    } finally {
+      clearInterval(renewing);
+      if (platformMediaId === null) await this.ids.release(file).catch(() => undefined);
+    }
+  }
+
+  private upload(source: UploadSource, connection: SendingConnection): Promise<UploadOutcome> {
+    return this.client.uploadMedia({
+      phoneNumberId: connection.phoneNumberId,
+      token: connection.token,
+      mimeType: source.mimeType,
+      filename: uploadName(source.mimeType, source.filename),
+      sizeBytes: source.sizeBytes,
+      open: () => this.storage.open(source.storageKey),
+      signal: this.stopping.signal,
+    });
+  }
+
+  /** An id is not given away for a database that is away for a moment; without it the file would be uploaded again. */
+  private async keep(
+    key: string,
+    file: FileForNumber,
+    platformMediaId: string,
+    connection: SendingConnection,
+  ): Promise<PlatformId> {
+    const ready = { kind: 'ready', platformMediaId } as const;
+    for (let tries = 1; ; tries++) {
+      try {
+        if (await this.ids.keep(file, platformMediaId)) return this.remember(key, ready, READY_FOR_MS, connection);
+        break;
+      } catch (error) {
+        if (tries >= KEEP_TRIES) {
+          this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describe(error)}`);
+          return this.remember(key, ready, REFUSED_FOR_MS, connection);
+        }
+        await pause(200 * 2 ** tries);
+      }
+    }
+    // Deleted while it was on its way: nobody else knows of the copy.
+    const { phoneNumberId, token } = connection;
+    await this.client.deleteMedia({ mediaId: platformMediaId, phoneNumberId, token });
+    return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
+  }
+
+  private remember(key: string, answer: PlatformId, forMs: number, connection: SendingConnection): PlatformId {
+    this.answers.set(key, answer, forMs, connection.token);
+    return answer;
+  }
+}
+
+const GONE = 'The media file does not exist any more.';
+const DAMAGED = 'The bytes of the media file are damaged; upload it again.';
+const NEVER_GOOD = 'The platform takes the media file and then refuses to send it.';
+
+function holdsForMs(verdict: PlatformId): number {
+  if (verdict.kind === 'later') return verdict.retryInMs;
+  return verdict.kind === 'account' ? ACCOUNT_FOR_MS : REFUSED_FOR_MS;
+}
+
+function keyOf({ mediaObjectId, connectionId }: Omit<FileForNumber, 'organizationId'>): string {
+  return `${mediaObjectId}/${connectionId}`;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,184 @@
+import type { LookupFunction } from 'node:net';
+import type { Readable } from 'node:stream';
+import { isSendableToken, UNSENDABLE_TOKEN } from './access-token.js';
+import { apiRootOf } from './api-root.js';
+import type { CloudApiClient } from './cloud-api-client.js';
+import type { Exchange } from './exchange.js';
+import { presentable } from './graph-error.js';
+import { ownId, parseJson } from './json-access.js';
+import { readMediaDescription, type MediaDescription } from './media-description.js';
+import { MediaHttp, type DownloadExchange } from './media-http.js';
+import { bodyOf, multipartAround } from './multipart.js';
+import { classifyExchange, type NotAcceptedOutcome } from './outcome.js';
+import { failure, type PlatformResult } from './platform-result.js';
+
+export interface MediaClientOptions {
+  /** As `CloudApiClientOptions`. */
+  readonly baseUrl: string;
+  readonly apiVersion: string;
+  /** Name lookup, TCP and TLS together. 3,000 by default. */
+  readonly connectTimeoutMs?: number;
+  /** Without a byte going either way. 30,000 by default: the platform looks at a whole file before it answers. */
+  readonly idleTimeoutMs?: number;
+  /** Sockets at the most, for each host. 64 by default. */
+  readonly connections?: number;
+  readonly lookup?: LookupFunction;
+  readonly ca?: string;
+}
+
+export interface UploadMediaInput {
+  readonly phoneNumberId: string;
+  readonly token: string;
+  readonly mimeType: string;
+  /** The platform tells types by it too; a path's last part only. */
+  readonly filename: string;
+  /** Exactly what `open` gives. */
+  readonly sizeBytes: number;
+  /** Opens the file's bytes; called at most once, when there is a connection. */
+  open(): Promise<Readable>;
+  readonly signal?: AbortSignal;
+}
+
+/** The platform took the file, or it did not: then as a send with the same answer. */
+export type UploadOutcome = { readonly kind: 'uploaded'; readonly mediaId: string } | NotAcceptedOutcome;
+
+export interface MediaReference {
+  readonly mediaId: string;
+  /** The number that owns the file. */
+  readonly phoneNumberId: string;
+  readonly token: string;
+}
+
+export interface DownloadMediaInput {
+  /** What the platform's description names; valid for five minutes. */
+  readonly url: string;
+  readonly token: string;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+  /** Takes one chunk; no more is read until it has. */
+  readonly consume: (chunk: Buffer) => Promise<void> | void;
+}
+
+/** A file on its way gets a minute, and a second for each 64 KiB; never more than 15 minutes. */
+const BASE_TRANSFER_MS = 60_000;
+const SLOWEST_BYTES_PER_SECOND = 64 * 1024;
+const LONGEST_TRANSFER_MS = 15 * 60_000;
+
+/** A media type that can stand in a header: `audio/ogg; codecs=opus`. */
+const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
+
+/**
+ * The media calls of the Cloud API. Faults of the network or the platform are answers, never thrown; the access token
+ * is in none of them, and goes to no host but the platform's. A file is streamed, never held, and never sent again by
+ * itself.
+ */
+export class MediaClient {
+  private readonly http: MediaHttp;
+  private readonly root: string;
+
+  /** @throws Error when the address or the version can't be used. */
+  constructor(
+    options: MediaClientOptions,
+    private readonly calls: Pick<CloudApiClient, 'request'>,
+  ) {
+    const { origin, path } = apiRootOf(options.baseUrl, options.apiVersion);
+    this.root = path;
+    this.http = new MediaHttp({
+      origin,
+      connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
+      idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
+      connections: options.connections ?? 64,
+      lookup: options.lookup,
+      ca: options.ca,
+    });
+  }
+
+  /**
+   * Uploads one file for one number.
+   * @throws what `open` or its stream throws, and LengthMismatchError where the file is not as long as was said
+   */
+  async uploadMedia(input: UploadMediaInput): Promise<UploadOutcome> {
+    const { phoneNumberId, token, filename, sizeBytes, signal } = input;
+    if (!isSendableToken(token)) return UNSENDABLE_TOKEN;
+    const mimeType = MIME_TYPE.test(input.mimeType) ? input.mimeType : 'application/octet-stream';
+    const multipart = multipartAround(
+      { name: 'file', filename, mimeType, sizeBytes },
+      { messaging_product: 'whatsapp', type: mimeType },
+    );
+    const exchange = await this.http.post({
+      path: `${this.root}/${encodeURIComponent(phoneNumberId)}/media`,
+      headers: {
+        ...headersOf(token),
+        'content-type': multipart.contentType,
+        'content-length': String(multipart.contentLength),
+      },
+      body: bodyOf(multipart, () => input.open(), sizeBytes),
+      timeoutMs: transferTimeMs(sizeBytes),
+      signal,
+    });
+    return uploadOutcome(exchange, token);
+  }
+
+  /** Asks where a file lies and what it is. */
+  async describeMedia({ mediaId, phoneNumberId, token }: MediaReference): Promise<PlatformResult<MediaDescription>> {
+    const result = await this.calls.request({
+      method: 'GET',
+      path: `/${encodeURIComponent(mediaId)}`,
+      token,
+      query: { phone_number_id: phoneNumberId },
+    });
+    if (!result.ok) return result;
+    const body = readMediaDescription(result.body);
+    const message = 'The platform answered something that is no description of a file.';
+    return body === null ? failure('unavailable', { status: result.status, message }) : { ...result, body };
+  }
+
+  /** Fetches a file's bytes, following redirects within the platform. @throws what `consume` throws */
+  async downloadMedia({ url, token, maxBytes, signal, consume }: DownloadMediaInput): Promise<DownloadExchange> {
+    if (!isSendableToken(token)) return { kind: 'broken', code: 'TOKEN' };
+    return this.http.download({
+      url,
+      // A compressed answer would have another digest and no known length.
+      headers: { ...headersOf(token), 'accept-encoding': 'identity' },
+      maxBytes,
+      timeoutMs: transferTimeMs(maxBytes),
+      signal,
+      consume,
+    });
+  }
+
+  /** Deletes the platform's copy of a file. */
+  deleteMedia({ mediaId, phoneNumberId, token }: MediaReference): Promise<PlatformResult> {
+    return this.calls.request({
+      method: 'DELETE',
+      path: `/${encodeURIComponent(mediaId)}`,
+      token,
+      query: { phone_number_id: phoneNumberId },
+    });
+  }
+
+  /** Breaks off what is under way and closes every socket. */
+  close(): Promise<void> {
+    return this.http.close();
+  }
+}
+
+function headersOf(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}`, accept: '*/*', 'user-agent': 'Herald' };
+}
+
+function transferTimeMs(sizeBytes: number): number {
+  return Math.min(BASE_TRANSFER_MS + (sizeBytes / SLOWEST_BYTES_PER_SECOND) * 1_000, LONGEST_TRANSFER_MS);
+}
+
+function uploadOutcome(exchange: Exchange, token: string): UploadOutcome {
+  if (exchange.kind === 'answered' && exchange.status >= 200 && exchange.status < 300) {
+    const mediaId = ownId(parseJson(exchange.body), 'id');
+    if (mediaId !== null && /^[\x21-\x7e]+$/.test(mediaId)) return { kind: 'uploaded', mediaId };
+  }
+  const outcome = classifyExchange(exchange, Date.now());
+  // An answer to a send has no place here: whatever it was, no file has an id by it.
+  if (outcome.kind === 'accepted') return { ...UNSENDABLE_TOKEN, kind: 'unknown', category: 'unknown', written: true };
+  const { platformMessage } = outcome;
+  return { ...outcome, platformMessage: platformMessage === null ? null : presentable(platformMessage, token) };
+}
