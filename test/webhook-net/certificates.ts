@@ -93,7 +93,10 @@ function issue(wanted: Certificate): string {
     tlv(0xa3, tlv(SEQUENCE, ...wanted.extensions)),
   );
   const signature = tlv(0x03, Buffer.from([0]), sign('sha256', content, wanted.signer));
-  const lines = tlv(SEQUENCE, content, ECDSA_SHA256, signature).toString('base64').match(/.{1,64}/g) ?? [];
+  const lines =
+    tlv(SEQUENCE, content, ECDSA_SHA256, signature)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 

@@ -157,7 +157,11 @@ export class DeliveryClient {
       { host: url.hostname, secure: url.protocol === 'https:', port: this.portOf(url), addresses: found.addresses },
       limits,
     );
-    return this.post(new Connection(url.origin, socket, address), key, url, request, limits);
+    const connection = new Connection(url.origin, socket, address);
+    if (key !== null) {
+      connection.onClosed(() => this.idle.remove(key, connection));
+    }
+    return this.post(connection, key, url, request, limits);
   }
 
   private find(host: string, limits: Limits): Promise<FoundAddresses> {
@@ -196,16 +200,11 @@ export class DeliveryClient {
       return answer;
     } finally {
       if (key !== null && answer?.complete === true && !this.closed) {
-        this.keep(key, connection);
+        this.idle.put(key, connection);
       } else {
         connection.destroy();
       }
     }
-  }
-
-  private keep(key: string, connection: Connection): void {
-    connection.onClosed(() => this.idle.remove(key, connection));
-    this.idle.put(key, connection);
   }
 }
 

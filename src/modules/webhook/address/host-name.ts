@@ -34,11 +34,14 @@ export type HostKind = 'public_name' | 'inner_name' | 'no_such_name' | 'not_a_na
 export function kindOfHost(host: string): HostKind {
   const labels = host.split('.');
   const top = labels.at(-1) ?? '';
-  if (host.length > LONGEST_NAME || !labels.every((label) => LABEL.test(label)) || !TOP_LABEL.test(top)) {
+  if (host.length > LONGEST_NAME || !labels.every((label) => LABEL.test(label))) {
     return 'not_a_name';
   }
   if (labels.length === 1 || INNER_NAMES.has(top)) {
     return 'inner_name';
+  }
+  if (!TOP_LABEL.test(top)) {
+    return 'not_a_name';
   }
   return EMPTY_NAMES.has(top) ? 'no_such_name' : 'public_name';
 }
