@@ -1,4 +1,47 @@
+import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
+import { Config } from '../../platform/config/config.js';
+import { TargetChecker } from './address/target-checker.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
+import { DeliveryClient } from './delivery-client.js';
+import { DispatchRepository } from './dispatch/dispatch.repository.js';
+import { OutcomesRepository } from './dispatch/outcomes.repository.js';
+import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
+import { EndpointDirectory } from './endpoint-directory.js';
+import { EndpointSecrets } from './endpoint-secrets.js';
+import { EndpointsRepository } from './endpoints.repository.js';
+import { WEBHOOK_QUEUE, WebhookLane } from './processors/webhook-lane.js';
+import { WebhookProcessor } from './processors/webhook.processor.js';
+import { WebhookController } from './webhook.controller.js';
+import { WebhookService } from './webhook.service.js';
 
-@Module({})
+const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
+
+@Module({
+  imports: [BullModule.registerQueue({ name: WEBHOOK_QUEUE })],
+  controllers: [WebhookController],
+  providers: [
+    WebhookService,
+    EndpointsRepository,
+    EndpointDirectory,
+    EndpointSecrets,
+    DeliveriesRepository,
+    DispatchRepository,
+    OutcomesRepository,
+    WebhookDispatcher,
+    WebhookLane,
+    WebhookProcessor,
+    {
+      provide: TargetChecker,
+      inject: [Config],
+      useFactory: (config: Config) => new TargetChecker(targetOptions(config)),
+    },
+    {
+      provide: DeliveryClient,
+      inject: [Config],
+      useFactory: (config: Config) => new DeliveryClient(targetOptions(config)),
+    },
+  ],
+  exports: [WebhookService],
+})
 export class WebhookModule {}

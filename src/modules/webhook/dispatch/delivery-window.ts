@@ -1,0 +1,89 @@
+/** Deliveries that one endpoint may have in flight at the most (in one process, which holds its lane). */
+export const MOST_IN_FLIGHT = 10;
+
+const FIRST = 2;
+/** An answer after this long keeps a place busy that others could use. */
+const SLOW_MS = 2_000;
+/** So many attempts in a row that failed slowly, and the endpoint's lane rests between attempts. */
+const HANGING_AFTER = 3;
+const MOST_ENDPOINTS = 100_000;
+
+interface Window {
+  /** The settings' revision under which it was earned. */
+  revision: number;
+  allowed: number;
+  inFlight: number;
+  slowFailures: number;
+  /** The lane rested for hanging since its last success. */
+  rested: boolean;
+}
+
+/** What the lane should do after an attempt: rest for a while, go on as if it never had rested, or nothing. */
+export type LaneAdvice = 'rest' | 'go' | null;
+
+/**
+ * How many deliveries each endpoint may have in flight. An endpoint earns its places: it starts with two, gets one more
+ * for each quick success, and loses one for each failure; one that hangs is left with a single attempt at a time, and
+ * after three in a row it rests in between. So endpoints that hang hold a few of the process's places, not all of them.
+ */
+export class DeliveryWindows {
+  private readonly windows = new Map<string, Window>();
+
+  /** Deliveries that may start now. */
+  room(endpointId: string): number {
+    const window = this.windows.get(endpointId);
+    return window === undefined ? FIRST : Math.max(0, window.allowed - window.inFlight);
+  }
+
+  /** @param revision of the endpoint's settings; what it did under earlier ones is forgotten. */
+  started(endpointId: string, revision: number): void {
+    const window = this.windowOf(endpointId);
+    if (window.revision !== revision) {
+      window.revision = revision;
+      window.allowed = FIRST;
+      window.slowFailures = 0;
+    }
+    window.inFlight++;
+  }
+
+  /** An attempt that was given up for a reason of our own says nothing of the endpoint. */
+  abandoned(endpointId: string): void {
+    this.windowOf(endpointId).inFlight--;
+  }
+
+  finished(endpointId: string, succeeded: boolean, durationMs: number): LaneAdvice {
+    const window = this.windowOf(endpointId);
+    window.inFlight--;
+    const slow = durationMs >= SLOW_MS;
+    if (!succeeded && slow) {
+      window.allowed = 1;
+      window.slowFailures++;
+      if (window.slowFailures < HANGING_AFTER) return null;
+      window.rested = true;
+      return 'rest';
+    }
+    if (!succeeded) {
+      window.allowed = Math.max(1, window.allowed - 1);
+      return null;
+    }
+    const { rested } = window;
+    window.rested = false;
+    window.slowFailures = 0;
+    window.allowed = slow ? Math.max(FIRST, window.allowed - 1) : Math.min(MOST_IN_FLIGHT, window.allowed + 1);
+    return rested ? 'go' : null;
+  }
+
+  private windowOf(endpointId: string): Window {
+    let window = this.windows.get(endpointId);
+    if (window === undefined) {
+      if (this.windows.size >= MOST_ENDPOINTS) this.makeRoom();
+      window = { revision: 0, allowed: FIRST, inFlight: 0, slowFailures: 0, rested: false };
+      this.windows.set(endpointId, window);
+    }
+    return window;
+  }
+
+  private makeRoom(): void {
+    for (const [endpointId, window] of this.windows) if (window.inFlight === 0) this.windows.delete(endpointId);
+  }
+}

@@ -1,0 +1,214 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
+import { Database } from '../../../platform/database/database.js';
+import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
+import type { DueLane } from '../../../platform/lanes/due-sweep.js';
+import { endpointOfLane } from '../webhook-lane-key.js';
+
+/** An event that this process may deliver now, and where to. */
+export interface ClaimedEvent {
+  id: string;
+  organizationId: string;
+  endpointId: string;
+  type: string;
+  /** JSON text, the same at each claim. */
+  data: string;
+  occurredAt: Date;
+  attemptId: string;
+  /** 1 for the first. */
+  attemptNumber: number;
+  /** Failed attempts so far. */
+  tries: number;
+  url: string;
+  /** Of the endpoint's settings. */
+  revision: number;
+  /** Those that sign now, newest first; base64 of the sealed bytes. */
+  secrets: { id: string; sealed: string }[];
+}
+
+interface ClaimRow {
+  id: string;
+  organization_id: string;
+  type: string;
+  data: string;
+  occurred_at: Date;
+  attempt_id: string;
+  attempt_number: number;
+  tries: number;
+  url: string;
+  revision: number;
+  secrets: { id: string; sealed: string }[];
+}
+
+/** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
+export const LEASE_MS = 20_000;
+
+/** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
+export const HELD_DAYS = 3;
+
+/** The lane's statements on `webhook_event`: claim, due lanes, what is dropped in time. */
+@Injectable()
+export class DispatchRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Claims up to `limit` due events, oldest due first; each gets an attempt and a lease. An endpoint that is paused or
+   * disabled gives none. The secrets are those of this moment.
+   */
+  async claim(request: ClaimRequest): Promise<ClaimedEvent[]> {
+    const endpointId = endpointOfLane(request.laneKey);
+    const attemptIds = Array.from({ length: request.limit }, () => newId());
+    const rows = await this.database.query<ClaimRow>(CLAIM, [
+      endpointId,
+      request.laneKey,
+      request.owner,
+      attemptIds,
+      LEASE_MS / 1_000,
+    ]);
+    return rows.map((row) => ({
+      id: row.id,
+      organizationId: row.organization_id,
+      endpointId,
+      type: row.type,
+      data: row.data,
+      occurredAt: row.occurred_at,
+      attemptId: row.attempt_id,
+      attemptNumber: row.attempt_number,
+      tries: row.tries,
+      url: row.url,
+      revision: row.revision,
+      secrets: row.secrets,
+    }));
+  }
+
+  /** Endpoints with due events that may be delivered now: skips from one to the next in the index. */
+  async dueLanes(limit: number): Promise<DueLane[]> {
+    const rows = await this.database.query<{ lane_key: string; due_for_ms: number }>(DUE, [limit]);
+    return rows.map((row) => ({ key: row.lane_key, dueForMs: row.due_for_ms }));
+  }
+
+  /** Drops events that have waited for three days for an endpoint which has rested for as long; returns how many. */
+  dropHeld(limit: number): Promise<number> {
+    return this.database.execute(DROP_HELD, [HELD_DAYS, limit]);
+  }
+
+  /** Removes waiting events of deleted endpoints, and endpoints that have none left; returns how many events. */
+  async purgeDeleted(limit: number): Promise<number> {
+    const events = await this.database.execute(PURGE_EVENTS, [limit]);
+    const log = await this.database.execute(PURGE_LOG, [limit]);
+    if (events === 0 && log === 0) await this.database.execute(PURGE_ENDPOINTS);
+    return events + log;
+  }
+
+  /** Removes events and attempts that are older than so many days; returns how many rows. */
+  async purgeOld(days: number, limit: number): Promise<number> {
+    const floor = oldestId(days);
+    const log = await this.database.execute(purgeOlder('webhook_delivery'), [floor, limit]);
+    return log + (await this.database.execute(purgeOlder('webhook_event'), [floor, limit]));
+  }
+
+  /** Removes replaced secrets that no longer sign. */
+  purgeSecrets(): Promise<number> {
+    return this.database.execute('delete from webhook_secret where expires_at < clock_timestamp()');
+  }
+}
+
+/** The least UUIDv7 of a moment so many days ago: ids begin with their milliseconds. */
+function oldestId(days: number): string {
+  const hex = (Date.now() - days * 86_400_000).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+
+function purgeOlder(table: 'webhook_delivery' | 'webhook_event'): string {
+  return `delete from ${table} where id = any(array(select id from ${table} where id < $1 order by id limit $2))`;
+}
+
+// $1 endpoint, $2 lane key, $3 owner, $4 attempt ids, as many as events are wanted, $5 lease seconds.
+// An event that still bears an attempt fell due because that attempt's process died: it is written down as such.
+const CLAIM = `
+with endpoint as materialized (
+  select e.url, e.revision,
+    (select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
+     from webhook_secret s
+     where s.endpoint_id = e.id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
+  from webhook_endpoint e
+  where e.id = $1 and e.active and e.disabled_reason is null and e.deleted_at is null
+    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
+      and (paused_until is null or paused_until <= clock_timestamp()))
+), due as (
+  select v.id, v.current_attempt_id, v.attempt_count, v.next_attempt_at from webhook_event v
+  where v.endpoint_id = $1 and v.status = 'pending' and v.next_attempt_at <= clock_timestamp()
+    and exists (select 1 from endpoint)
+  order by v.next_attempt_at limit cardinality($4::uuid[])
+  for update of v skip locked
+), numbered as (
+  select due.*, ($4::uuid[])[row_number() over ()] as attempt_id from due
+), claimed as (
+  update webhook_event v set attempt_count = v.attempt_count + 1, current_attempt_id = numbered.attempt_id,
+    next_attempt_at = clock_timestamp() + make_interval(secs => $5)
+  from numbered where v.id = numbered.id
+  returning v.id, v.organization_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count, v.current_attempt_id,
+    numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
+), interrupted as (
+  insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
+    next_attempt_at, created_at)
+  select lost_attempt_id, organization_id, $1, id, type, attempt_count - 1, 'failed', 'interrupted', clock_timestamp(),
+    date_trunc('milliseconds', lost_at - make_interval(secs => $5))
+  from claimed where lost_attempt_id is not null
+  on conflict (id) do nothing
+)
+select claimed.id, claimed.organization_id, claimed.type, claimed.data::text as data, claimed.occurred_at, claimed.tries,
+  claimed.attempt_count as attempt_number, claimed.current_attempt_id as attempt_id,
+  endpoint.url, endpoint.revision, endpoint.secrets
+from claimed cross join endpoint`;
+
+const LANE_HEADS = `
+with recursive lane_head as (
+  (select endpoint_id, next_attempt_at from webhook_event where status = 'pending'
+   order by endpoint_id, next_attempt_at limit 1)
+  union all
+  select next.* from lane_head cross join lateral (
+    select endpoint_id, next_attempt_at from webhook_event
+    where status = 'pending' and endpoint_id > lane_head.endpoint_id
+    order by endpoint_id, next_attempt_at limit 1) as next
+)`;
+
+// Lanes that rest are left out here, so that thousands of them do not fill the limit.
+const DUE = `${LANE_HEADS}
+select lane.key as lane_key,
+  (extract(epoch from clock_timestamp() - head.next_attempt_at) * 1000)::double precision as due_for_ms
+from lane_head head
+join webhook_endpoint e on e.id = head.endpoint_id and e.active and e.disabled_reason is null and e.deleted_at is null
+cross join lateral (select 'webhook:' || head.endpoint_id as key) lane
+where head.next_attempt_at <= clock_timestamp()
+  and not exists (select 1 from lane rest where rest.key = lane.key and rest.paused_until > clock_timestamp())
+limit $1`;
+
+const DROP_HELD = `
+delete from webhook_event where id = any(array(
+  select held.id from webhook_endpoint e cross join lateral (
+    select v.id from webhook_event v
+    where v.endpoint_id = e.id and v.status = 'pending'
+      and v.next_attempt_at < clock_timestamp() - make_interval(days => $1)
+    order by v.next_attempt_at limit $2) held
+  where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
+  limit $2))`;
+
+const PURGE_EVENTS = `
+delete from webhook_event where id = any(array(
+  select gone.id from webhook_endpoint e cross join lateral (
+    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
+    order by v.next_attempt_at limit $1) gone
+  where e.inactive_since is not null and e.deleted_at is not null
+  limit $1))`;
+
+const PURGE_LOG = `
+delete from webhook_delivery where id = any(array(
+  select gone.id from webhook_endpoint e cross join lateral (
+    select d.id from webhook_delivery d where d.endpoint_id = e.id limit $1) gone
+  where e.inactive_since is not null and e.deleted_at is not null
+  limit $1))`;
+
+// Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
+const PURGE_ENDPOINTS = `
+delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;

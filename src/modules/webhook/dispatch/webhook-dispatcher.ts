@@ -1,0 +1,184 @@
+import { Injectable, Logger } from '@nestjs/common';
+import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
+import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
+import { Counters } from '../../../platform/operations/counters.js';
+import { DeliveryClient, type DeliveryResult } from '../delivery-client.js';
+import { EndpointSecrets } from '../endpoint-secrets.js';
+import { endpointOfLane, laneKeyOf } from '../webhook-lane-key.js';
+import { deliveryBody, deliveryHeaders } from './delivery-body.js';
+import { DeliveryWindows, MOST_IN_FLIGHT, type LaneAdvice } from './delivery-window.js';
+import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
+import { OutcomesRepository, type DeliveryOutcome } from './outcomes.repository.js';
+import { retryDelayMs } from './retry-plan.js';
+
+/** A claimed event with the secrets that sign it; null where they cannot be opened. */
+export type DeliveryTask = ClaimedEvent & { signing: readonly string[] | null };
+
+// Far above what ten places can use; only the lane's holder matters here, not its pace.
+const PACE: LanePace = { ratePerSecond: 5_000, burstSeconds: 0.1 };
+const RECORD_FOR_MS = 60_000;
+/** Without its key a secret cannot be opened; the operator has to give it back, and the events wait for that. */
+const UNREADABLE_DELAY_MS = 60_000;
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+
+/** Delivers claimed events and records what came of each attempt. */
+@Injectable()
+export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
+  readonly name = 'webhook';
+  readonly maxInFlightPerLane = MOST_IN_FLIGHT;
+  private readonly logger = new Logger(WebhookDispatcher.name);
+  private readonly windows = new DeliveryWindows();
+  private readonly giveUp = new AbortController();
+  private stopping = false;
+
+  constructor(
+    private readonly dispatches: DispatchRepository,
+    private readonly outcomes: OutcomesRepository,
+    private readonly secrets: EndpointSecrets,
+    private readonly client: DeliveryClient,
+    private readonly lanes: LaneRepository,
+    private readonly counters: Counters,
+  ) {}
+
+  /** From now on claimed events that are not on the wire yet go back to the queue. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  /** Ends the deliveries in flight; their events are delivered again by another process. */
+  abort(): void {
+    this.giveUp.abort();
+  }
+
+  pace(): Promise<LanePace> {
+    return Promise.resolve(PACE);
+  }
+
+  async claim(request: ClaimRequest): Promise<DeliveryTask[]> {
+    const endpointId = endpointOfLane(request.laneKey);
+    const limit = Math.min(request.limit, this.windows.room(endpointId));
+    if (limit === 0) return [];
+    const claimed = await this.dispatches.claim({ ...request, limit });
+    // All rows of a claim bear the same secrets.
+    const signing = claimed[0] === undefined ? null : this.open(claimed[0]);
+    for (const event of claimed) this.windows.started(endpointId, event.revision);
+    return claimed.map((event) => ({ ...event, signing }));
+  }
+
+  async work(task: DeliveryTask): Promise<void> {
+    if (this.stopping || task.signing === null) {
+      this.windows.abandoned(task.endpointId);
+      await this.record({ ...emptyOutcome(task), delayMs: task.signing === null ? UNREADABLE_DELAY_MS : 0 });
+      return;
+    }
+    const body = deliveryBody(task);
+    const result = await this.client.deliver({
+      url: task.url,
+      headers: deliveryHeaders(task.id, body, task.signing, Date.now()),
+      body,
+      endpoint: task.endpointId,
+      signal: this.giveUp.signal,
+    });
+    if (this.giveUp.signal.aborted && result.kind === 'failed') {
+      this.windows.abandoned(task.endpointId);
+      await this.record(emptyOutcome(task));
+      return;
+    }
+    await this.settle(task, result);
+  }
+
+  private async settle(task: DeliveryTask, result: DeliveryResult): Promise<void> {
+    const outcome = outcomeOf(task, result);
+    this.counters.increment(`webhook_${outcome.kind}`);
+    const advice = this.windows.finished(task.endpointId, outcome.kind === 'succeeded', result.durationMs);
+    await this.advise(task, advice, result);
+    await this.record(outcome);
+  }
+
+  private async advise(task: DeliveryTask, advice: LaneAdvice, result: DeliveryResult): Promise<void> {
+    const lane = laneKeyOf(task.endpointId);
+    const asked = result.kind === 'answered' && SLOW_DOWN.has(result.status) ? result.retryAfterMs : null;
+    if (advice === 'rest') await this.quietly(this.lanes.pause(lane, 'the endpoint hangs'));
+    else if (asked !== null) await this.quietly(this.lanes.pause(lane, 'the endpoint asked to wait', asked));
+    else if (advice === 'go') await this.quietly(this.lanes.resume(lane));
+  }
+
+  private open(event: ClaimedEvent): readonly string[] | null {
+    try {
+      return event.secrets.map(({ id, sealed }) => this.secrets.open(event.organizationId, id, sealed));
+    } catch (error) {
+      this.counters.increment('webhook_secret_unreadable');
+      this.logger.error(`endpoint ${event.endpointId}: its secret cannot be opened: ${describe(error)}`);
+      return null;
+    }
+  }
+
+  /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
+  private async record(outcome: DeliveryOutcome): Promise<void> {
+    const until = performance.now() + RECORD_FOR_MS;
+    for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
+      try {
+        const { disabled } = await this.outcomes.record(outcome);
+        if (disabled !== null) {
+          this.counters.increment(`webhook_disabled_${disabled}`);
+          this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
+        }
+        return;
+      } catch (error) {
+        this.counters.increment('webhook_record_failed');
+        if (performance.now() + delayMs > until) {
+          this.logger.error(`event ${outcome.eventId}: what came of it could not be stored: ${describe(error)}`);
+          return;
+        }
+      }
+      await new Promise((resolve) => {
+        setTimeout(resolve, delayMs);
+      });
+    }
+  }
+
+  private async quietly(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.logger.warn(`after a delivery: ${describe(error)}`);
+    }
+  }
+}
+
+const SLOW_DOWN = new Set([TOO_MANY_REQUESTS, UNAVAILABLE]);
+
+/** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
+export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
+  const outcome = { ...emptyOutcome(task), durationMs: result.durationMs };
+  if (result.kind === 'failed') {
+    return { ...outcome, kind: 'failed', error: result.error, delayMs: retryDelayMs(task.tries + 1, random, null) };
+  }
+  const { status, retryAfterMs } = result;
+  if (status >= 200 && status < 300) return { ...outcome, kind: 'succeeded', httpStatus: status };
+  const delayMs = retryDelayMs(task.tries + 1, random, retryAfterMs);
+  return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs };
+}
+
+/** The event goes back to the queue, and the try does not count. */
+function emptyOutcome(task: ClaimedEvent): DeliveryOutcome {
+  return {
+    attemptId: task.attemptId,
+    eventId: task.id,
+    organizationId: task.organizationId,
+    endpointId: task.endpointId,
+    revision: task.revision,
+    eventType: task.type,
+    attempt: task.attemptNumber,
+    kind: 'released',
+    httpStatus: null,
+    error: null,
+    durationMs: 0,
+    delayMs: 0,
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,201 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type QueuedEvent } from '../deliveries.repository.js';
+import type { DeliveryPage, WebhookView } from '../webhook.service.js';
+import {
+  EVENT_TYPES,
+  WEBHOOK_EVENTS,
+  type DisabledReason,
+  type EventType,
+  type WebhookEvent,
+} from '../webhook.types.js';
+
+const DELIVERY_ID = '01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b';
+export const EXAMPLE_DELIVERY_ID = DELIVERY_ID;
+export const EXAMPLE_EVENT_ID = '01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a';
+const TIME = '2026-11-21T08:00:01.250Z';
+const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
+
+/** One attempt to deliver an event. */
+export class DeliveryResponse {
+  @ApiProperty({ format: 'uuid', example: DELIVERY_ID })
+  id!: string;
+
+  /** The same for all attempts of an event; also the header `webhook-id`. */
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_EVENT_ID })
+  event_id!: string;
+
+  @ApiProperty({ enum: EVENT_TYPES, example: 'message.status.updated' })
+  event_type!: EventType;
+
+  /** 1 for the first attempt of the event. */
+  @ApiProperty({ type: 'integer', minimum: 1, example: 1 })
+  attempt!: number;
+
+  /** `succeeded`: any 2xx within ten seconds. */
+  @ApiProperty({ enum: DELIVERY_STATUSES, example: 'failed' })
+  status!: DeliveryStatus;
+
+  /** Null where no answer came. */
+  @ApiProperty({ type: 'integer', nullable: true, example: 503 })
+  http_status!: number | null;
+
+  /** What went wrong, in a short word: `http_503`, `timeout`, `connection_refused`, `interrupted` and so on. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'http_503' })
+  error!: string | null;
+
+  @ApiProperty({ type: 'integer', nullable: true, example: 184 })
+  duration_ms!: number | null;
+
+  /** When the attempt began. */
+  @ApiProperty({ format: 'date-time', example: TIME })
+  created_at!: string;
+
+  /** When the next attempt was planned for as this one ended; null where it was the last. */
+  @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:06.420Z' })
+  next_attempt_at!: string | null;
+
+  static of(delivery: Delivery): DeliveryResponse {
+    return {
+      id: delivery.id,
+      event_id: delivery.eventId,
+      event_type: delivery.eventType,
+      attempt: delivery.attempt,
+      status: delivery.status,
+      http_status: delivery.httpStatus,
+      error: delivery.error,
+      duration_ms: delivery.durationMs,
+      created_at: delivery.createdAt.toISOString(),
+      next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+    };
+  }
+}
+
+/** The webhook of the workspace. */
+export class WebhookSettings {
+  @ApiProperty({ format: 'uri', example: 'https://shop.example.com/whatsapp/events' })
+  url!: string;
+
+  @ApiProperty({ enum: WEBHOOK_EVENTS, isArray: true, example: [...WEBHOOK_EVENTS] })
+  events!: WebhookEvent[];
+
+  @ApiProperty({ example: true })
+  active!: boolean;
+
+  /** Why deliveries stopped by themselves: `gone` after a 410, `failing` after five days without one success. */
+  @ApiProperty({ type: 'string', enum: ['gone', 'failing', null], nullable: true, example: null })
+  disabled_reason!: DisabledReason | null;
+
+  /** Since when every attempt has failed; null while they succeed. */
+  @ApiProperty({ ...nullableTime, example: null })
+  failing_since!: string | null;
+
+  /** The secret's last characters, to tell one from another. */
+  @ApiProperty({ example: 'whsec_...r9A=' })
+  secret_hint!: string;
+
+  /** Until then deliveries are signed with the replaced secret as well; null where there is none. */
+  @ApiProperty({ ...nullableTime, example: null })
+  previous_secret_expires_at!: string | null;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T07:30:00.000Z' })
+  created_at!: string;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T07:30:00.000Z' })
+  updated_at!: string;
+
+  /** The last 50 attempts, newest first. */
+  @ApiProperty({ type: [DeliveryResponse] })
+  recent_deliveries!: DeliveryResponse[];
+}
+
+export class WebhookSettingsWithSecret extends WebhookSettings {
+  /** Signs every delivery (Standard Webhooks). Only in the answer that made it: keep it. */
+  @ApiPropertyOptional({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' })
+  secret?: string;
+}
+
+export class WebhookResponse {
+  @ApiProperty({ type: WebhookSettings })
+  data!: WebhookSettings;
+}
+
+export class WebhookWithSecretResponse {
+  @ApiProperty({ type: WebhookSettingsWithSecret })
+  data!: WebhookSettingsWithSecret;
+
+  static of({ endpoint, recent, secret }: WebhookView): WebhookWithSecretResponse {
+    return {
+      data: {
+        url: endpoint.url,
+        events: endpoint.events,
+        active: endpoint.active,
+        disabled_reason: endpoint.disabledReason,
+        failing_since: endpoint.failingSince?.toISOString() ?? null,
+        ...(secret === null ? {} : { secret }),
+        secret_hint: `whsec_...${endpoint.secretHint}`,
+        previous_secret_expires_at: endpoint.previousSecretExpiresAt?.toISOString() ?? null,
+        created_at: endpoint.createdAt.toISOString(),
+        updated_at: endpoint.updatedAt.toISOString(),
+        recent_deliveries: recent.map((delivery) => DeliveryResponse.of(delivery)),
+      },
+    };
+  }
+}
+
+/** An event in line. */
+export class QueuedEventData {
+  /** Find its attempts by it in GET /webhook/deliveries; also the header `webhook-id`. */
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_EVENT_ID })
+  event_id!: string;
+
+  @ApiProperty({ enum: EVENT_TYPES, example: 'webhook.test' })
+  event_type!: EventType;
+
+  /** `held`: the webhook is paused or disabled, and the event waits for it, three days at the most. */
+  @ApiProperty({ enum: ['queued', 'held'], example: 'queued' })
+  status!: 'queued' | 'held';
+
+  @ApiProperty({ format: 'date-time', example: TIME })
+  created_at!: string;
+}
+
+export class QueuedEventResponse {
+  @ApiProperty({ type: QueuedEventData })
+  data!: QueuedEventData;
+
+  static of(event: QueuedEvent): QueuedEventResponse {
+    return {
+      data: {
+        event_id: event.id,
+        event_type: event.type,
+        status: event.held ? 'held' : 'queued',
+        created_at: event.occurredAt.toISOString(),
+      },
+    };
+  }
+}
+
+export class DeliveriesPagination {
+  /** Pass it as `before` for the next page; null on the last one. */
+  @ApiProperty({ ...nullableTime, example: TIME })
+  next_before!: string | null;
+
+  /** Pass it as `before_id` together with `before`. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: DELIVERY_ID })
+  next_before_id!: string | null;
+}
+
+export class DeliveriesResponse {
+  @ApiProperty({ type: [DeliveryResponse] })
+  data!: DeliveryResponse[];
+
+  @ApiProperty({ type: DeliveriesPagination })
+  pagination!: DeliveriesPagination;
+
+  static of({ deliveries, next }: DeliveryPage): DeliveriesResponse {
+    return {
+      data: deliveries.map((delivery) => DeliveryResponse.of(delivery)),
+      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
+    };
+  }
+}

@@ -1,0 +1,111 @@
+import { InjectQueue } from '@nestjs/bullmq';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import { Slots } from '../../../common/slots.js';
+import { Config } from '../../../platform/config/config.js';
+import { Database } from '../../../platform/database/database.js';
+import { DueSweep } from '../../../platform/lanes/due-sweep.js';
+import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
+import { LaneRunner, type DrainResult } from '../../../platform/lanes/lane-runner.js';
+import { LANE_OWNER } from '../../../platform/lanes/lane-tokens.js';
+import { LaneWaker, type DrainJob } from '../../../platform/lanes/lane-waker.js';
+import { Sweeps } from '../../../platform/lanes/sweeps.js';
+import { Counters } from '../../../platform/operations/counters.js';
+import { DeliveryClient } from '../delivery-client.js';
+import { DispatchRepository } from '../dispatch/dispatch.repository.js';
+import { WebhookDispatcher, type DeliveryTask } from '../dispatch/webhook-dispatcher.js';
+import { laneKeyOf } from '../webhook-lane-key.js';
+
+export const WEBHOOK_QUEUE = 'webhook';
+
+const PURGE_EVERY_MS = 60_000;
+const PURGE_BATCH = 5_000;
+/** A drain may wait for slow answers so long before it costs the queue another job; less than a lane's hold lasts. */
+const QUANTUM_MS = 3_000;
+/** Deliveries in flight get so much of the stop's time to end by themselves. */
+const STOP_PART = 0.3;
+
+/** The lanes of deliveries, one an endpoint: waking, draining, sweeping. */
+@Injectable()
+export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger(WebhookLane.name);
+  private readonly runner: LaneRunner<DeliveryTask>;
+  private readonly waker: LaneWaker;
+
+  constructor(
+    private readonly dispatches: DispatchRepository,
+    lanes: LaneRepository,
+    private readonly dispatcher: WebhookDispatcher,
+    private readonly client: DeliveryClient,
+    private readonly database: Database,
+    private readonly sweeps: Sweeps,
+    @InjectQueue(WEBHOOK_QUEUE) queue: Queue<DrainJob>,
+    @Inject(LANE_OWNER) owner: string,
+    private readonly counters: Counters,
+    private readonly config: Config,
+  ) {
+    this.runner = new LaneRunner({
+      handler: dispatcher,
+      lanes,
+      // Places of their own: endpoints that hang must not keep messages from being sent.
+      slots: new Slots(config.webhook.maxInFlight),
+      owner,
+      quantumMs: QUANTUM_MS,
+      onError: (message, error) => {
+        counters.increment('webhook_drain_failed');
+        this.logger.error(message, error instanceof Error ? error.stack : undefined);
+      },
+    });
+    this.waker = new LaneWaker(queue, counters, (laneKey) => this.runner.touch(laneKey));
+  }
+
+  onModuleInit(): void {
+    const due = (limit: number) => this.dispatches.dueLanes(limit);
+    this.sweeps.add(new DueSweep('webhook_due', this.database, this.waker, due));
+    this.sweeps.add({ name: 'webhook_purge', everyMs: PURGE_EVERY_MS, run: (signal) => this.purge(signal) });
+  }
+
+  /** Tells the workers that an endpoint has events to deliver. */
+  wake(endpointId: string): void {
+    this.waker.wake(laneKeyOf(endpointId));
+  }
+
+  /** Drains one lane for its quantum; events that are left wait behind everybody else's. */
+  async drain(laneKey: string): Promise<DrainResult> {
+    const result = await this.runner.drain(laneKey);
+    if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(laneKey);
+    return result;
+  }
+
+  /** Gives deliveries in flight a moment to end, then ends them: they are made again, elsewhere or after the start. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.dispatcher.stop();
+    const stopMs = this.config.process.shutdownTimeoutMs;
+    let left = await this.runner.stop(stopMs * STOP_PART);
+    if (left > 0) {
+      this.dispatcher.abort();
+      left = await this.runner.stop(stopMs * STOP_PART);
+    }
+    if (left > 0) this.logger.warn(`${left} deliveries had no answer when Herald stopped; they will be repeated`);
+    await this.client.close();
+  }
+
+  private async purge(signal: AbortSignal): Promise<number> {
+    const held = await this.inBatches(signal, () => this.dispatches.dropHeld(PURGE_BATCH));
+    this.counters.increment('webhook_events_dropped', held);
+    const deleted = await this.inBatches(signal, () => this.dispatches.purgeDeleted(PURGE_BATCH));
+    const days = this.config.webhook.retentionDays;
+    const old = await this.inBatches(signal, () => this.dispatches.purgeOld(days, PURGE_BATCH));
+    return held + deleted + old + (await this.dispatches.purgeSecrets());
+  }
+
+  private async inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<number> {
+    let total = 0;
+    while (!signal.aborted) {
+      const done = await work();
+      total += done;
+      if (done < PURGE_BATCH) break;
+    }
+    return total;
+  }
+}

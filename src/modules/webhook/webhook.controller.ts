@@ -1,0 +1,141 @@
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
+import { RequireScope } from '../../platform/access/require-scope.decorator.js';
+import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
+import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { ConfigureWebhookRequest } from './dto/configure-webhook.request.js';
+import { deliveryFilterOf, ListDeliveriesRequest } from './dto/list-deliveries.request.js';
+import {
+  DeliveriesResponse,
+  EXAMPLE_DELIVERY_ID,
+  QueuedEventResponse,
+  WebhookResponse,
+  WebhookWithSecretResponse,
+} from './dto/webhook.response.js';
+import { webhookErrors } from './webhook.errors.js';
+import { WebhookService } from './webhook.service.js';
+
+@ApiTags('Webhook')
+@Controller('webhook')
+export class WebhookController {
+  constructor(private readonly webhook: WebhookService) {}
+
+  /**
+   * Read the webhook and its recent deliveries
+   *
+   * @remarks The signing secret is not shown; `secret_hint` tells one from another.
+   */
+  @Get()
+  @RequireScope('webhooks:read')
+  @ApiOkResponse({ type: WebhookResponse, description: 'The webhook.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND')
+  async get(@CurrentCaller() caller: Caller): Promise<WebhookResponse> {
+    return WebhookWithSecretResponse.of(await this.webhook.get(caller.organizationId));
+  }
+
+  /**
+   * Set the webhook
+   *
+   * @remarks A workspace has one webhook. The first call makes it, and its answer alone bears the signing `secret`;
+   * later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again after
+   * any call with `active: true`, and what waited for it goes out.
+   *
+   * Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
+   * body. Any 2xx within ten seconds is success. Otherwise the event comes again after 5 s, 30 s, 2 min, 10 min, 30 min,
+   * 2 h, 5 h, 10 h and 10 h, each ±20 %, or after the time in `Retry-After` where that is longer, up to an hour. Answer
+   * 410 to be disabled at once; five days without one success disable the webhook as well. Redirects are not followed.
+   * The same event may come twice, and events may overtake each other: compare `id` and `data.sequence`.
+   */
+  @Put()
+  @RequireScope('webhooks:write')
+  @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook, with `secret` where it is new.' })
+  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED')
+  async put(
+    @CurrentCaller() caller: Caller,
+    @Body() body: ConfigureWebhookRequest,
+  ): Promise<WebhookWithSecretResponse> {
+    const { url, events, active = true } = body;
+    const settings = { url, events: events === undefined ? null : [...new Set(events)], active };
+    return WebhookWithSecretResponse.of(await this.webhook.put(caller.organizationId, settings));
+  }
+
+  /**
+   * Delete the webhook
+   *
+   * @remarks Events that wait are dropped. A webhook set later has a new secret.
+   */
+  @Delete()
+  @HttpCode(204)
+  @RequireScope('webhooks:write')
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND')
+  async remove(@CurrentCaller() caller: Caller): Promise<void> {
+    await this.webhook.remove(caller.organizationId);
+  }
+
+  /**
+   * Send a test event
+   *
+   * @remarks A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds the
+   * webhook has chosen. Find what came of it by `event_id` in GET /webhook/deliveries.
+   */
+  @Post('test')
+  @HttpCode(202)
+  @RequireScope('webhooks:write')
+  @ApiAcceptedResponse({ type: QueuedEventResponse, description: 'Queued.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND')
+  async test(@CurrentCaller() caller: Caller): Promise<QueuedEventResponse> {
+    return QueuedEventResponse.of(await this.webhook.sendTest(caller.organizationId));
+  }
+
+  /**
+   * Replace the signing secret
+   *
+   * @remarks The answer alone bears the new `secret`. For 24 hours every delivery is signed with the replaced secret as
+   * well, so that you can change over without losing one.
+   */
+  @Post('rotate-secret')
+  @HttpCode(200)
+  @RequireScope('webhooks:write')
+  @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook with its new `secret`.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND')
+  async rotateSecret(@CurrentCaller() caller: Caller): Promise<WebhookWithSecretResponse> {
+    return WebhookWithSecretResponse.of(await this.webhook.rotateSecret(caller.organizationId));
+  }
+
+  /**
+   * List delivery attempts
+   *
+   * @remarks Newest first. For the next page pass `next_before` and `next_before_id` of the answer as `before` and
+   * `before_id`; both are null on the last page. Attempts are kept for 30 days, unless the installation says otherwise.
+   */
+  @Get('deliveries')
+  @RequireScope('webhooks:read')
+  @ApiOkResponse({ type: DeliveriesResponse, description: 'One page.' })
+  @ApiErrors('WEBHOOK_NOT_FOUND')
+  async deliveries(
+    @CurrentCaller() caller: Caller,
+    @Query() query: ListDeliveriesRequest,
+  ): Promise<DeliveriesResponse> {
+    return DeliveriesResponse.of(await this.webhook.listDeliveries(caller.organizationId, deliveryFilterOf(query)));
+  }
+
+  /**
+   * Deliver an event again
+   *
+   * @remarks Queues the event of this delivery attempt once more, under the same `id` and with all its attempts, whether
+   * it was delivered, exhausted or still waits for its next attempt.
+   */
+  @Post('deliveries/:id/replay')
+  @HttpCode(202)
+  @RequireScope('webhooks:write')
+  @ApiAcceptedResponse({ type: QueuedEventResponse, description: 'Queued.' })
+  @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
+  async replay(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id', { malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND, example: EXAMPLE_DELIVERY_ID }) id: string,
+  ): Promise<QueuedEventResponse> {
+    return QueuedEventResponse.of(await this.webhook.replay(caller.organizationId, id));
+  }
+}

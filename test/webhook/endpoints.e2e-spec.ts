@@ -1,0 +1,170 @@
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { startWebhookApp, subscriber } from './fixture.js';
+import { Receiver, verify } from './receiver.js';
+
+let test: TestApp;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [test, receiver] = await Promise.all([startWebhookApp(), Receiver.start()]);
+});
+afterAll(async () => {
+  await test?.stop();
+  await receiver?.stop();
+});
+
+describe('PUT /webhook', () => {
+  it('makes the webhook with a secret, and shows it again without', async () => {
+    const { api } = await subscriber(test);
+    const made = await api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url() } });
+    expect(made.status).toBe(200);
+    const { secret, ...settings } = made.body.data;
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(settings).toEqual({
+      url: receiver.url(),
+      events: ['message.received', 'message.status.updated'],
+      active: true,
+      disabled_reason: null,
+      failing_since: null,
+      secret_hint: `whsec_...${(secret as string).slice(-4)}`,
+      previous_secret_expires_at: null,
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      recent_deliveries: [],
+    });
+    const read = await api.get('/webhook');
+    expect(read.status).toBe(200);
+    expect(read.body.data).toEqual(settings);
+  });
+
+  it('changes it and keeps the secret and, where they are left out, the kinds', async () => {
+    const { api, configure } = await subscriber(test);
+    const { secret } = await configure({ url: receiver.url(), events: ['message.received'] });
+    const changed = await configure({ url: receiver.url('/other'), active: false });
+    expect(changed).not.toHaveProperty('secret');
+    expect(changed).toMatchObject({ url: receiver.url('/other'), events: ['message.received'], active: false });
+    expect(changed.secret_hint).toBe(`whsec_...${secret.slice(-4)}`);
+    const again = await configure({ url: receiver.url('/other'), events: ['message.status.updated'] });
+    expect(again).toMatchObject({ events: ['message.status.updated'], active: true });
+    const { event_id: id } = (await api.post('/webhook/test')).body.data;
+    const delivery = await waitFor(() => receiver.of(id as string)[0]);
+    expect(delivery.path).toBe('/other');
+    expect(verify(secret, delivery).id).toBe(id);
+  });
+
+  it('makes one webhook with one secret of twenty calls at once', async () => {
+    const { api } = await subscriber(test);
+    const urls = Array.from({ length: 20 }, (_, n) => receiver.url(`/at-once/${n}`));
+    const answers = await Promise.all(
+      urls.map((url) => api.request({ method: 'PUT', path: '/webhook', body: { url } })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(urls.map(() => 200));
+    expect(answers.filter(({ body }) => body.data.secret !== undefined)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.data.secret_hint as string)).size).toBe(1);
+  });
+
+  it.each([
+    [{}, 'url'],
+    [{ url: 7 }, 'url'],
+    [{ url: 'shop.example.com/hook' }, 'url'],
+    [{ url: 'https://' }, 'url'],
+    [{ url: 'https://shop.example.com', events: [] }, 'events'],
+    [{ url: 'https://shop.example.com', events: ['message.sent'] }, 'events'],
+    [{ url: 'https://shop.example.com', events: null }, 'events'],
+    [{ url: 'https://shop.example.com', active: 'yes' }, 'active'],
+    [{ url: 'https://shop.example.com', secret: 'mine' }, 'secret'],
+  ])('refuses %j', async (body, field) => {
+    const { api } = await subscriber(test);
+    const response = await api.request({ method: 'PUT', path: '/webhook', body });
+    expect(response.status).toBe(400);
+    expect(response.body.error.code).toBe('INVALID_REQUEST');
+    expect(response.body.error.details?.[0]?.field).toMatch(new RegExp(`^${field}`));
+    expect((await api.get('/webhook')).status).toBe(404);
+  });
+
+  it('refuses a name that leads nowhere, but lets a webhook be paused whose name has died', async () => {
+    const { api, configure, organizationId } = await subscriber(test);
+    const gone = 'http://no-such-host.invalid/hook';
+    const refused = await api.request({ method: 'PUT', path: '/webhook', body: { url: gone } });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error).toMatchObject({ code: 'WEBHOOK_URL_NOT_ALLOWED', reason: 'unresolvable' });
+    await configure({ url: receiver.url() });
+    await test.database.execute('update webhook_endpoint set url = $2 where organization_id = $1', [
+      organizationId,
+      gone,
+    ]);
+    expect(await configure({ url: gone, active: false })).toMatchObject({ url: gone, active: false });
+  });
+});
+
+describe('without a webhook', () => {
+  it.each([
+    ['GET', '/webhook'],
+    ['DELETE', '/webhook'],
+    ['POST', '/webhook/test'],
+    ['POST', '/webhook/rotate-secret'],
+    ['GET', '/webhook/deliveries'],
+  ])('%s %s answers 404', async (method, path) => {
+    const { api } = await subscriber(test);
+    const response = await api.request({ method, path });
+    expect([response.status, response.body.error.code]).toEqual([404, 'WEBHOOK_NOT_FOUND']);
+  });
+});
+
+describe('scopes', () => {
+  it.each([
+    ['GET', '/webhook', 'webhooks:read'],
+    ['GET', '/webhook/deliveries', 'webhooks:read'],
+    ['PUT', '/webhook', 'webhooks:write'],
+    ['DELETE', '/webhook', 'webhooks:write'],
+    ['POST', '/webhook/test', 'webhooks:write'],
+    ['POST', '/webhook/rotate-secret', 'webhooks:write'],
+    ['POST', '/webhook/deliveries/01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b/replay', 'webhooks:write'],
+  ])('%s %s needs %s', async (method, path, scope) => {
+    const { id: organizationId } = await test.factories.workspace();
+    const others = ['webhooks:read', 'webhooks:write', 'messages:read'].filter((other) => other !== scope);
+    const { text } = await test.factories.apiKey({ organizationId, scopes: others });
+    const response = await test.api.as(text).request({ method, path });
+    expect(response.status).toBe(403);
+    expect(response.body.error).toMatchObject({ code: 'SCOPE_REQUIRED', required_scope: scope });
+  });
+});
+
+describe('DELETE /webhook', () => {
+  it('deletes it with what waits for it; a new one has a new secret and none of the old deliveries', async () => {
+    const { api, configure, emit } = await subscriber(test);
+    const { secret } = await configure({ url: receiver.url('/deleted'), active: false });
+    const [waiting] = await emit();
+    const removed = await api.request({ method: 'DELETE', path: '/webhook' });
+    expect([removed.status, removed.body]).toEqual([204, null]);
+    expect((await api.get('/webhook')).status).toBe(404);
+    expect((await api.request({ method: 'DELETE', path: '/webhook' })).status).toBe(404);
+
+    const made = await configure({ url: receiver.url('/deleted') });
+    expect(made.secret).toBeDefined();
+    expect(made.secret).not.toBe(secret);
+    const [fresh] = await emit();
+    await waitFor(() => receiver.of(fresh ?? '')[0]);
+    expect(receiver.of(waiting ?? '')).toEqual([]);
+    expect(verify(made.secret, receiver.of(fresh ?? '')[0] ?? fail()).type).toBe('message.status.updated');
+  });
+});
+
+describe('workspaces', () => {
+  it('see nothing of each other', async () => {
+    const [ours, theirs] = await Promise.all([subscriber(test), subscriber(test)]);
+    await ours.configure({ url: receiver.url('/ours') });
+    const { event_id: id } = (await ours.api.post('/webhook/test')).body.data;
+    await waitFor(() => receiver.of(id as string)[0]);
+    const delivery = await waitFor(async () => (await ours.api.get('/webhook')).body.data.recent_deliveries[0]);
+    await theirs.configure({ url: receiver.url('/theirs') });
+    expect((await theirs.api.get('/webhook/deliveries')).body.data).toEqual([]);
+    const replayed = await theirs.api.post(`/webhook/deliveries/${delivery.id}/replay`);
+    expect([replayed.status, replayed.body.error.code]).toEqual([404, 'WEBHOOK_DELIVERY_NOT_FOUND']);
+  });
+});
+
+function fail(): never {
+  throw new Error('nothing was received');
+}

@@ -1,0 +1,90 @@
+import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
+import { WebhookService } from '../../src/modules/webhook/webhook.service.js';
+import { newId } from '../../src/common/ids.js';
+import type { Database } from '../../src/platform/database/database.js';
+import type { ApiClient } from '../support/api-client.js';
+import { startTestApp, type TestApp, type TestAppOptions } from '../support/test-app.js';
+
+export const OPEN_TARGETS = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
+
+/** The application with webhooks that may point to this machine. */
+export function startWebhookApp(options: TestAppOptions = {}): Promise<TestApp> {
+  return startTestApp({ roles: ['api', 'worker'], ...options, env: { ...OPEN_TARGETS, ...options.env } });
+}
+
+export interface Subscriber {
+  organizationId: string;
+  api: ApiClient;
+  /** PUT /webhook, which must succeed; returns its data. */
+  configure(settings: Record<string, unknown>): Promise<Record<string, unknown> & { secret: string }>;
+  /** Writes events as a change of messages does, and wakes; returns their ids. */
+  emit(count?: number, type?: string): Promise<string[]>;
+}
+
+export async function subscriber(test: TestApp): Promise<Subscriber> {
+  const { id: organizationId } = await test.factories.workspace();
+  const { text } = await test.factories.apiKey({ organizationId });
+  const api = test.api.as(text);
+  return {
+    organizationId,
+    api,
+    configure: async (settings) => {
+      const response = await api.request({ method: 'PUT', path: '/webhook', body: settings });
+      if (response.status !== 200) throw new Error(`PUT /webhook: ${response.status} ${JSON.stringify(response.body)}`);
+      return response.body.data as Record<string, unknown> & { secret: string };
+    },
+    emit: async (count = 1, type = 'message.status.updated') => {
+      const ids = await insertEvents(test.database, [{ organizationId, count, type }]);
+      test.app.get(WebhookService).wake([organizationId]);
+      return ids;
+    },
+  };
+}
+
+export interface EventBatch {
+  organizationId: string;
+  count: number;
+  type?: string;
+}
+
+/** Writes events in one statement, as a change of messages does. */
+export async function insertEvents(database: Database, batches: readonly EventBatch[]): Promise<string[]> {
+  const source = `(select b."organizationId" as organization_id, coalesce(b.type, 'message.status.updated') as event_type,
+      jsonb_build_object('message_id', $2::uuid, 'status', 'sent', 'sequence', n, 'note', 'größe ✓') as event_data,
+      clock_timestamp() as occurred_at
+    from json_to_recordset($1) as b ("organizationId" uuid, count integer, type text), generate_series(1, b.count) n)`;
+  const rows = await database.query<{ id: string }>(`${insertWebhookEvents(source)} returning webhook_event.id`, [
+    JSON.stringify(batches),
+    newId(),
+  ]);
+  return rows.map((row) => row.id);
+}
+
+/** Makes events that wait for their next attempt due now; the database's clock is the only one. */
+export async function makeDue(database: Database, organizationId: string): Promise<void> {
+  await database.execute(
+    `update webhook_event set next_attempt_at = clock_timestamp()
+     where organization_id = $1 and status = 'pending' and current_attempt_id is null`,
+    [organizationId],
+  );
+}
+
+export interface EventState {
+  id: string;
+  status: string;
+  tries: number;
+  attempt_count: number;
+  next_attempt_at: Date | null;
+  wait_ms: number | null;
+}
+
+export async function eventState(database: Database, id: string): Promise<EventState> {
+  const [row] = await database.query<EventState & { id: string }>(
+    `select id, status, tries, attempt_count, next_attempt_at,
+       (extract(epoch from next_attempt_at - clock_timestamp()) * 1000)::double precision as wait_ms
+     from webhook_event where id = $1`,
+    [id],
+  );
+  if (row === undefined) throw new Error(`there is no event ${id}`);
+  return row;
+}
