@@ -13,6 +13,9 @@ export class MessageEvents1764500000000 implements MigrationInterface {
   }
 }
 
-const UP: readonly string[] = [];
+const UP: readonly string[] = [
+  // Becomes `data.sequence` of the message's next event; counted whether or not anybody listens.
+  'alter table message add column event_count integer not null default 0',
+];
 
-const DOWN: readonly string[] = [];
+const DOWN: readonly string[] = ['alter table message drop column event_count'];

@@ -140,7 +140,7 @@ describe('401, 402, 403', () => {
 });
 
 describe('409', () => {
-  it.each(['pending', 'disconnected', 'restricted'] as const)('when the number is %s', async (status) => {
+  it.each(['pending', 'disconnected'] as const)('when the number is %s', async (status) => {
     const connection = await connectionAtSimulator(test, workspace.organizationId, { status });
     const { phone } = await test.factories.conversation({ connection });
     const response = await workspace.send(phone, { body: { connection_id: connection.id } });

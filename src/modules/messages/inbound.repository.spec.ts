@@ -3,6 +3,10 @@ import { newId } from '../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
+import { eventsOf, listenFor } from '../../../test/support/webhook-events.js';
+import { MediaRepository } from '../media/media.repository.js';
+import type { MediaService } from '../media/media.service.js';
+import { storable } from '../media/pending-media.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { InboundRepository } from './inbound.repository.js';
 import type { InboundReport } from './messages.types.js';
@@ -11,6 +15,7 @@ import type { InboundReport } from './messages.types.js';
 const STARTED = Math.floor(Date.now() / 1_000);
 
 let opened: OpenTestDatabase;
+let media: MediaService;
 let inbound: InboundRepository;
 let conversations: ConversationsRepository;
 let factories: Factories;
@@ -18,7 +23,12 @@ let connection: ConnectionRow;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  inbound = new InboundRepository(opened.database);
+  const files = new MediaRepository(opened.database);
+  // All that storing a message asks of the files.
+  media = {
+    createPending: (items, statements) => files.insertPending(items.map(storable), statements),
+  } as Pick<MediaService, 'createPending'> as MediaService;
+  inbound = new InboundRepository(opened.database, media);
   conversations = new ConversationsRepository(opened.database);
   factories = new Factories(opened.database);
 });
@@ -99,7 +109,7 @@ describe('an inbound message', () => {
   });
 
   it('is stored once, however often and however parallel it comes; repeats find the first one’s id', async () => {
-    const repositories = Array.from({ length: 4 }, () => new InboundRepository(opened.database));
+    const repositories = Array.from({ length: 4 }, () => new InboundRepository(opened.database, media));
     const reports = Array.from({ length: 25 }, () => report({ from: testPhone() }));
     const results = await Promise.all(
       repositories.flatMap((repository, n) => {
@@ -214,6 +224,111 @@ describe('a reply', () => {
     await inbound.receive(report({ contextMessageId: theirs.metaMessageId }));
     await inbound.receive(report({ contextMessageId: 'wamid.nowhere' }));
     expect((await stored()).map((row) => row.reply_to_message_id)).toEqual([null, null]);
+  });
+});
+
+describe('a file', () => {
+  const image = { id: '1003', mime_type: 'image/jpeg', sha256: 'SfInY0gGKTsJlUWbwxC1k+FAD0FZHvzwfpvO0zX0GUI=' };
+  const files = () =>
+    opened.database.query('select * from media_object where connection_id = $1 order by id', [connection.id]);
+
+  it('of a message waits to be fetched, made with it', async () => {
+    const received = await inbound.receive(report({ type: 'image', content: image, body: null }));
+    expect(received).toMatchObject({ created: true, hasFile: true });
+    const [file, ...others] = await files();
+    expect(others).toEqual([]);
+    expect(file).toMatchObject({
+      status: 'pending',
+      direction: 'inbound',
+      type: 'image',
+      mime_type: 'image/jpeg',
+      platform_media_id: '1003',
+      organization_id: connection.organizationId,
+      voice: false,
+    });
+    expect(await stored()).toEqual([expect.objectContaining({ media_object_id: file?.id })]);
+  });
+
+  it.each([
+    ['audio', { id: '7', voice: true }, { type: 'audio', voice: true }],
+    ['document', { id: 8, filename: 'bill.pdf' }, { type: 'document', filename: 'bill.pdf', platform_media_id: '8' }],
+    ['sticker', { id: '9', animated: true }, { type: 'sticker' }],
+    ['video', { id: '10' }, { type: 'video' }],
+  ])('of the type %s is told apart: %j', async (type, content, expected) => {
+    await inbound.receive(report({ type, content, body: null }));
+    expect(await files()).toEqual([expect.objectContaining(expected)]);
+  });
+
+  it.each([
+    ['text', { id: '1' }],
+    ['image', {}],
+    ['image', { id: '' }],
+    ['image', { id: { a: 1 } }],
+    ['contacts', { contacts: [] }],
+  ])('is there for files only: %s %j', async (type, content) => {
+    expect(await inbound.receive(report({ type, content }))).toMatchObject({ created: true, hasFile: false });
+    expect(await files()).toEqual([]);
+    expect(await stored()).toEqual([expect.objectContaining({ media_object_id: null })]);
+  });
+
+  it('is made once, however often and however parallel its message comes', async () => {
+    const repositories = Array.from({ length: 4 }, () => new InboundRepository(opened.database, media));
+    const reports = Array.from({ length: 10 }, (_, n) => report({ type: 'image', content: { id: String(n) } }));
+    await Promise.all(
+      repositories.flatMap((repository) => [...reports, ...reports].map((each) => repository.receive(each))),
+    );
+    const ids = (await files()).map((file) => file.id);
+    expect(ids).toHaveLength(10);
+    expect((await stored()).map((row) => row.media_object_id).sort()).toEqual(ids);
+  });
+});
+
+describe('an event', () => {
+  beforeEach(() => listenFor(opened.database, connection.organizationId));
+
+  it('tells of a message as the contract has it, once', async () => {
+    const ours = await factories.message({ connection, status: 'read' });
+    const given = report({
+      type: 'image',
+      content: { id: '5', caption: 'see' },
+      body: 'see',
+      userId: 'BR.7',
+      contextMessageId: ours.metaMessageId,
+    });
+    const [{ messageId }] = await Promise.all([inbound.receive(given), inbound.receive(given)]);
+    await inbound.receive(given);
+    const row = (await stored()).find(({ id }) => id === messageId) as Record<string, unknown> & { created_at: Date };
+    const [event, ...others] = await eventsOf(opened.database, messageId);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ type: 'message.received', occurred_at: row.created_at });
+    expect(event?.data).toEqual({
+      message: {
+        id: messageId,
+        connection_id: connection.id,
+        conversation_id: row.conversation_id,
+        direction: 'inbound',
+        from: '5511988887777',
+        to: connection.phoneNumber,
+        type: 'image',
+        body: 'see',
+        status: 'received',
+        failure_category: null,
+        client_message_id: null,
+        meta_message_id: given.metaMessageId,
+        reply_to_message_id: ours.id,
+        media_object_id: row.media_object_id,
+        created_at: row.created_at.toISOString(),
+      },
+      contact: { phone: '5511988887777', user_id: 'BR.7', name: 'Ana' },
+      content: { id: '5', caption: 'see' },
+      sequence: 1,
+    });
+  });
+
+  it('of nobody has an empty contact', async () => {
+    const { messageId } = await inbound.receive(report({ from: null, userId: null, type: 'system' }));
+    const [event] = await eventsOf(opened.database, messageId);
+    expect(event?.data).toMatchObject({ contact: { phone: null, user_id: null, name: null } });
   });
 });
 

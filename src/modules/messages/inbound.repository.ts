@@ -2,17 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import { MediaService } from '../media/media.service.js';
+import type { PendingMedia } from '../media/media.types.js';
 import type { Sighting } from './conversation-book.js';
 import { enterSightings } from './conversation-register.js';
+import { pendingFileOf } from './inbound-files.js';
+import { insertReceivedEvents } from './message-event-sql.js';
 import type { InboundReport } from './messages.types.js';
 
 export interface ReceivedMessage {
   messageId: string;
   /** False where the platform had handed this message over before. */
   created: boolean;
+  /** It bears a file, which waits to be fetched. */
+  hasFile: boolean;
 }
 
-type NewInbound = InboundReport & { id: string };
+type NewInbound = InboundReport & { id: string; file: PendingMedia | null };
 
 interface StoredRow {
   id: string;
@@ -20,12 +26,18 @@ interface StoredRow {
   meta_message_id: string;
 }
 
-/** Makes customers' messages durable, each exactly once, many in one transaction with their conversations. */
+/**
+ * Makes customers' messages durable, each exactly once, many in one transaction with their conversations, the files
+ * that are to be fetched and the events that tell of them.
+ */
 @Injectable()
 export class InboundRepository {
   private readonly batches: GroupCommit<InboundReport, ReceivedMessage>;
 
-  constructor(database: Database) {
+  constructor(
+    database: Database,
+    private readonly media: MediaService,
+  ) {
     this.batches = new GroupCommit(database, {
       name: 'inbound',
       maxWaiting: 100_000,
@@ -48,7 +60,7 @@ export class InboundRepository {
     for (const report of reports) {
       const key = keyOf(report);
       // Ids are given in the order of arrival, which is the order of the journal within a millisecond.
-      if (!byKey.has(key)) byKey.set(key, { ...report, id: newId() });
+      if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
     }
     const ids = await this.read([...byKey.values()], statements);
     // In the order of the index: two batches that share messages then never wait for each other in a ring.
@@ -68,7 +80,8 @@ export class InboundRepository {
       const key = keyOf(report);
       const messageId = ids.get(key);
       if (messageId === undefined) throw new Error('an inbound message that conflicted has no row');
-      return { messageId, created: created.delete(key) };
+      const hasFile = byKey.get(key)?.file !== null;
+      return { messageId, created: created.delete(key), hasFile };
     });
   }
 
@@ -90,12 +103,17 @@ export class InboundRepository {
     const rows = messages.map((message, index) => ({
       ...message,
       conversationId: conversationIds[index],
+      mediaObjectId: message.file?.id ?? null,
+      file: undefined,
       replyToMessageId:
         message.contextMessageId === null
           ? null
           : inBatch.get(keyOf({ ...message, metaMessageId: message.contextMessageId })),
     }));
-    return idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(rows)]));
+    const created = idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(rows)]));
+    const files = messages.flatMap((message) => (created.has(keyOf(message)) ? (message.file ?? []) : []));
+    if (files.length > 0) await this.media.createPending(files, statements);
+    return created;
   }
 }
 
@@ -128,19 +146,24 @@ join message m on m.connection_id = k.connection_id and m.meta_message_id = k.me
 where m.direction = 'inbound'`;
 
 const INSERT = `
-insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body,
-  content, reply_to_message_id, status, meta_message_id, created_at)
-select i.id, i."organizationId", i."connectionId", i."conversationId", 'inbound', i.type, i."businessNumber", i."from",
-  i.body, i.content,
-  case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
-    (select m.id from message_attempt a join message m on m.id = a.message_id
-     where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
-    (select m.id from message m where m.connection_id = i."connectionId" and m.meta_message_id = i."contextMessageId"
-     and m.direction = 'inbound')) end,
-  'received', i."metaMessageId", now.at
-from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid, type text,
-  "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text, "replyToMessageId" uuid,
-  "metaMessageId" text)
-cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
-on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
-returning id, connection_id, meta_message_id`;
+with created as (
+  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body,
+    content, reply_to_message_id, media_object_id, status, meta_message_id, created_at, event_count)
+  select i.id, i."organizationId", i."connectionId", i."conversationId", 'inbound', i.type, i."businessNumber",
+    i."from", i.body, i.content,
+    case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
+      (select m.id from message_attempt a join message m on m.id = a.message_id
+       where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
+      (select m.id from message m where m.connection_id = i."connectionId"
+       and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end,
+    i."mediaObjectId", 'received', i."metaMessageId", now.at, 1
+  from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
+    type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text)
+  cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
+  on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
+  returning *
+), announced as (
+  ${insertReceivedEvents('created')}
+)
+select id, connection_id, meta_message_id from created`;

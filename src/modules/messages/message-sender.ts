@@ -9,6 +9,7 @@ import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
 import { buildMessageBody, isSendableType } from '../../platform/whatsapp/message-body.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
 import { ConnectionsService } from '../connections/connections.service.js';
+import { canSend } from '../connections/connections.types.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { LEASE_MS, SendRepository, type ClaimedMessage } from './send.repository.js';
@@ -50,7 +51,7 @@ export class MessageSender implements LaneHandler<SendTask> {
 
   async pace(connectionId: string): Promise<LanePace | null> {
     const connection = await this.connections.forSending(connectionId);
-    if (connection === null || connection.status !== 'connected') return null;
+    if (connection === null || !canSend(connection.status)) return null;
     const ratePerSecond = connection.throughputPerSecond;
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
@@ -73,7 +74,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       return null;
     }
     const connection = await this.connections.forSending(task.connectionId).catch(() => null);
-    if (connection === null || connection.status !== 'connected') {
+    if (connection === null || !canSend(connection.status)) {
       await this.record(task, putBack(task));
       return null;
     }

@@ -82,6 +82,6 @@ export class MessagesController {
 
 function requiredKey(key: string | undefined): string {
   if (key === undefined || key === '') throw messagesErrors.IDEMPOTENCY_KEY_REQUIRED();
-  if (!isUuid(key)) throw messagesErrors.IDEMPOTENCY_KEY_INVALID();
+  if (!isUuid(key)) throw messagesErrors.IDEMPOTENCY_KEY_INVALID(undefined);
   return key;
 }

@@ -37,13 +37,6 @@ const ownErrors = defineErrors('messages', {
     when: 'The message to answer is unknown, failed, or belongs to another conversation.',
     fix: 'Take the id of a message of the same conversation.',
   }),
-  MEDIA_NOT_FOUND: error({
-    kind: 'not_found',
-    alsoKinds: ['unprocessable'],
-    message: 'There is no such media file in this workspace.',
-    when: "The id names no media file of this key's workspace.",
-    fix: 'Upload the file with POST /media and use its id.',
-  }),
   BACKLOG_LIMIT_REACHED: error<{ retryAfterSeconds: number }>({
     kind: 'rate_limited',
     message: 'Too many messages of this workspace are queued; wait until some have gone out.',

@@ -2,8 +2,10 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
+import { MediaModule } from '../media/media.module.js';
 import { AcceptRepository } from './accept.repository.js';
 import { BacklogGuard } from './backlog-guard.js';
+import { ContentPreparation } from './content-preparation.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { InboundRepository } from './inbound.repository.js';
 import { JournalRepository } from './journal.repository.js';
@@ -23,11 +25,12 @@ import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
 @Module({
-  imports: [BullModule.registerQueue({ name: SEND_QUEUE }), BillingModule, ConnectionsModule],
+  imports: [BullModule.registerQueue({ name: SEND_QUEUE }), BillingModule, ConnectionsModule, MediaModule],
   controllers: [MessagesController],
   providers: [
     MessagesService,
     SendPreparation,
+    ContentPreparation,
     MessagesRepository,
     AcceptRepository,
     JournalRepository,

@@ -16,6 +16,8 @@ export interface RetryCommand {
   messageId: string;
   /** States from which the retry may start. */
   from: readonly OutboundStatus[];
+  /** What lists show of it: the text of a template may have changed. */
+  body: string | null;
 }
 
 /** Reads of single messages, and the retry. The journal's pages are in `JournalRepository`. */
@@ -77,9 +79,9 @@ export class MessagesRepository {
       `update message set status = 'queued', seq = default, queued_at = clock_timestamp(),
          next_attempt_at = clock_timestamp(), lease_until = null, tries = 0, processing_at = null, accepted_at = null,
          sent_at = null, delivered_at = null, read_at = null, failed_at = null, failure_category = null,
-         error_code = null, error_message = null
+         error_code = null, error_message = null, body = $4
        where organization_id = $1 and id = $2 and direction = 'outbound' and status = any($3)`,
-      [command.organizationId, command.messageId, command.from],
+      [command.organizationId, command.messageId, command.from, command.body],
     );
     return changed > 0;
   }

@@ -46,38 +46,38 @@ export class MessagesService {
    *
    * @param idempotencyKey a UUID; one key makes one message for ever.
    * @throws VALIDATION_FAILED (422) for a malformed body, IDEMPOTENCY_KEY_REUSED (409), and where the key is still free
-   * SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
-   * REPLY_TARGET_NOT_FOUND, MEDIA_NOT_FOUND (422), BACKLOG_LIMIT_REACHED (429).
+   * BACKLOG_LIMIT_REACHED (429) and what `SendPreparation.prepare` refuses.
    */
   async send(sender: Sender, idempotencyKey: string, body: unknown): Promise<SendResult> {
     const input = readMessageInput(body);
     const fingerprint = fingerprintOf(input);
     const key = idempotencyKey.toLowerCase();
-    let place: PreparedSend;
+    let prepared: PreparedSend;
     try {
-      place = await this.preparation.prepare(sender, input);
+      prepared = await this.preparation.prepare(sender, input);
       this.backlog.check(sender.organizationId);
     } catch (error) {
       return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
     }
+    const { connection, conversationId, message } = prepared;
     const accepted = await this.accepts.accept({
       id: newId(),
       organizationId: sender.organizationId,
-      connectionId: place.connection.id,
-      conversationId: place.conversationId,
+      connectionId: connection.id,
+      conversationId,
       type: input.type,
       recipient: input.recipient,
-      sender: place.connection.phoneNumber,
-      body: input.body,
-      content: input.content,
+      sender: connection.phoneNumber,
+      body: message.body,
+      content: message.content,
       clientMessageId: input.clientMessageId,
       replyToMessageId: input.replyToMessageId,
-      mediaObjectId: input.mediaObjectId,
+      mediaObjectId: message.mediaObjectId,
       idempotencyKey: key,
       fingerprint,
     });
     if (accepted.kind === 'known') return replay(accepted, fingerprint);
-    this.lane.wake(place.connection.id);
+    this.lane.wake(connection.id);
     return { messageId: accepted.messageId, replayed: false };
   }
 
@@ -135,11 +135,11 @@ export class MessagesService {
     await this.preparation.requirePayment(sender);
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
-    await this.preparation.requireSendable(organizationId, message);
+    const { body } = await this.preparation.prepareAgain(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
       if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return false;
-      const moved = await this.messages.retry({ organizationId, messageId: id, from });
+      const moved = await this.messages.retry({ organizationId, messageId: id, from, body });
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
       return true;
     });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';
 
 /** What came of one attempt, as it is written down. */
@@ -22,7 +23,7 @@ export interface OutcomeRecord {
   countTry: boolean;
 }
 
-/** Writes down what came of attempts, many in one statement. */
+/** Writes down what came of attempts, and the events that tell of it, many in one statement. */
 @Injectable()
 export class OutcomeRepository {
   private readonly batches: GroupCommit<OutcomeRecord, boolean>;
@@ -63,11 +64,12 @@ with outcome as (
     "metaMessageId" text, "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text,
     "traceId" text, "delayMs" double precision, "countTry" boolean)
 ), locked as (
-  select m.id from message m join outcome on outcome."messageId" = m.id order by m.id for update of m
+  select m.id, m.status from message m join outcome on outcome."messageId" = m.id order by m.id for update of m
 ), moved as (
   update message m set
     status = o.status,
     meta_message_id = coalesce(o."metaMessageId", m.meta_message_id),
+    event_count = case when o.status in ('queued', m.status) then m.event_count else m.event_count + 1 end,
     lease_until = null,
     tries = case when o.status = 'queued' and o."countTry" then m.tries + 1 else m.tries end,
     next_attempt_at = case when o.status = 'queued'
@@ -79,7 +81,9 @@ with outcome as (
     error_message = case when o.status = 'accepted' then null else o."platformMessage" end
   from outcome o join locked on locked.id = o."messageId"
   where m.id = o."messageId" and m.current_attempt_id = o."attemptId" and m.status in ('processing', 'outcome_unknown')
-  returning m.id
+  returning ${MOVED_COLUMNS}, locked.status as previous_status,
+    case m.status when 'accepted' then m.accepted_at when 'failed' then m.failed_at else clock_timestamp() end
+      as occurred_at
 ), closed as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", platform_code = o."platformCode", platform_message = o."platformMessage",
@@ -87,5 +91,7 @@ with outcome as (
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
   from outcome o
   where a.id = o."attemptId" and (a.status in ('started', 'unknown') or o."attemptStatus" <> 'unknown')
+), announced as (
+  ${insertStatusEvents('moved', `c.status not in ('queued', c.previous_status)`)}
 )
-select id from moved`;
+select message_id as id from moved`;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
-import { isUuid } from '../../common/ids.js';
 import { BillingService } from '../billing/billing.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
+import { ContentPreparation, type MessageContent } from './content-preparation.js';
 import type { MessageInput } from './message-input.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
@@ -21,6 +21,8 @@ export interface Sender {
 export interface PreparedSend {
   connection: Connection;
   conversationId: string;
+  /** As it is to be kept. */
+  message: MessageContent;
 }
 
 /** Checks what the form of a request can't tell: payment, number, window, and what it refers to. */
@@ -29,26 +31,29 @@ export class SendPreparation {
   constructor(
     private readonly messages: MessagesRepository,
     private readonly recipients: RecipientsService,
+    private readonly contents: ContentPreparation,
     private readonly connections: ConnectionsService,
     private readonly billing: BillingService,
   ) {}
 
   /**
    * @throws SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
-   * REPLY_TARGET_NOT_FOUND, MEDIA_NOT_FOUND (422).
+   * TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH,
+   * REPLY_TARGET_NOT_FOUND, VALIDATION_FAILED (422).
    */
   async prepare(sender: Sender, input: MessageInput): Promise<PreparedSend> {
     await this.requirePayment(sender);
     const connection = await this.readyConnection(sender.organizationId, input.connectionId);
+    // A template comes before its conversation: where it can't be sent, none is made. All else needs an open one.
+    const template = input.type === 'template' ? await this.contents.prepare(connection, input) : null;
     const conversationId = await this.conversationFor(connection, input);
     if (input.replyToMessageId !== null) {
       const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
       if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
     }
-    if (input.mediaObjectId !== null || isUuid(input.content.id)) {
-      throw messagesErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
-    }
-    return { connection, conversationId };
+    if (template !== null) return { connection, conversationId, message: template };
+    const message = this.contents.isPlain(input) ? input : await this.contents.prepare(connection, input);
+    return { connection, conversationId, message };
   }
 
   /** @throws SUBSCRIPTION_REQUIRED (402). */
@@ -56,13 +61,19 @@ export class SendPreparation {
     return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);
   }
 
-  /** Lets a stored message pass that could be sent now. @throws what `prepare` throws with 422, as 409. */
-  async requireSendable(organizationId: string, message: Message): Promise<void> {
+  /**
+   * Lets a stored message pass that could be sent now, and returns its content as it would be.
+   *
+   * @throws what `prepare` throws with 422, as 409.
+   */
+  async prepareAgain(organizationId: string, message: Message): Promise<MessageContent> {
     try {
-      await this.readyConnection(organizationId, message.connectionId);
-      if (message.type === 'template') return;
-      const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
-      if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+      const connection = await this.readyConnection(organizationId, message.connectionId);
+      if (message.type !== 'template') {
+        const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
+        if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+      }
+      return await this.contents.prepareAgain(connection, message);
     } catch (error) {
       throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
     }

@@ -165,7 +165,7 @@ describe('claiming', () => {
       [id],
     );
     expect(await claim(lane)).toEqual([]);
-    expect(await sends.expireQueued(24, 100)).toBe(1);
+    expect(await sends.expireQueued(24, 100)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
   });
 
@@ -221,7 +221,7 @@ describe('outcomes', () => {
     await opened.database.execute(`update message set lease_until = clock_timestamp() - interval '1 s' where id = $1`, [
       id,
     ]);
-    expect(await sends.expireLeases(100)).toEqual([lane]);
+    expect(await sends.expireLeases(100)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
     expect(await outcomes.record(outcome(claimed))).toBe(true);

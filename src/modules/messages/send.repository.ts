@@ -3,6 +3,7 @@ import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
 import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
 import type { DueLane } from '../../platform/lanes/due-sweep.js';
+import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {
@@ -20,6 +21,12 @@ export interface ClaimedMessage {
   /** Whether the message answers another one, and the platform's id of that one where it has one. */
   isReply: boolean;
   contextMessageId: string | null;
+}
+
+/** Whose message a sweep has moved. */
+export interface MovedMessage {
+  organizationId: string;
+  connectionId: string;
 }
 
 interface ClaimRow {
@@ -113,16 +120,20 @@ export class SendRepository {
 
   /**
    * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
-   * and whether the platform took them nobody knows. Returns the connections concerned.
+   * and whether the platform took them nobody knows.
    */
-  async expireLeases(limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ connection_id: string }>(EXPIRE_LEASES, [limit]);
-    return rows.map((row) => row.connection_id);
+  expireLeases(limit: number): Promise<MovedMessage[]> {
+    return this.moved(EXPIRE_LEASES, [limit]);
   }
 
-  /** Fails messages that have been queued for longer than `ttlHours`; returns how many. */
-  async expireQueued(ttlHours: number, limit: number): Promise<number> {
-    return this.database.execute(EXPIRE_QUEUED, [ttlHours, limit]);
+  /** Fails messages that have been queued for longer than `ttlHours`. */
+  expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
+    return this.moved(EXPIRE_QUEUED, [ttlHours, limit]);
+  }
+
+  private async moved(sql: string, params: readonly unknown[]): Promise<MovedMessage[]> {
+    const rows = await this.database.query<{ organization_id: string; connection_id: string }>(sql, params);
+    return rows.map((row) => ({ organizationId: row.organization_id, connectionId: row.connection_id }));
   }
 }
 
@@ -216,14 +227,17 @@ with lost as (
   where status = 'processing' and lease_until < clock_timestamp()
   order by id limit $1 for update skip locked
 ), moved as (
-  update message m set status = 'outcome_unknown', lease_until = null, failure_category = null
+  update message m set status = 'outcome_unknown', lease_until = null, failure_category = null,
+    event_count = m.event_count + 1
   from lost where m.id = lost.id
-  returning m.connection_id
+  returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
 ), closed as (
   update message_attempt a set status = 'unknown', finished_at = clock_timestamp()
   from lost where a.id = lost.current_attempt_id and a.status = 'started'
+), announced as (
+  ${insertStatusEvents('moved')}
 )
-select connection_id from moved`;
+select organization_id, connection_id from moved`;
 
 // A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
 const EXPIRE_QUEUED = `${LANE_HEADS}, candidate as (
@@ -237,8 +251,13 @@ const EXPIRE_QUEUED = `${LANE_HEADS}, candidate as (
 ), old as (
   select m.id from message m join candidate on candidate.id = m.id
   where m.status = 'queued' order by m.id limit $2 for update of m skip locked
+), moved as (
+  update message m set status = 'failed', failed_at = greatest(clock_timestamp(), m.queued_at),
+    failure_category = 'expired', error_code = 'EXPIRED', next_attempt_at = null,
+    error_message = 'The message stayed in the queue for too long.', event_count = m.event_count + 1
+  from old where m.id = old.id
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, m.failed_at as occurred_at
+), announced as (
+  ${insertStatusEvents('moved')}
 )
-update message m set status = 'failed', failed_at = greatest(clock_timestamp(), m.queued_at),
-  failure_category = 'expired', error_code = 'EXPIRED', next_attempt_at = null,
-  error_message = 'The message stayed in the queue for too long.'
-from old where m.id = old.id`;
+select organization_id, connection_id from moved`;

@@ -2,12 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import { insertStatusEvents } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';
 import type { Attempt, StatusReport } from './messages.types.js';
 import { MessageProgress, type AttemptEvidence } from './status-reports.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport {
+  organizationId: string;
+  /** Whether the message was moved by this report. */
+  moved: boolean;
   conversationId: string | null;
   /** The number that the message was sent to. */
   recipient: string | null;
@@ -15,11 +19,14 @@ export interface AppliedReport {
 
 interface FoundRow {
   attempt_id: string;
+  attempt_number: number;
   attempt_status: Attempt['status'];
   attempt_meta_message_id: string | null;
   id: string;
+  organization_id: string;
   connection_id: string;
   conversation_id: string | null;
+  event_count: number;
   recipient: string | null;
   status: OutboundStatus;
   meta_message_id: string | null;
@@ -62,9 +69,15 @@ export class StatusReportsRepository {
       if (row === null) return null;
       let message = progress.get(row.id);
       if (message === undefined) progress.set(row.id, (message = new MessageProgress(messageOf(row))));
-      const attempt = { id: row.attempt_id, status: row.attempt_status, metaMessageId: row.attempt_meta_message_id };
-      message.apply(report, attempt, row.now);
-      return { conversationId: row.conversation_id, recipient: row.recipient };
+      const attempt = {
+        id: row.attempt_id,
+        number: row.attempt_number,
+        status: row.attempt_status,
+        metaMessageId: row.attempt_meta_message_id,
+      };
+      const moved = message.apply(report, attempt, row.now);
+      const { organization_id: organizationId, conversation_id: conversationId, recipient } = row;
+      return { organizationId, conversationId, recipient, moved };
     });
     await this.write([...progress.values()], statements);
     return results;
@@ -81,7 +94,10 @@ export class StatusReportsRepository {
   private async write(progress: readonly MessageProgress[], statements: Statements): Promise<void> {
     const messages = progress.filter(({ moves, adoptedMetaMessageId }) => moves.length > 0 || adoptedMetaMessageId);
     const attempts = progress.flatMap((message) => [...message.attempts].map(attemptChange));
-    if (messages.length > 0) await statements.query(MOVE, [JSON.stringify(messages.map(messageChange))]);
+    if (messages.length > 0) {
+      const changes = JSON.stringify(messages.map(messageChange));
+      await statements.query(MOVE, [changes, JSON.stringify(messages.flatMap(eventsOf))]);
+    }
     if (attempts.length > 0) await statements.query(NOTE, [JSON.stringify(attempts)]);
   }
 }
@@ -121,6 +137,7 @@ function messageOf(row: FoundRow) {
     metaMessageId: row.meta_message_id,
     currentAttemptId: row.current_attempt_id,
     latestAt: row.latest_at,
+    eventCount: row.event_count,
   };
 }
 
@@ -132,6 +149,7 @@ function messageChange({ message, moves, adoptedMetaMessageId }: MessageProgress
     id: message.id,
     status: last?.to ?? message.status,
     moved: last !== undefined,
+    eventCount: message.eventCount + moves.length,
     metaMessageId: adoptedMetaMessageId,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
@@ -143,6 +161,21 @@ function messageChange({ message, moves, adoptedMetaMessageId }: MessageProgress
   };
 }
 
+/** Each move is announced, in order, whatever the message has become by the end of the batch. */
+function eventsOf({ message, moves }: MessageProgress) {
+  return moves.map(({ from, to, at, attemptNumber, failure }, index) => ({
+    messageId: message.id,
+    status: to,
+    previousStatus: from,
+    at,
+    attempt: attemptNumber,
+    category: failure?.category ?? null,
+    errorCode: failure?.code?.toString() ?? null,
+    errorMessage: failure?.message ?? null,
+    sequence: message.eventCount + index + 1,
+  }));
+}
+
 function attemptChange([id, { taken, failure, metaMessageId }]: [string, AttemptEvidence]) {
   return { id, taken, failed: failure !== null, metaMessageId, ...failure };
 }
@@ -150,8 +183,9 @@ function attemptChange([id, { taken, failure, metaMessageId }]: [string, Attempt
 const MICROSECONDS = 1_000_000;
 
 const LOCK = `
-select a.id as attempt_id, a.status as attempt_status, a.meta_message_id as attempt_meta_message_id,
-  m.id, m.connection_id, m.conversation_id, m.recipient, m.status, m.meta_message_id, m.current_attempt_id,
+select a.id as attempt_id, a.number as attempt_number, a.status as attempt_status,
+  a.meta_message_id as attempt_meta_message_id, m.id, m.organization_id, m.connection_id, m.conversation_id,
+  m.recipient, m.status, m.meta_message_id, m.current_attempt_id, m.event_count,
   (extract(epoch from greatest(m.queued_at, m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at,
     m.failed_at)) * ${MICROSECONDS})::double precision as latest_at,
   (extract(epoch from clock_timestamp()) * ${MICROSECONDS})::double precision as now
@@ -159,23 +193,38 @@ from message_attempt a join message m on m.id = a.message_id
 where a.id = any($1) or a.meta_message_id = any($2)
 order by m.id for no key update of m`;
 
+// $2: what the events tell; at most one transaction moves a message at a time, so their count is not passed over.
 const MOVE = `
-update message m set
-  status = r.status,
-  meta_message_id = coalesce(r."metaMessageId", m.meta_message_id),
-  lease_until = case when not r.moved then m.lease_until end,
-  next_attempt_at = case when not r.moved then m.next_attempt_at end,
-  sent_at = coalesce(to_timestamp(r."sentAt" / ${MICROSECONDS}), m.sent_at),
-  delivered_at = coalesce(to_timestamp(r."deliveredAt" / ${MICROSECONDS}), m.delivered_at),
-  read_at = coalesce(to_timestamp(r."readAt" / ${MICROSECONDS}), m.read_at),
-  failed_at = case when not r.moved then m.failed_at else to_timestamp(r."failedAt" / ${MICROSECONDS}) end,
-  failure_category = case when not r.moved then m.failure_category else r.category end,
-  error_code = case when not r.moved then m.error_code else r."errorCode" end,
-  error_message = case when not r.moved then m.error_message else r."errorMessage" end
-from json_to_recordset($1) as r (id uuid, status text, moved boolean, "metaMessageId" text, "sentAt" double precision,
-  "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
-  "errorCode" text, "errorMessage" text)
-where m.id = r.id`;
+with moved as (
+  update message m set
+    status = r.status,
+    event_count = r."eventCount",
+    meta_message_id = coalesce(r."metaMessageId", m.meta_message_id),
+    lease_until = case when not r.moved then m.lease_until end,
+    next_attempt_at = case when not r.moved then m.next_attempt_at end,
+    sent_at = coalesce(to_timestamp(r."sentAt" / ${MICROSECONDS}), m.sent_at),
+    delivered_at = coalesce(to_timestamp(r."deliveredAt" / ${MICROSECONDS}), m.delivered_at),
+    read_at = coalesce(to_timestamp(r."readAt" / ${MICROSECONDS}), m.read_at),
+    failed_at = case when not r.moved then m.failed_at else to_timestamp(r."failedAt" / ${MICROSECONDS}) end,
+    failure_category = case when not r.moved then m.failure_category else r.category end,
+    error_code = case when not r.moved then m.error_code else r."errorCode" end,
+    error_message = case when not r.moved then m.error_message else r."errorMessage" end
+  from json_to_recordset($1) as r (id uuid, status text, moved boolean, "eventCount" integer, "metaMessageId" text,
+    "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision,
+    category text, "errorCode" text, "errorMessage" text)
+  where m.id = r.id
+  returning m.id, m.organization_id, m.connection_id, m.client_message_id, m.recipient
+), change as (
+  select m.id as message_id, m.organization_id, m.connection_id, m.client_message_id, m.recipient, e.status,
+    e."previousStatus" as previous_status, to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt,
+    e.category as failure_category, e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence
+  from moved m join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
+    at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
+    on e."messageId" = m.id
+), announced as (
+  ${insertStatusEvents('change')}
+)
+select 1`;
 
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
 const NOTE = `

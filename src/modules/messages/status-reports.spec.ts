@@ -15,12 +15,13 @@ function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
     metaMessageId: 'wamid.2',
     currentAttemptId: CURRENT,
     latestAt: NOW - 50 * SECOND,
+    eventCount: 0,
     ...change,
   };
 }
 
 function attempt(change: Partial<ReportedAttempt> = {}): ReportedAttempt {
-  return { id: CURRENT, status: 'accepted', metaMessageId: 'wamid.2', ...change };
+  return { id: CURRENT, number: 2, status: 'accepted', metaMessageId: 'wamid.2', ...change };
 }
 
 function report(status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
@@ -42,7 +43,7 @@ describe('one report', () => {
     const progress = new MessageProgress(message());
     progress.apply(report('sent'), attempt(), NOW);
     expect(progress.moves).toEqual([
-      { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: CURRENT, failure: null },
+      { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: CURRENT, attemptNumber: 2, failure: null },
     ]);
     expect(progress.attempts.size).toBe(0);
     expect(progress.adoptedMetaMessageId).toBeNull();

@@ -13,10 +13,13 @@ export interface ReportedMessage {
   currentAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
+  /** Events that have told of it so far. */
+  eventCount: number;
 }
 
 export interface ReportedAttempt {
   id: string;
+  number: number;
   status: Attempt['status'];
   metaMessageId: string | null;
 }
@@ -35,6 +38,7 @@ export interface StatusMove {
   /** Microseconds since the epoch. */
   at: number;
   attemptId: string;
+  attemptNumber: number;
   failure: ReportedFailure | null;
 }
 
@@ -64,24 +68,25 @@ export class MessageProgress {
   }
 
   /**
-   * Applies one report about an attempt of this message.
+   * Applies one report about an attempt of this message; returns whether it moved the message.
    *
    * @param now the database's time in microseconds: the platform's clock may run ahead of it.
    */
-  apply(report: StatusReport, attempt: ReportedAttempt, now: number): void {
+  apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
     const failure = report.status === 'failed' ? failureOf(report) : null;
     this.note(attempt, report, failure);
     const isCurrent = attempt.id === this.message.currentAttemptId;
     this.adopt(report.metaMessageId, isCurrent);
     const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     const to = nextStatus(this.status, event);
-    if (to === null) return;
+    if (to === null) return false;
     // The platform tells whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
     const at = Math.max(reportedAt, this.latestAt);
-    this.moves.push({ from: this.status, to, at, attemptId: attempt.id, failure });
+    this.moves.push({ from: this.status, to, at, attemptId: attempt.id, attemptNumber: attempt.number, failure });
     this.status = to;
     this.latestAt = at;
+    return true;
   }
 
   private adopt(metaMessageId: string, isCurrent: boolean): void {

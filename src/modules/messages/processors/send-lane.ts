@@ -56,7 +56,7 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
     this.sweeps.add({
       name: 'send_expiry',
       everyMs: 10_000,
-      run: () => this.sends.expireQueued(this.config.limits.messageTtlHours, SWEEP_BATCH),
+      run: () => this.sweepExpired(),
     });
   }
 
@@ -80,8 +80,12 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async sweepLeases(): Promise<number> {
-    const connections = await this.sends.expireLeases(SWEEP_BATCH);
-    for (const connectionId of new Set(connections)) this.waker.wake(connectionId);
-    return connections.length;
+    const moved = await this.sends.expireLeases(SWEEP_BATCH);
+    for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.waker.wake(connectionId);
+    return moved.length;
+  }
+
+  private async sweepExpired(): Promise<number> {
+    return (await this.sends.expireQueued(this.config.limits.messageTtlHours, SWEEP_BATCH)).length;
   }
 }
