@@ -2,10 +2,8 @@ import type { TemplateForm } from '../templates.types.js';
 import { componentOf, own, ownText, type JsonObject } from './json-reading.js';
 
 /**
- * The body's text. Templates for codes have none of their own: WhatsApp writes a fixed sentence in the template's
- * language, of which this is the English one.
- *
- * @returns null where there is no body.
+ * The body's text, null where there is none. Templates for codes have none of their own: WhatsApp writes a fixed
+ * sentence in the template's language, of which this is the English one.
  */
 export function bodyTextOf(template: TemplateForm): string | null {
   const body = componentOf(template.components, 'BODY');

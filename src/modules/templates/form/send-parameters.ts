@@ -1,57 +1,110 @@
-import type { TemplateForm } from '../templates.types.js';
+import { isObject } from '../../../common/shape.js';
+import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import { bodyTextOf } from './authentication-text.js';
-import { asText, componentOf, own, ownList, ownText, ownWord, type JsonObject } from './json-reading.js';
+import { asText, componentOf, own, ownList, ownText, ownWord } from './json-reading.js';
+import type { ParameterMismatch, ParameterShape } from './parameter-mismatch.js';
+import { checkButtonParameters } from './send-buttons.js';
+import { checkCards } from './send-cards.js';
+import { checkTextParameters, parameterText, placeName, wrongCount } from './send-texts.js';
 import { fillIn } from './template-text.js';
 
-/** Why the platform would refuse the parameters of a send. */
-export interface ParameterMismatch {
-  expected: object;
-  given: object;
-  message: string;
+export type { ParameterMismatch } from './parameter-mismatch.js';
+
+/** What a header of each format is sent as. What the platform calls GIF is a video, and some send it as `gif`. */
+const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
+  IMAGE: ['image'],
+  VIDEO: ['video'],
+  DOCUMENT: ['document'],
+  GIF: ['video', 'gif'],
+  LOCATION: ['location'],
+};
+
+/**
+ * What the platform would refuse (131008, 132000, 132012, 132018), the first of it; null where nothing is known to be
+ * wrong. Media that fills the header must be put into its parameters before. Never throws, whatever was sent.
+ */
+export function checkSendParameters(template: TemplateForm, sent: readonly unknown[]): ParameterMismatch | null {
+  const { components, parameterFormat } = template;
+  return (
+    checkParts({ components, parameterFormat, body: bodyTextOf(template) }, sent, {}) ??
+    checkCards(components, parameterFormat, sent, (card, sentCard, place) => {
+      const body = ownText(componentOf(card.components, 'BODY'), 'text');
+      return checkParts({ ...card, body }, sentCard, place);
+    }) ??
+    checkOffer(components, sent)
+  );
 }
 
-/** What the platform would refuse (132000, 132012, 132018), the first of it; null where nothing is known to be wrong. */
-export function checkSendParameters(template: TemplateForm, sent: readonly JsonObject[]): ParameterMismatch | null {
-  const expected = headerMediaOf(template.components);
-  const header = componentOf(sent, 'HEADER');
-  const given = ownList(header, 'parameters').length;
-  if (expected === null || given === 1) return null;
-  return {
-    expected: { component: 'header', type: expected },
-    given: { component: 'header', parameters: given },
-    message: `The header takes one parameter, of type ${expected}.`,
-  };
-}
-
-/** The body as its reader sees it; null where the template has no body text. Variables without a value stay. */
-export function renderBody(template: TemplateForm, sent: readonly JsonObject[]): string | null {
+/**
+ * The body as its reader sees it, for the journal; null where the template has no body text. Variables without a value
+ * stay, and what is longer than 16,384 characters is cut. Never throws, whatever was sent.
+ */
+export function renderBody(template: TemplateForm, sent: readonly unknown[]): string | null {
   const text = bodyTextOf(template);
   if (text === null) return null;
-  const parameters = ownList(componentOf(sent, 'BODY'), 'parameters');
   const values = new Map<string, string>();
-  for (const [index, parameter] of parameters.entries()) {
+  for (const [index, parameter] of ownList(componentOf(sent, 'BODY'), 'parameters').entries()) {
     const value = parameterText(parameter);
-    if (value !== null) values.set(ownText(parameter, 'parameter_name') ?? String(index + 1), value);
+    const name = template.parameterFormat === 'NAMED' ? ownText(parameter, 'parameter_name') : null;
+    if (value !== null) values.set(name ?? String(index + 1), value);
   }
   return fillIn(text, (name) => values.get(name));
 }
 
-function parameterText(parameter: unknown): string | null {
-  const localized = own(parameter, ownText(parameter, 'type') ?? '');
-  return ownText(localized, 'fallback_value') ?? asText(own(parameter, 'text'));
-}
-
 /** Kind of media that the header takes, null where it takes none. What the platform calls GIF is sent as a video. */
 export function headerMediaOf(components: readonly unknown[]): 'image' | 'video' | 'document' | null {
-  switch (ownWord(componentOf(components, 'HEADER'), 'format')) {
-    case 'IMAGE':
-      return 'image';
-    case 'VIDEO':
-    case 'GIF':
-      return 'video';
-    case 'DOCUMENT':
-      return 'document';
-    default:
-      return null;
-  }
+  const [type] = HEADER_TYPES[ownWord(componentOf(components, 'HEADER'), 'format')] ?? [];
+  return type === 'image' || type === 'video' || type === 'document' ? type : null;
+}
+
+/** Header, body and buttons of a template or of one card. */
+function checkParts(
+  form: { components: readonly unknown[]; parameterFormat: ParameterFormat; body: string | null },
+  sent: readonly unknown[],
+  place: { card?: number },
+): ParameterMismatch | null {
+  const body = ownList(componentOf(sent, 'BODY'), 'parameters');
+  const buttons = ownList(componentOf(form.components, 'BUTTONS'), 'buttons');
+  return (
+    checkHeader(form.components, form.parameterFormat, sent, place) ??
+    checkTextParameters(form.body ?? '', form.parameterFormat, body, { component: 'body', ...place }) ??
+    checkButtonParameters(buttons, sent, place)
+  );
+}
+
+function checkHeader(
+  components: readonly unknown[],
+  parameterFormat: ParameterFormat,
+  sent: readonly unknown[],
+  cardPlace: { card?: number },
+): ParameterMismatch | null {
+  const header = componentOf(components, 'HEADER');
+  const parameters = ownList(componentOf(sent, 'HEADER'), 'parameters');
+  const place: ParameterShape = { component: 'header', ...cardPlace };
+  const format = header === undefined ? 'TEXT' : ownWord(header, 'format');
+  if (format === 'TEXT') return checkTextParameters(ownText(header, 'text') ?? '', parameterFormat, parameters, place);
+  const types = HEADER_TYPES[format];
+  if (types === undefined) return null;
+  if (parameters.length > 1) return wrongCount(1, parameters.length, place);
+  const type = ownText(parameters[0], 'type')?.toLowerCase() ?? '';
+  if (types.includes(type) && isComplete(own(parameters[0], type), type)) return null;
+  return {
+    expected: { ...place, type: types[0], parameters: 1 },
+    given: { ...place, ...(type !== '' && { type: type.slice(0, 64) }), parameters: parameters.length },
+    message: `Give ${placeName(place)} one parameter of type ${types[0]}${types[0] === 'location' ? '' : ', with its id or link'}.`,
+  };
+}
+
+function isComplete(value: unknown, type: string): boolean {
+  if (type === 'location') return isObject(value);
+  return ['id', 'link'].some((key) => (asText(own(value, key)) ?? '') !== '');
+}
+
+/** An offer that ends must say when; a template without an offer takes none. */
+function checkOffer(components: readonly unknown[], sent: readonly unknown[]): ParameterMismatch | null {
+  const offer = own(componentOf(components, 'LIMITED_TIME_OFFER'), 'limited_time_offer');
+  const given = ownList(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
+  const ends = own(offer, 'has_expiration') === true;
+  const isWrong = ends ? given !== 1 : given > 0 && offer === undefined;
+  return isWrong ? wrongCount(ends ? 1 : 0, given, { component: 'limited_time_offer' }) : null;
 }

@@ -1,0 +1,24 @@
+/** What a send must give, or gave, at one place. */
+export interface ParameterShape {
+  component: 'header' | 'body' | 'button' | 'carousel' | 'limited_time_offer';
+  /** Place of the card, from 0, where the component is a card's. */
+  card?: number;
+  /** Place of the button, from 0. */
+  index?: number;
+  sub_type?: string;
+  /** Kind of the parameter: `text`, `image` ... */
+  type?: string;
+  /** How many. */
+  parameters?: number;
+  cards?: number;
+  /** Names, where the template's variables have names. */
+  names?: string[];
+}
+
+/** Why the platform would refuse the parameters of a send. */
+export interface ParameterMismatch {
+  expected: ParameterShape;
+  given: ParameterShape;
+  /** One sentence that says what to do. */
+  message: string;
+}
