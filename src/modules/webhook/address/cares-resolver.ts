@@ -1,3 +1,4 @@
+import type { RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { Slots } from '../../../common/slots.js';
 import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js';
@@ -12,6 +13,8 @@ export interface CaresResolverOptions {
   readonly timeoutMs?: number | undefined;
   /** Names that are asked for at once; further ones wait. */
   readonly concurrency?: number | undefined;
+  /** For the other family, once one of A and AAAA has an address. */
+  readonly patienceMs?: number | undefined;
   /** How long an answer is used; never longer than its own time to live. */
   readonly keepMs?: number | undefined;
 }
@@ -40,6 +43,7 @@ export class CaresResolver implements HostResolver {
   private readonly slots: Slots;
   private readonly timeoutMs: number;
   private readonly keepMs: number;
+  private readonly patienceMs: number;
   private readonly asked = new Map<string, Promise<Answer>>();
   private readonly kept = new Map<string, Answer>();
 
@@ -51,6 +55,7 @@ export class CaresResolver implements HostResolver {
     this.slots = new Slots(options.concurrency ?? 256);
     this.timeoutMs = options.timeoutMs ?? 4_000;
     this.keepMs = options.keepMs ?? 1_000;
+    this.patienceMs = options.patienceMs ?? 1_000;
   }
 
   async resolve(host: string): Promise<string[]> {
@@ -71,22 +76,33 @@ export class CaresResolver implements HostResolver {
   private async ask(host: string): Promise<Answer> {
     const notAfter = performance.now() + this.timeoutMs;
     await this.slots.acquire(1);
-    try {
-      if (performance.now() >= notAfter) {
-        throw new HostUnresolved('dns_timeout');
-      }
-      const answer = answerOf(
-        await Promise.allSettled([
-          this.resolver.resolve4(host, { ttl: true }),
-          this.resolver.resolve6(host, { ttl: true }),
-        ]),
-        this.keepMs,
-      );
-      this.keep(host, answer);
-      return answer;
-    } finally {
+    if (performance.now() >= notAfter) {
       this.slots.release(1);
+      throw new HostUnresolved('dns_timeout');
     }
+    const families = [this.resolver.resolve4(host, { ttl: true }), this.resolver.resolve6(host, { ttl: true })];
+    const both = Promise.allSettled(families);
+    // The place is taken for as long as c-ares is busy with the name.
+    void both.then(() => this.slots.release(1));
+    const answer = answerOf(await Promise.race([both, this.oneAlone(families)]), this.keepMs);
+    this.keep(host, answer);
+    return answer;
+  }
+
+  /** What has come, some time after one family had addresses: some name servers never answer when asked for AAAA. */
+  private oneAlone(families: readonly Promise<RecordWithTtl[]>[]): Promise<Records[]> {
+    return new Promise((resolve) => {
+      const seen: Records[] = [];
+      for (const family of families) {
+        family.then(
+          (value) => {
+            seen.push({ status: 'fulfilled', value });
+            setTimeout(() => resolve(seen), this.patienceMs).unref();
+          },
+          () => {},
+        );
+      }
+    });
   }
 
   private keep(host: string, answer: Answer): void {
@@ -98,7 +114,7 @@ export class CaresResolver implements HostResolver {
   }
 }
 
-type Records = PromiseSettledResult<{ address: string; ttl: number }[]>;
+type Records = PromiseSettledResult<RecordWithTtl[]>;
 
 /** One family that fails does no harm where the other has addresses: only what was seen is connected to. */
 function answerOf(families: readonly Records[], keepMs: number): Answer {
@@ -116,5 +132,5 @@ function answerOf(families: readonly Records[], keepMs: number): Answer {
 }
 
 function codeOf(reason: unknown): string {
-  return reason instanceof Error && 'code' in reason ? String(reason.code) : 'UNKNOWN';
+  return typeof reason === 'object' && reason !== null && 'code' in reason ? String(reason.code) : 'UNKNOWN';
 }

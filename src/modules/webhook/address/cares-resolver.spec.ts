@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import { NameServer, type DnsReply, type RecordType } from '../../../../test/webhook-net/name-server.js';
+import { CaresResolver, type CaresResolverOptions } from './cares-resolver.js';
+
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()));
+});
+
+async function serve(reply: (name: string, type: RecordType) => DnsReply): Promise<NameServer> {
+  const server = await NameServer.start(reply);
+  closers.push(() => server.stop());
+  return server;
+}
+
+function resolverOf(server: NameServer, options: CaresResolverOptions = {}): CaresResolver {
+  return new CaresResolver({ servers: [server.address], tryTimeoutMs: 100, tries: 2, ...options });
+}
+
+const FOUR = { type: 'A', value: '93.184.215.14' } as const;
+const SIX = { type: 'AAAA', value: '2606:4700::1' } as const;
+
+/** A and AAAA of every name. */
+const both = (name: string, type: RecordType): DnsReply => [{ name, ...(type === 'A' ? FOUR : SIX) }];
+
+describe('addresses', () => {
+  it('are the A and the AAAA records', async () => {
+    const server = await serve(both);
+    expect(await resolverOf(server).resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
+    expect([...server.questions].sort()).toEqual(['A hooks.example.com', 'AAAA hooks.example.com']);
+  });
+
+  it.each(['A', 'AAAA'] as const)('are those of one family where the other has none: %s', async (only) => {
+    const server = await serve((name, type) => (type === only ? both(name, type) : []));
+    expect(await resolverOf(server).resolve('hooks.example.com')).toEqual([only === 'A' ? FOUR.value : SIX.value]);
+  });
+
+  it.each([2, 5, 'silence'] as const)('are those of one family where the other fails: %s', async (fault) => {
+    const server = await serve((name, type) => (type === 'A' ? both(name, type) : fault));
+    expect(await resolverOf(server).resolve('hooks.example.com')).toEqual([FOUR.value]);
+  });
+
+  it('do not wait for a family that is not answered', async () => {
+    const server = await serve((name, type) => (type === 'A' ? both(name, type) : 'silence'));
+    const startedAt = performance.now();
+    const resolver = resolverOf(server, { tryTimeoutMs: 2_000, patienceMs: 50 });
+    expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value]);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+
+  it('are those of the family that has some, though the other said at once that it has none', async () => {
+    const server = await serve((name, type) => (type === 'AAAA' ? [] : both(name, type)));
+    const resolver = resolverOf(server, { patienceMs: 0 });
+    expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value]);
+  });
+
+  it('are those at the end of a chain of aliases', async () => {
+    const server = await serve((name, type) =>
+      type === 'A'
+        ? [
+            { name, type: 'CNAME', value: 'one.example.net' },
+            { name: 'one.example.net', type: 'CNAME', value: 'two.example.org' },
+            { name: 'two.example.org', type: 'A', value: '10.0.0.1' },
+            { name: 'two.example.org', type: 'A', value: '93.184.215.14' },
+          ]
+        : 3,
+    );
+    expect(await resolverOf(server).resolve('hooks.example.com')).toEqual(['10.0.0.1', '93.184.215.14']);
+  });
+
+  it('are never those of /etc/hosts', async () => {
+    const server = await serve(() => 3);
+    await expect(resolverOf(server).resolve('localhost')).rejects.toMatchObject({ fault: 'unresolvable' });
+  });
+});
+
+describe('no addresses', () => {
+  it.each([
+    ['no such name', 3, 'unresolvable'],
+    ['a name without addresses', [], 'unresolvable'],
+    ['an alias to nowhere', [{ name: 'x.example.com', type: 'CNAME', value: 'gone.example.com' }], 'unresolvable'],
+    ['a server that fails', 2, 'dns_failed'],
+    ['a server that refuses', 5, 'dns_failed'],
+    ['a server that is silent', 'silence', 'dns_timeout'],
+  ] as const)('%s', async (_title, reply, fault) => {
+    const server = await serve(() => reply);
+    await expect(resolverOf(server).resolve('x.example.com')).rejects.toMatchObject({ fault });
+  });
+
+  it('in time, however patient c-ares is', async () => {
+    const server = await serve(() => 'silence');
+    const startedAt = performance.now();
+    const resolver = resolverOf(server, { tryTimeoutMs: 2_000, timeoutMs: 200 });
+    await expect(resolver.resolve('x.example.com')).rejects.toMatchObject({ fault: 'dns_timeout' });
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+});
+
+describe('load', () => {
+  it('silent names hold up neither other names nor the file system', async () => {
+    const server = await serve((name, type) => (name.startsWith('silent') ? 'silence' : both(name, type)));
+    const resolver = resolverOf(server, { tryTimeoutMs: 1_500, timeoutMs: 1_500 });
+    const silent = Array.from({ length: 32 }, (_, index) =>
+      resolver.resolve(`silent-${index}.example.com`).catch((error: unknown) => error),
+    );
+    const startedAt = performance.now();
+    await Promise.all([resolver.resolve('quick.example.com'), readFile(new URL(import.meta.url))]);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(await Promise.all(silent)).toEqual(Array(32).fill(expect.objectContaining({ fault: 'dns_timeout' })));
+  });
+
+  it('calls for one name at the same time share one question', async () => {
+    const server = await serve(both);
+    const resolver = resolverOf(server, { keepMs: 0 });
+    await Promise.all(Array.from({ length: 50 }, () => resolver.resolve('hooks.example.com')));
+    expect(server.questions).toHaveLength(2);
+    await resolver.resolve('hooks.example.com');
+    expect(server.questions).toHaveLength(4);
+  });
+
+  it('an answer serves for as long as it may, and nobody can change it for others', async () => {
+    const server = await serve(both);
+    const resolver = resolverOf(server);
+    (await resolver.resolve('hooks.example.com')).push('127.0.0.1');
+    expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
+    expect(server.questions).toHaveLength(2);
+  });
+
+  it('an answer that may not be kept is not', async () => {
+    const server = await serve((name, type) => [{ name, ...(type === 'A' ? FOUR : SIX), ttl: 0 }]);
+    const resolver = resolverOf(server);
+    await resolver.resolve('hooks.example.com');
+    await resolver.resolve('hooks.example.com');
+    expect(server.questions).toHaveLength(4);
+  });
+
+  it('a failure is not kept', async () => {
+    let reply: DnsReply = 2;
+    const server = await serve((name, type) => (reply === 2 ? reply : both(name, type)));
+    const resolver = resolverOf(server);
+    await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'dns_failed' });
+    reply = [];
+    expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
+  });
+
+  it('no more names are asked for at once than allowed; the others wait, and not for ever', async () => {
+    const server = await serve((name, type) => (name.startsWith('silent') ? 'silence' : both(name, type)));
+    const resolver = resolverOf(server, { concurrency: 2, tryTimeoutMs: 400, tries: 1, timeoutMs: 300 });
+    const names = ['silent-1.example.com', 'silent-2.example.com', 'late.example.com'];
+    const ends = await Promise.allSettled(names.map((name) => resolver.resolve(name)));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(new Set(server.questions.map((question) => question.split(' ')[1]))).toEqual(new Set(names.slice(0, 2)));
+  });
+});
