@@ -61,12 +61,13 @@ export async function insertEvents(database: Database, batches: readonly EventBa
 }
 
 /** Makes events that wait for their next attempt due now; the database's clock is the only one. */
-export async function makeDue(database: Database, organizationId: string): Promise<void> {
-  await database.execute(
+export async function makeDue(test: TestApp, organizationId: string): Promise<void> {
+  await test.database.execute(
     `update webhook_event set next_attempt_at = clock_timestamp()
      where organization_id = $1 and status = 'pending' and current_attempt_id is null`,
     [organizationId],
   );
+  test.app.get(WebhookService).wake([organizationId]);
 }
 
 export interface EventState {
