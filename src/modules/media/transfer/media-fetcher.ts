@@ -33,6 +33,8 @@ const MOST_REFUSALS = 9;
 /** From this count on the delay is as long as it gets; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
+/** What came of a file whose fetch had no time to begin; it is put back in any case. */
+const STOPPED: FetchFault = { kind: 'wait', failure: 'Herald stopped.' };
 const ANY_TYPE = 'application/octet-stream';
 
 /** Fetches customers' files from the platform into the storage. */
@@ -43,7 +45,8 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
   readonly maxInFlightPerLane = 8;
   private readonly logger = new Logger(MediaFetcher.name);
   private readonly pausedLanes = new Set<string>();
-  private readonly stopping = new AbortController();
+  private readonly running = new Set<AbortController>();
+  private stopping = false;
 
   constructor(
     private readonly fetches: FetchRepository,
@@ -57,7 +60,8 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
 
   /** Breaks off what is on its way; those files go back to the lane. */
   stop(): void {
-    this.stopping.abort();
+    this.stopping = true;
+    for (const fetch of this.running) fetch.abort();
   }
 
   async pace(laneKey: string): Promise<LanePace | null> {
@@ -72,16 +76,22 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
   }
 
   async work(file: ClaimedFile): Promise<void> {
-    const lost = new AbortController();
+    const abort = new AbortController();
+    this.running.add(abort);
+    let lost = false;
     const renewing = setInterval(() => {
       this.fetches.renew(file).then(
-        (mine) => (mine ? undefined : lost.abort()),
+        (mine) => {
+          if (mine) return;
+          lost = true;
+          abort.abort();
+        },
         (error: unknown) => this.logger.warn(`the lease of file ${file.id}: ${describe(error)}`),
       );
     }, FETCH_LEASE_MS / 4);
     let fault: FetchFault | null;
     try {
-      fault = await this.fetch(file, AbortSignal.any([this.stopping.signal, lost.signal]));
+      fault = await this.fetch(file, abort.signal);
     } catch (error) {
       // The storage or the database: the file is not to blame.
       this.logger.warn(`file ${file.id} could not be stored: ${describe(error)}`);
@@ -89,12 +99,13 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
       fault = { kind: 'wait', failure: `The file could not be stored (${reason}).` };
     } finally {
       clearInterval(renewing);
+      this.running.delete(abort);
     }
     this.counters.increment(`media_fetch_${fault?.kind ?? 'stored'}`);
     if (fault === null) {
       const laneKey = fetchLaneOf(file.connectionId);
       if (this.pausedLanes.delete(laneKey)) await this.lanes.resume(laneKey).catch(() => undefined);
-    } else if (!lost.signal.aborted) {
+    } else if (!lost) {
       await this.record(file, fault);
     }
   }
@@ -102,6 +113,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
   /** Null where the file is stored, or was deleted meanwhile. */
   private async fetch(file: ClaimedFile, signal: AbortSignal): Promise<FetchFault | null> {
     const connection = await this.usable(file.connectionId);
+    if (this.stopping) return STOPPED;
     if (connection === null) return { kind: 'account', failure: 'The number is not connected.' };
     for (let addresses = 1; ; addresses++) {
       const described = await this.client.describeMedia({
@@ -186,7 +198,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
   }
 
   private async settle(file: ClaimedFile, { kind, failure }: FetchFault): Promise<void> {
-    if (this.stopping.signal.aborted) return this.fetches.putBack(file, null);
+    if (this.stopping) return this.fetches.putBack(file, null);
     switch (kind) {
       case 'account': {
         const laneKey = fetchLaneOf(file.connectionId);

@@ -43,7 +43,8 @@ export class PlatformIds implements BeforeApplicationShutdown {
   private readonly refused = new RefusedIds();
   private readonly places = new UploadPlaces();
   private readonly underWay = new Map<string, Promise<PlatformId>>();
-  private readonly stopping = new AbortController();
+  private readonly uploads = new Set<AbortController>();
+  private stopping = false;
 
   constructor(
     private readonly ids: PlatformIdsRepository,
@@ -85,12 +86,13 @@ export class PlatformIds implements BeforeApplicationShutdown {
 
   /** Breaks off the uploads under way: the messages that wait for them go back to the queue. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
+    this.stopping = true;
+    for (const upload of this.uploads) upload.abort();
     await Promise.allSettled(this.underWay.values());
   }
 
   private begin(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> | null {
-    if (this.stopping.signal.aborted || this.underWay.size >= MAX_UNDER_WAY) return null;
+    if (this.stopping || this.underWay.size >= MAX_UNDER_WAY) return null;
     const shared = this.obtain(key, file, connection)
       .catch((error: unknown): PlatformId => {
         this.counters.increment('media_upload_faults');
@@ -104,7 +106,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
 
   private async obtain(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> {
     const until = performance.now() + LOOK_FOR_MS;
-    while (performance.now() < until && !this.stopping.signal.aborted) {
+    while (performance.now() < until && !this.stopping) {
       const source = await this.ids.findSource(file);
       if (source === null) {
         return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
@@ -132,7 +134,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
     source: UploadSource,
     connection: SendingConnection,
   ): Promise<PlatformId | null> {
-    if (this.stopping.signal.aborted || !(await this.ids.claim(file))) return null;
+    if (this.stopping || !(await this.ids.claim(file))) return null;
     const renewing = setInterval(() => {
       this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describe(error)}`));
     }, UPLOAD_LEASE_MS / 3);
@@ -156,16 +158,19 @@ export class PlatformIds implements BeforeApplicationShutdown {
     }
   }
 
-  private upload(source: UploadSource, connection: SendingConnection): Promise<UploadOutcome> {
-    return this.client.uploadMedia({
+  private async upload(source: UploadSource, connection: SendingConnection): Promise<UploadOutcome> {
+    const abort = new AbortController();
+    this.uploads.add(abort);
+    const uploading = this.client.uploadMedia({
       phoneNumberId: connection.phoneNumberId,
       token: connection.token,
       mimeType: source.mimeType,
       filename: uploadName(source.mimeType, source.filename),
       sizeBytes: source.sizeBytes,
       open: () => this.storage.open(source.storageKey),
-      signal: this.stopping.signal,
+      signal: abort.signal,
     });
+    return uploading.finally(() => this.uploads.delete(abort));
   }
 
   /** An id is not given away for a database that is away for a moment; without it the file would be uploaded again. */

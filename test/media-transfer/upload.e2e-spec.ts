@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { newId } from '../../src/common/ids.js';
+import { MediaService } from '../../src/modules/media/media.service.js';
+import { Counters } from '../../src/platform/operations/counters.js';
+import { FileStorage } from '../../src/platform/storage/file-storage.js';
+import { bodyOf, refusal, sendJson } from '../support/whatsapp/fake-media-platform.js';
+import { waitFor } from '../support/wait-for.js';
+import { startRig, type TransferRig } from './fixture.js';
+
+let rig: TransferRig;
+
+beforeAll(async () => {
+  rig = await startRig();
+});
+
+afterAll(() => rig.stop());
+
+beforeEach(() => {
+  rig.platform.before = () => false;
+  rig.platform.uploads.length = 0;
+  rig.platform.asked.length = 0;
+  rig.platform.deleted.length = 0;
+});
+
+const uploads = (): number => rig.platform.count(/^POST .*\/media$/);
+
+/** Answers every upload so, once it has arrived. */
+function answerUploads(status: number, body: unknown): void {
+  rig.platform.before = async (request, response) => {
+    if (request.method !== 'POST') return false;
+    await bodyOf(request);
+    sendJson(response, status, body);
+    return true;
+  };
+}
+
+/** Time passes for a file, and this process looks again instead of remembering its last answer. */
+async function age(fileId: string, interval: string): Promise<void> {
+  await rig.test.database.execute(
+    'update media_platform_id set expires_at = expires_at - $2::interval where media_object_id = $1',
+    [fileId, interval],
+  );
+  await rig.transfer.forget(rig.connection.id, fileId, 'no id of it');
+}
+
+describe('the platform’s id of a file', () => {
+  it('is made on first use: fifty messages, one upload', async () => {
+    const bytes = randomBytes(200_000);
+    const fileId = await rig.storedFile(bytes);
+    const ids = await Promise.all(Array.from({ length: 50 }, () => rig.idFor(fileId)));
+    expect(new Set(ids.map((id) => JSON.stringify(id))).size).toBe(1);
+    expect(ids[0]).toEqual({ kind: 'ready', platformMediaId: rig.platform.uploads[0]?.id });
+    expect(uploads()).toBe(1);
+    const [upload] = rig.platform.uploads;
+    expect(upload?.bytes.equals(bytes)).toBe(true);
+    expect(upload).toMatchObject({
+      phoneNumberId: rig.connection.phoneNumberId,
+      token: `Bearer token-${rig.connection.id}`,
+      type: 'image/jpeg',
+      // What its owner calls it is not for the platform.
+      filename: 'file.jpg',
+    });
+  });
+
+  it('is kept for 29 days, then made anew', async () => {
+    const fileId = await rig.storedFile();
+    const first = await rig.idFor(fileId);
+    await age(fileId, '28 days 23 hours');
+    expect(await rig.idFor(fileId)).toEqual(first);
+    expect(uploads()).toBe(1);
+    await age(fileId, '2 hours');
+    const second = await rig.idFor(fileId);
+    expect(second).toMatchObject({ kind: 'ready' });
+    expect(second).not.toEqual(first);
+    expect(uploads()).toBe(2);
+  });
+
+  it('is another one for another number', async () => {
+    const fileId = await rig.storedFile();
+    const first = await rig.idFor(fileId);
+    const other = await rig.test.factories.connection({ organizationId: rig.connection.organizationId });
+    const sending = { ...(await rig.sending()), id: other.id, phoneNumberId: other.phoneNumberId };
+    const second = await rig.transfer.platformIdFor(sending, fileId, performance.now() + 5_000);
+    expect(second).toMatchObject({ kind: 'ready' });
+    expect(second).not.toEqual(first);
+    expect(rig.platform.uploads.map((upload) => upload.phoneNumberId)).toEqual([
+      rig.connection.phoneNumberId,
+      other.phoneNumberId,
+    ]);
+  });
+
+  it('is made anew where the platform refused it, once for all who met the refusal, and not for ever', async () => {
+    const fileId = await rig.storedFile();
+    for (const round of [1, 2, 3]) {
+      const id = await rig.idFor(fileId);
+      if (id.kind !== 'ready') throw new Error(`round ${round}: ${id.kind}`);
+      const { platformMediaId } = id;
+      await Promise.all(
+        Array.from({ length: 10 }, () => rig.transfer.forget(rig.connection.id, fileId, platformMediaId)),
+      );
+    }
+    expect(uploads()).toBe(3);
+    expect(await rig.idFor(fileId)).toMatchObject({ kind: 'failed' });
+    expect(uploads()).toBe(3);
+  });
+
+  it('that came since stays where an older one is refused', async () => {
+    const fileId = await rig.storedFile();
+    const id = await rig.idFor(fileId);
+    await rig.transfer.forget(rig.connection.id, fileId, 'an-older-one');
+    expect(await rig.idFor(fileId)).toEqual(id);
+    expect(uploads()).toBe(1);
+  });
+});
+
+describe('a message does not wait for long', () => {
+  it('but comes again while the upload goes on', async () => {
+    const fileId = await rig.storedFile();
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    rig.platform.before = async () => {
+      await held;
+      return false;
+    };
+    const startedAt = performance.now();
+    expect(await rig.idFor(fileId, 200)).toMatchObject({ kind: 'later' });
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const patient = await rig.idFor(fileId, 60_000);
+    expect(patient).toMatchObject({ kind: 'later' });
+    expect(performance.now() - startedAt).toBeLessThan(4_500);
+    letGo();
+    await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
+    expect(uploads()).toBe(1);
+  });
+
+  it('nor does a hundredth file keep others from their turn', async () => {
+    const fileIds = await Promise.all(Array.from({ length: 40 }, () => rig.storedFile()));
+    let atOnce = 0;
+    let most = 0;
+    rig.platform.before = async () => {
+      most = Math.max(most, ++atOnce);
+      await delay(30);
+      atOnce--;
+      return false;
+    };
+    const ids = await Promise.all(fileIds.map((fileId) => rig.idFor(fileId)));
+    expect(ids.every((id) => id.kind === 'ready')).toBe(true);
+    expect(most).toBeLessThanOrEqual(12);
+  });
+});
+
+describe('a file that can’t be sent', () => {
+  it('fails the messages, and is asked about once however many there are', async () => {
+    const fileId = await rig.storedFile();
+    answerUploads(400, refusal(100, { message: '(#100) Param file must be a file with one of the following types' }));
+    const ids = await Promise.all(Array.from({ length: 100 }, () => rig.idFor(fileId)));
+    for (let index = 0; index < 1_000; index++) ids.push(await rig.idFor(fileId));
+    expect(new Set(ids.map((id) => id.kind))).toEqual(new Set(['failed']));
+    expect(ids[0]).toEqual({ kind: 'failed', message: expect.stringContaining('Param file must be a file') });
+    expect(uploads()).toBe(1);
+  });
+
+  it('is one that was deleted, is of another workspace, or is pending', async () => {
+    const deleted = await rig.storedFile();
+    const { organizationId } = rig.connection;
+    await rig.test.app.get(MediaService, { strict: false }).delete(organizationId, deleted);
+    expect(await rig.idFor(deleted)).toMatchObject({ kind: 'failed' });
+    expect(await rig.idFor(newId())).toMatchObject({ kind: 'failed' });
+    const { id: stranger } = await rig.test.factories.workspace();
+    const own = await rig.storedFile();
+    const foreign = { ...(await rig.sending()), organizationId: stranger };
+    expect(await rig.transfer.platformIdFor(foreign, own, performance.now() + 5_000)).toMatchObject({ kind: 'failed' });
+    expect(uploads()).toBe(0);
+  });
+
+  it('is one whose bytes are lost', async () => {
+    const fileId = await rig.storedFile();
+    await rig.test.app.get(FileStorage, { strict: false }).remove((await rig.row(fileId)).storage_key ?? '');
+    expect(await rig.idFor(fileId)).toMatchObject({ kind: 'failed' });
+  });
+});
+
+describe('trouble that is not the file’s', () => {
+  it('of the token is the number’s: its outcome is that of a send', async () => {
+    const fileId = await rig.storedFile();
+    answerUploads(401, refusal(190, { error_subcode: 463 }));
+    expect(await rig.idFor(fileId)).toMatchObject({
+      kind: 'account',
+      outcome: { kind: 'lane_paused', category: 'authentication', platformCode: 190 },
+    });
+    rig.platform.before = () => false;
+    // A new token is tried at once.
+    const renewed = { ...(await rig.sending()), token: 'another-token' };
+    expect(await rig.transfer.platformIdFor(renewed, fileId, performance.now() + 5_000)).toMatchObject({
+      kind: 'ready',
+    });
+  });
+
+  it.each([
+    ['out of order', 500, refusal(131016)],
+    ['out of order without words', 503, ''],
+    ['telling us to slow down', 429, refusal(130429)],
+  ])('the platform is %s: the message comes again, and its file with it', async (_name, status, body) => {
+    const fileId = await rig.storedFile();
+    answerUploads(status, body);
+    const first = await rig.idFor(fileId);
+    expect(['later', 'account']).toContain(first.kind);
+    await Promise.all(Array.from({ length: 20 }, () => rig.idFor(fileId)));
+    expect(uploads()).toBe(1);
+    rig.platform.before = () => false;
+    await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
+    expect(uploads()).toBe(2);
+  });
+
+  it('nobody answers: the message comes again later and later', async () => {
+    const fileId = await rig.storedFile();
+    rig.platform.before = (request) => {
+      request.socket.destroy();
+      return true;
+    };
+    const first = await rig.idFor(fileId);
+    if (first.kind !== 'later') throw new Error(first.kind);
+    await delay(first.retryInMs);
+    const second = await rig.idFor(fileId);
+    if (second.kind !== 'later') throw new Error(second.kind);
+    expect(second.retryInMs).toBeGreaterThan(first.retryInMs * 2);
+    expect(uploads()).toBe(2);
+  });
+});
+
+describe('several processes', () => {
+  it('upload a file once', async () => {
+    const other = await startRig({ roles: ['api'], shareWith: rig.test, env: { WHATSAPP_API_URL: rig.platform.url } });
+    try {
+      rig.platform.before = async () => {
+        await delay(200);
+        return false;
+      };
+      const fileId = await rig.storedFile();
+      const sending = await rig.sending();
+      const ids = await Promise.all(
+        [rig, other].map(({ transfer }) => transfer.platformIdFor(sending, fileId, performance.now() + 5_000)),
+      );
+      expect(ids[0]).toMatchObject({ kind: 'ready' });
+      expect(ids[1]).toEqual(ids[0]);
+      expect(uploads()).toBe(1);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('do not wait for one that died', async () => {
+    const fileId = await rig.storedFile();
+    await rig.test.database.execute(
+      `insert into media_platform_id (media_object_id, connection_id, organization_id, platform_media_id, expires_at)
+       values ($1, $2, $3, '', clock_timestamp() + interval '1 second')`,
+      [fileId, rig.connection.id, rig.connection.organizationId],
+    );
+    expect(await rig.idFor(fileId)).toMatchObject({ kind: 'ready' });
+  });
+});
+
+describe('a deleted file', () => {
+  it('is deleted at the platform too', async () => {
+    const fileId = await rig.storedFile();
+    const id = await rig.idFor(fileId);
+    await rig.test.app.get(MediaService, { strict: false }).delete(rig.connection.organizationId, fileId);
+    await waitFor(() => rig.platform.deleted.length === 1);
+    expect(id).toEqual({ kind: 'ready', platformMediaId: rig.platform.deleted[0] });
+    expect(rig.test.app.get(Counters, { strict: false }).snapshot().media_copies_removed).toBe(1);
+  });
+
+  it('while it is on its way leaves no copy there', async () => {
+    const fileId = await rig.storedFile();
+    rig.platform.before = async (request) => {
+      if (request.method === 'POST') {
+        await rig.test.app.get(MediaService, { strict: false }).delete(rig.connection.organizationId, fileId);
+      }
+      return false;
+    };
+    expect(await rig.idFor(fileId)).toMatchObject({ kind: 'failed' });
+    await waitFor(() => rig.platform.deleted.length === 1);
+    expect(rig.platform.deleted).toEqual([rig.platform.uploads[0]?.id]);
+  });
+});
