@@ -4,7 +4,9 @@ import { isUuid } from '../../common/ids.js';
 import type { Connection } from '../connections/connections.types.js';
 import { MediaService } from '../media/media.service.js';
 import type { MediaObject, MediaType } from '../media/media.types.js';
+import { TemplatesService } from '../templates/templates.service.js';
 import { changeFiles, ownFilesIn } from './file-references.js';
+import { withHeaderFile } from './template-header.js';
 
 /** A message's content, as the caller gave it or as it is kept. */
 export interface MessageContent {
@@ -23,7 +25,10 @@ const PLAIN: ReadonlySet<string> = new Set(['text', 'reaction']);
 /** Makes of a message's content what is kept and sent: its template is looked up and filled, its files are ours. */
 @Injectable()
 export class ContentPreparation {
-  constructor(private readonly media: MediaService) {}
+  constructor(
+    private readonly templates: TemplatesService,
+    private readonly media: MediaService,
+  ) {}
 
   /** True where nothing has to be looked up. */
   isPlain({ type, mediaObjectId }: MessageContent): boolean {
@@ -46,7 +51,20 @@ export class ContentPreparation {
 
   /** As `prepare`, for a message that has been prepared before: what it only refers to may be gone by now. */
   async prepareAgain(connection: Connection, given: MessageContent): Promise<MessageContent> {
-    return this.requireFiles(connection.organizationId, given);
+    const filled = given.type === 'template' ? await this.fillTemplate(connection, given) : given;
+    return this.requireFiles(connection.organizationId, filled);
+  }
+
+  private async fillTemplate(connection: Connection, given: MessageContent): Promise<MessageContent> {
+    // Both stand there: the form of the request was checked.
+    const { name, language } = given.content as { name: string; language: { code: string } };
+    const template = await this.templates.forSending(connection, name, language.code);
+    const content =
+      template.headerMedia === null || given.mediaObjectId === null
+        ? given.content
+        : withHeaderFile(given.content, template.headerMedia, given.mediaObjectId);
+    const components = (content.components ?? []) as Record<string, unknown>[];
+    return { ...given, content, body: template.render(components) };
   }
 
   private async requireFiles(organizationId: string, given: MessageContent): Promise<MessageContent> {

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { MediaTransferService } from '../media/media-transfer.service.js';
+import { WebhookService } from '../webhook/webhook.service.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { InboundRepository, type ReceivedMessage } from './inbound.repository.js';
 import type { InboundReport, StatusReport, StatusReportResult } from './messages.types.js';
@@ -14,6 +16,8 @@ export class MessageEventsService {
     private readonly statuses: StatusReportsRepository,
     private readonly inbound: InboundRepository,
     private readonly conversations: ConversationsRepository,
+    private readonly webhook: WebhookService,
+    private readonly files: MediaTransferService,
   ) {}
 
   /**
@@ -31,7 +35,7 @@ export class MessageEventsService {
    * @throws the first fault where a message could not be stored; the others are stored nevertheless.
    */
   receive(reports: readonly InboundReport[]): Promise<ReceivedMessage[]> {
-    return allOrFirstFault(reports.map((report) => this.inbound.receive(report)));
+    return allOrFirstFault(reports.map((report) => this.receiveOne(report)));
   }
 
   /** Resolves when nothing is under way. */
@@ -39,9 +43,19 @@ export class MessageEventsService {
     await Promise.all([this.statuses.idle(), this.inbound.idle(), this.conversations.idle()]);
   }
 
+  private async receiveOne(report: InboundReport): Promise<ReceivedMessage> {
+    const received = await this.inbound.receive(report);
+    if (received.created) {
+      this.webhook.wake([report.organizationId]);
+      if (received.hasFile) this.files.wakeFetch([report.connectionId]);
+    }
+    return received;
+  }
+
   private async applyStatus(report: StatusReport): Promise<StatusReportResult> {
     const applied = await this.statuses.apply(report);
     if (applied === null) return 'unmatched';
+    if (applied.moved) this.webhook.wake([applied.organizationId]);
     await this.adoptRecipient(report, applied);
     return 'applied';
   }

@@ -1,21 +1,29 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { FailureCategory } from '../../common/failure-category.js';
-import { deferralMs, MAX_TRIES, pairLimitMs } from '../../common/retry-schedule.js';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { Config } from '../../platform/config/config.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { buildMessageBody, isSendableType } from '../../platform/whatsapp/message-body.js';
+import { buildMessageBody, isSendableType, type SendableType } from '../../platform/whatsapp/message-body.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import { canSend } from '../connections/connections.types.js';
+import { canSend, type SendingConnection } from '../connections/connections.types.js';
+import { WebhookService } from '../webhook/webhook.service.js';
 import { ConversationsRepository } from './conversations.repository.js';
+import { FileExchange } from './file-exchange.js';
+import { ownFilesIn } from './file-references.js';
+import { putBack, recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { LEASE_MS, SendRepository, type ClaimedMessage } from './send.repository.js';
 
 /** A claimed message, and until when (monotonic ms) its request may still be written. */
 export type SendTask = ClaimedMessage & { notAfter: number };
+
+/** Nothing was sent; the message goes back to the queue for so long. */
+interface Later {
+  kind: 'later';
+  delayMs: number;
+}
 
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
 const LEASE_MARGIN_MS = 1_000;
@@ -39,6 +47,8 @@ export class MessageSender implements LaneHandler<SendTask> {
     private readonly conversations: ConversationsRepository,
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
+    private readonly webhook: WebhookService,
+    private readonly files: FileExchange,
     private readonly client: CloudApiClient,
     private readonly config: Config,
     private readonly counters: Counters,
@@ -64,58 +74,79 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   async work(task: SendTask): Promise<void> {
-    const outcome = await this.send(task);
-    if (outcome !== null) await this.settle(task, outcome);
-  }
-
-  private async send(task: SendTask): Promise<SendOutcome | null> {
-    if (this.stopping) {
-      await this.record(task, putBack(task));
-      return null;
-    }
-    const connection = await this.connections.forSending(task.connectionId).catch(() => null);
+    const connection = this.stopping ? null : await this.connections.forSending(task.connectionId).catch(() => null);
     if (connection === null || !canSend(connection.status)) {
       await this.record(task, putBack(task));
-      return null;
+      return;
     }
+    const sent = await this.send(task, connection);
+    if (sent.kind === 'later') await this.record(task, putBack(task, sent.delayMs));
+    else await this.settle(task, connection, sent);
+  }
+
+  private async send(task: SendTask, connection: SendingConnection): Promise<SendOutcome | Later> {
     if (!isSendableType(task.type)) return refusal('invalid_content', `Messages of type ${task.type} cannot be sent.`);
     if (task.type === 'reaction' && task.contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }
+    if (ownFilesIn(task.type, task.content).length === 0) return this.post(task, task.type, connection, task.content);
+    return this.sendWithFiles(task, task.type, connection);
+  }
+
+  /**
+   * The platform forgets files after a while: a message that it refuses for its file was surely not sent, and goes once
+   * more, with the file uploaded again. Once only.
+   */
+  private async sendWithFiles(
+    task: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+  ): Promise<SendOutcome | Later> {
+    for (let round = 1; ; round++) {
+      const exchanged = await this.files.exchange(connection, task);
+      if (exchanged.kind === 'later') return exchanged;
+      if (exchanged.kind === 'refused') return exchanged.outcome;
+      if (this.stopping) return { kind: 'later', delayMs: 0 };
+      const outcome = await this.post(task, type, connection, exchanged.content);
+      if (outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids)) return outcome;
+      await this.files.forget(connection, exchanged.ids);
+      if (round === 2) return { ...outcome, category: 'media_error' };
+    }
+  }
+
+  private post(
+    task: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+    content: Record<string, unknown>,
+  ): Promise<SendOutcome> {
     const body = buildMessageBody({
       to: task.recipient,
-      type: task.type,
-      content: task.content,
+      type,
+      content,
       contextMessageId: task.contextMessageId,
       callbackData: task.attemptId,
     });
-    return this.client.sendMessage({
-      phoneNumberId: connection.phoneNumberId,
-      token: connection.token,
-      body,
-      notAfter: task.notAfter,
-    });
+    const { phoneNumberId, token } = connection;
+    return this.client.sendMessage({ phoneNumberId, token, body, notAfter: task.notAfter });
   }
 
-  private async settle(task: SendTask, outcome: SendOutcome): Promise<void> {
+  private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<void> {
     this.counters.increment(`send_${outcome.kind}`);
     await this.record(task, recordOf(task, outcome));
     if (outcome.kind === 'accepted') {
       if (this.pausedLanes.delete(task.connectionId)) await this.quietly(this.lanes.resume(task.connectionId));
       await this.adopt(task, outcome.waId, outcome.userId);
     } else if (outcome.kind === 'lane_paused') {
-      await this.pause(task, outcome);
+      await this.pause(connection, outcome);
     }
   }
 
-  private async pause(task: SendTask, outcome: NotAcceptedOutcome): Promise<void> {
-    this.pausedLanes.add(task.connectionId);
+  private async pause(connection: SendingConnection, outcome: NotAcceptedOutcome): Promise<void> {
+    this.pausedLanes.add(connection.id);
     const reason = `${outcome.category}${outcome.platformCode === null ? '' : ` (${outcome.platformCode})`}`;
-    await this.quietly(this.lanes.pause(task.connectionId, reason, outcome.retryAfterMs ?? 0));
-    if (outcome.platformCode === TOKEN_REVOKED) {
-      this.logger.warn(`connection ${task.connectionId}: the platform refuses its token; the number is disconnected`);
-      await this.quietly(this.connections.setStatus(task.organizationId, task.connectionId, 'disconnected'));
-    }
+    await this.quietly(this.lanes.pause(connection.id, reason, outcome.retryAfterMs ?? 0));
+    if (outcome.platformCode === TOKEN_REVOKED) await this.quietly(this.connections.tokenRefused(connection));
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
@@ -129,7 +160,8 @@ export class MessageSender implements LaneHandler<SendTask> {
     const until = performance.now() + RECORD_FOR_MS;
     for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
       try {
-        await this.outcomes.record(record);
+        const moved = await this.outcomes.record(record);
+        if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
         return;
       } catch (error) {
         this.counters.increment('outcome_record_failed');
@@ -151,78 +183,6 @@ export class MessageSender implements LaneHandler<SendTask> {
       this.logger.warn(`after a send: ${describe(error)}`);
     }
   }
-}
-
-function recordOf(task: SendTask, outcome: SendOutcome): OutcomeRecord {
-  if (outcome.kind === 'accepted') {
-    return {
-      ...emptyRecord(task),
-      status: 'accepted',
-      attemptStatus: 'accepted',
-      metaMessageId: outcome.metaMessageId,
-      httpStatus: outcome.httpStatus,
-    };
-  }
-  const record: OutcomeRecord = {
-    ...emptyRecord(task),
-    httpStatus: outcome.httpStatus,
-    platformCode: outcome.platformCode,
-    platformMessage: outcome.platformMessage,
-    category: outcome.category,
-    traceId: outcome.traceId,
-  };
-  switch (outcome.kind) {
-    case 'rejected':
-      return { ...record, status: 'failed', attemptStatus: 'rejected' };
-    case 'unknown':
-      return { ...record, status: 'outcome_unknown', attemptStatus: 'unknown' };
-    case 'lane_paused':
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: 0 };
-    case 'deferred':
-    case 'recipient_deferred': {
-      const tries = task.tries + 1;
-      if (tries >= MAX_TRIES) return { ...record, status: 'failed', attemptStatus: 'rejected' };
-      const delayMs =
-        outcome.kind === 'recipient_deferred' ? pairLimitMs(task.tries) : deferralMs(tries, Math.random());
-      const asked = Math.max(delayMs, outcome.retryAfterMs ?? 0);
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: asked, countTry: true };
-    }
-  }
-}
-
-/** Claimed, but surely not written: back to the queue, and the try does not count. */
-function putBack(task: SendTask): OutcomeRecord {
-  return { ...emptyRecord(task), status: 'queued', attemptStatus: 'deferred' };
-}
-
-function emptyRecord(task: SendTask): OutcomeRecord {
-  return {
-    attemptId: task.attemptId,
-    messageId: task.id,
-    status: 'queued',
-    attemptStatus: 'deferred',
-    metaMessageId: null,
-    httpStatus: null,
-    platformCode: null,
-    platformMessage: null,
-    category: null,
-    traceId: null,
-    delayMs: 0,
-    countTry: false,
-  };
-}
-
-function refusal(category: FailureCategory, message: string): NotAcceptedOutcome {
-  return {
-    kind: 'rejected',
-    httpStatus: null,
-    platformCode: null,
-    platformMessage: message,
-    category,
-    traceId: null,
-    retryAfterMs: null,
-    written: false,
-  };
 }
 
 function describe(error: unknown): string {

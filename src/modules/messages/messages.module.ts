@@ -3,10 +3,13 @@ import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaModule } from '../media/media.module.js';
+import { TemplatesModule } from '../templates/templates.module.js';
+import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept.repository.js';
 import { BacklogGuard } from './backlog-guard.js';
 import { ContentPreparation } from './content-preparation.js';
 import { ConversationsRepository } from './conversations.repository.js';
+import { FileExchange } from './file-exchange.js';
 import { InboundRepository } from './inbound.repository.js';
 import { JournalRepository } from './journal.repository.js';
 import { MessageEventsService } from './message-events.service.js';
@@ -25,7 +28,14 @@ import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
 @Module({
-  imports: [BullModule.registerQueue({ name: SEND_QUEUE }), BillingModule, ConnectionsModule, MediaModule],
+  imports: [
+    BullModule.registerQueue({ name: SEND_QUEUE }),
+    BillingModule,
+    ConnectionsModule,
+    MediaModule,
+    TemplatesModule,
+    WebhookModule,
+  ],
   controllers: [MessagesController],
   providers: [
     MessagesService,
@@ -42,6 +52,7 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     SendRepository,
     OutcomeRepository,
     MessageSender,
+    FileExchange,
     MessageEventsService,
     StatusReportsRepository,
     InboundRepository,

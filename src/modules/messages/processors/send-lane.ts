@@ -11,8 +11,9 @@ import { LANE_OWNER, PLATFORM_SLOTS } from '../../../platform/lanes/lane-tokens.
 import { LaneWaker, type DrainJob } from '../../../platform/lanes/lane-waker.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
 import { Counters } from '../../../platform/operations/counters.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
 import { MessageSender, type SendTask } from '../message-sender.js';
-import { SendRepository } from '../send.repository.js';
+import { SendRepository, type MovedMessage } from '../send.repository.js';
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
@@ -28,6 +29,7 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
     private readonly sends: SendRepository,
     lanes: LaneRepository,
     private readonly sender: MessageSender,
+    private readonly webhook: WebhookService,
     private readonly database: Database,
     private readonly sweeps: Sweeps,
     @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
@@ -82,10 +84,15 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
   private async sweepLeases(): Promise<number> {
     const moved = await this.sends.expireLeases(SWEEP_BATCH);
     for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.waker.wake(connectionId);
-    return moved.length;
+    return this.announce(moved);
   }
 
   private async sweepExpired(): Promise<number> {
-    return (await this.sends.expireQueued(this.config.limits.messageTtlHours, SWEEP_BATCH)).length;
+    return this.announce(await this.sends.expireQueued(this.config.limits.messageTtlHours, SWEEP_BATCH));
+  }
+
+  private announce(moved: readonly MovedMessage[]): number {
+    if (moved.length > 0) this.webhook.wake(new Set(moved.map((message) => message.organizationId)));
+    return moved.length;
   }
 }
