@@ -5,6 +5,7 @@ import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
 import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
 import { ConfigureWebhookRequest } from './dto/configure-webhook.request.js';
+import './dto/event.docs.js';
 import { deliveryFilterOf, ListDeliveriesRequest } from './dto/list-deliveries.request.js';
 import {
   DeliveriesResponse,

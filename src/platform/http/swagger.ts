@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { API_PREFIX } from './api-version.js';
 import { setApiPrefix } from './api-prefix.js';
+import { documentedWebhooks } from './documented-webhooks.js';
 import { namedSchemas } from './named-schemas.js';
 import { SECURITY_SCHEME } from './openapi-names.js';
 import { completeOperations } from './openapi-operations.js';
@@ -63,6 +64,7 @@ export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
     schemas: { ...document.components?.schemas, ...namedSchemas(), ...ERROR_SCHEMAS },
   } as OpenAPIObject['components'];
   completeOperations(document);
+  document.webhooks = documentedWebhooks() as OpenAPIObject['webhooks'];
   return sorted(document);
 }
 
@@ -72,9 +74,10 @@ function camel(name: string): string {
 
 /** The parts that are looked up by name come in order of their names, so that moving code changes no description. */
 function sorted(document: OpenAPIObject): OpenAPIObject {
-  const { openapi, info, servers, tags, paths, components = {} } = document;
+  const { openapi, info, servers, tags, paths, webhooks = {}, components = {} } = document;
   const parts = Object.entries(components).map(([kind, named]) => [kind, byName(named as object)] as const);
-  return { openapi, info, servers, tags, paths: byName(paths), components: byName(Object.fromEntries(parts)) };
+  const named = { paths: byName(paths), webhooks: byName(webhooks), components: byName(Object.fromEntries(parts)) };
+  return { openapi, info, servers, tags, ...named };
 }
 
 function byName<T extends object>(named: T): T {
