@@ -4,6 +4,7 @@ import { ConnectionsModule } from './modules/connections/connections.module.js';
 import { MediaModule } from './modules/media/media.module.js';
 import { MessagesModule } from './modules/messages/messages.module.js';
 import { NotificationsModule } from './modules/notifications/notifications.module.js';
+import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
@@ -39,6 +40,7 @@ import { WhatsappModule } from './platform/whatsapp/whatsapp.module.js';
     ProfileModule,
     TemplatesModule,
     MessagesModule,
+    OtpModule,
     NotificationsModule,
   ],
 })

@@ -31,6 +31,6 @@ import { WorkspacesService } from './workspaces.service.js';
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: BodyGuard },
   ],
-  exports: [CacheInvalidation, WorkspacesService, ApiKeysService],
+  exports: [CacheInvalidation, WorkspacesService, ApiKeysService, RateLimiter],
 })
 export class AccessModule {}

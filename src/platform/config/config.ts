@@ -66,6 +66,9 @@ export abstract class Config {
     rateBurst: number;
     backlog: number;
     messageTtlHours: number;
+    /** Of one key, besides its own limit; for all keys of a project three times as many. */
+    otpSendsPerSecond: number;
+    otpVerifiesPerSecond: number;
   };
 }
 

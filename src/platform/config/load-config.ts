@@ -121,6 +121,8 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       rateBurst: number('RATE_LIMIT_BURST'),
       backlog: number('BACKLOG_LIMIT'),
       messageTtlHours: number('MESSAGE_TTL_HOURS'),
+      otpSendsPerSecond: number('OTP_SENDS_PER_SECOND'),
+      otpVerifiesPerSecond: number('OTP_VERIFIES_PER_SECOND'),
     },
   };
   return loaded;

@@ -65,4 +65,22 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     fallback: '24',
     meaning: 'Hours after which a message that is still queued fails as expired.',
   },
+  {
+    name: 'OTP_SENDS_PER_SECOND',
+    section: 'Limits',
+    type: 'integer',
+    min: 1,
+    max: 1_000_000,
+    fallback: '20',
+    meaning: 'One-time codes a second that one key may ask for; all keys of a project together three times as many.',
+  },
+  {
+    name: 'OTP_VERIFIES_PER_SECOND',
+    section: 'Limits',
+    type: 'integer',
+    min: 1,
+    max: 1_000_000,
+    fallback: '20',
+    meaning: 'Codes a second that one key may have verified; all keys of a project together three times as many.',
+  },
 ];

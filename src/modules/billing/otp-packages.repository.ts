@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
+import { Database } from '../../platform/database/database.js';
+import type { OtpAllowance, OtpPackage } from './otp-packages.types.js';
+
+// Months are the calendar's, in UTC, by the database's clock.
+const MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')::date`;
+
+/** The only place with SQL of the tables `otp_allowance` and `otp_package`. */
+@Injectable()
+export class OtpPackagesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Sets what may be sent each month from now on; the running month takes the new limit at once. */
+  async grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.database.execute(
+        `insert into otp_allowance (project_id, organization_id, country, monthly_limit) values ($1, $2, $3, $4)
+         on conflict (project_id, country)
+         do update set monthly_limit = excluded.monthly_limit, updated_at = clock_timestamp()`,
+        [projectId, organizationId, country, monthlyLimit],
+      );
+      await this.database.execute(
+        `update otp_package set monthly_limit = $4
+         where organization_id = $2 and project_id = $1 and country = $3 and month = ${MONTH}`,
+        [projectId, organizationId, country, monthlyLimit],
+      );
+    });
+  }
+
+  /** Reserves one send of this month where one is left; returns the package's id. */
+  async reserve(organizationId: string, projectId: string, country: string): Promise<string | null> {
+    const rows = await this.database.query<{ id: string }>(
+      `update otp_package set reserved = reserved + 1
+       where organization_id = $1 and project_id = $2 and country = $3 and month = ${MONTH}
+         and reserved + used < monthly_limit
+       returning id`,
+      [organizationId, projectId, country],
+    );
+    return rows[0]?.id ?? null;
+  }
+
+  /** Makes this month's package from the allowance, unless there is one. `none`: nothing was ever granted. */
+  async open(organizationId: string, projectId: string, country: string): Promise<'made' | 'known' | 'none'> {
+    const made = await this.database.execute(
+      `insert into otp_package (id, project_id, organization_id, country, month, monthly_limit)
+       select $4, project_id, organization_id, country, ${MONTH}, monthly_limit from otp_allowance
+       where organization_id = $1 and project_id = $2 and country = $3
+       on conflict (project_id, country, month) do nothing`,
+      [organizationId, projectId, country, newId()],
+    );
+    if (made > 0) return 'made';
+    const known = await this.database.query(
+      `select 1 from otp_allowance where organization_id = $1 and project_id = $2 and country = $3`,
+      [organizationId, projectId, country],
+    );
+    return known.length > 0 ? 'known' : 'none';
+  }
+
+  /** A reserved send went out. */
+  async use(packageId: string): Promise<void> {
+    await this.database.execute(
+      'update otp_package set reserved = reserved - 1, used = used + 1 where id = $1 and reserved > 0',
+      [packageId],
+    );
+  }
+
+  /** A send failed: it counts no more, whether it was still reserved or used already. */
+  async giveBack(packageId: string, wasUsed: boolean): Promise<void> {
+    const column = wasUsed ? 'used' : 'reserved';
+    await this.database.execute(`update otp_package set ${column} = ${column} - 1 where id = $1 and ${column} > 0`, [
+      packageId,
+    ]);
+  }
+
+  allowances(organizationId: string, projectId: string): Promise<OtpAllowance[]> {
+    return this.database.query<OtpAllowance>(
+      `select country, monthly_limit as "monthlyLimit" from otp_allowance
+       where organization_id = $1 and project_id = $2 order by country limit 300`,
+      [organizationId, projectId],
+    );
+  }
+
+  /** The months in which the project sent, newest first. */
+  packages(organizationId: string, projectId: string, limit: number): Promise<OtpPackage[]> {
+    return this.database.query<OtpPackage>(
+      `select id, country, to_char(month, 'YYYY-MM') as month, monthly_limit as "monthlyLimit", reserved, used
+       from otp_package where organization_id = $1 and project_id = $2
+       order by otp_package.month desc, country limit $3`,
+      [organizationId, projectId, limit],
+    );
+  }
+}

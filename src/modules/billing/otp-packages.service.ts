@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { billingErrors } from './billing.errors.js';
+import { OtpPackagesRepository } from './otp-packages.repository.js';
+import type { OtpAllowance, OtpPackage, OtpPackageMove } from './otp-packages.types.js';
+
+const LIST_LIMIT = 500;
+
+/** Monthly packages of one-time codes, by project and country. Every count is one guarded statement. */
+@Injectable()
+export class OtpPackagesService {
+  constructor(private readonly packages: OtpPackagesRepository) {}
+
+  /** Sets how many codes a project may send to a country in each calendar month (UTC); 0 ends it. */
+  grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
+    return this.packages.grant(organizationId, projectId, country, monthlyLimit);
+  }
+
+  allowances(organizationId: string, projectId: string): Promise<OtpAllowance[]> {
+    return this.packages.allowances(organizationId, projectId);
+  }
+
+  /** What was sent, newest month first. */
+  list(organizationId: string, projectId: string): Promise<OtpPackage[]> {
+    return this.packages.packages(organizationId, projectId, LIST_LIMIT);
+  }
+
+  /**
+   * Reserves one send, in the ambient transaction; returns the package to which it can be given back, in whatever month.
+   *
+   * @throws OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
+   */
+  async reserve(organizationId: string, projectId: string, country: string): Promise<string> {
+    const reserved = await this.packages.reserve(organizationId, projectId, country);
+    if (reserved !== null) return reserved;
+    const opened = await this.packages.open(organizationId, projectId, country);
+    if (opened === 'none') throw billingErrors.OTP_PACKAGE_REQUIRED({ country });
+    // Also where somebody else has made it: that row was not there to be reserved from a moment ago.
+    const again = await this.packages.reserve(organizationId, projectId, country);
+    if (again === null) throw billingErrors.OTP_PACKAGE_EXHAUSTED({ country });
+    return again;
+  }
+
+  /** Counts what became of reserved sends, in the ambient transaction. */
+  async apply(moves: readonly OtpPackageMove[]): Promise<void> {
+    // In the order of the rows, so that two transactions never wait for each other in a ring.
+    const ordered = [...moves].sort((a, b) => (a.packageId < b.packageId ? -1 : 1));
+    for (const { packageId, move, wasUsed } of ordered) {
+      if (move === 'use') await this.packages.use(packageId);
+      else await this.packages.giveBack(packageId, wasUsed);
+    }
+  }
+}

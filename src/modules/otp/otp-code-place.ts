@@ -1,0 +1,6 @@
+import type { SecretPlace } from '../../platform/secrets/secret-box.js';
+
+/** Where a plain code lies encrypted until it is sent. */
+export function codePlace(organizationId: string, challengeId: string): SecretPlace {
+  return { table: 'otp_challenge', column: 'code', organizationId, rowId: challengeId };
+}

@@ -1,0 +1,58 @@
+import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../platform/config/config.js';
+
+/** What stands in the database for a code. */
+export interface CodeHash {
+  /** HMAC-SHA-256, 32 bytes. */
+  hash: Buffer;
+  /** Version of the key in ENCRYPTION_KEYS from which the HMAC's own key was derived. */
+  keyVersion: number;
+}
+
+export interface CodePlace {
+  challengeId: string;
+  projectId: string;
+}
+
+const DIGITS = 6;
+
+/**
+ * Makes and checks codes. A hash alone would be found out in a second, for there are a million codes: it is keyed by a
+ * secret outside the database, and bound to its challenge and project.
+ */
+@Injectable()
+export class OtpCodes {
+  private readonly keys: ReadonlyMap<number, Buffer>;
+  private readonly newest: number;
+
+  constructor(config: Config) {
+    const derived = config.security.encryptionKeys.map(
+      ({ version, key }) => [version, Buffer.from(hkdfSync('sha256', key, '', 'herald otp code', 32))] as const,
+    );
+    this.keys = new Map(derived);
+    this.newest = Math.max(...this.keys.keys());
+  }
+
+  /** Six digits, each of the million equally likely. */
+  newCode(): string {
+    return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+  }
+
+  hash(code: string, place: CodePlace): CodeHash {
+    return { hash: this.digest(code, place, this.newest), keyVersion: this.newest };
+  }
+
+  /** In constant time. False also where the key's version is gone. */
+  matches(code: string, place: CodePlace, stored: CodeHash): boolean {
+    if (!this.keys.has(stored.keyVersion)) return false;
+    const digest = this.digest(code, place, stored.keyVersion);
+    return stored.hash.length === digest.length && timingSafeEqual(digest, stored.hash);
+  }
+
+  private digest(code: string, { challengeId, projectId }: CodePlace, keyVersion: number): Buffer {
+    const key = this.keys.get(keyVersion);
+    if (key === undefined) throw new Error(`ENCRYPTION_KEYS has no version ${keyVersion}`);
+    return createHmac('sha256', key).update(`${challengeId}|${projectId}|${code}`).digest();
+  }
+}

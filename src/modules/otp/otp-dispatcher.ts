@@ -1,0 +1,132 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { keepTrying } from '../../common/keep-trying.js';
+import { Database } from '../../platform/database/database.js';
+import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
+import { Counters } from '../../platform/operations/counters.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import type { NotAcceptedOutcome } from '../../platform/whatsapp/outcome.js';
+import { OtpPackagesService } from '../billing/otp-packages.service.js';
+import { codePlace } from './otp-code-place.js';
+import { OtpPlatform } from './otp-platform.js';
+import { OtpSenderService, type OtpSenderWithToken } from './otp-sender.service.js';
+import { LEASE_MS, SendingRepository, type ClaimedCode, type CodeOutcome } from './sending.repository.js';
+
+/** A claimed code, and until when (monotonic ms) its request may still be written. */
+export type CodeTask = ClaimedCode & { notAfter: number };
+
+// Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
+const LEASE_MARGIN_MS = 1_000;
+const BURST_SECONDS = 0.25;
+/** How long a code is tried that surely was not taken; its user waits before the screen. */
+const TRY_FOR_MS = 5_000;
+const FIRST_WAIT_MS = 100;
+const RECORD_FOR_MS = 60_000;
+/** Codes of a token that is no longer taken. */
+const TOKEN_REFUSED: ReadonlySet<number | null> = new Set([0, 190]);
+
+/** Sends claimed codes, each at once and at most once, and records what came of it. */
+@Injectable()
+export class OtpDispatcher implements LaneHandler<CodeTask> {
+  readonly name = 'otp';
+  readonly maxInFlightPerLane = 64;
+  private readonly logger = new Logger(OtpDispatcher.name);
+  private stopping = false;
+
+  constructor(
+    private readonly sending: SendingRepository,
+    private readonly packages: OtpPackagesService,
+    private readonly senders: OtpSenderService,
+    private readonly platform: OtpPlatform,
+    private readonly secrets: SecretBox,
+    private readonly database: Database,
+    private readonly counters: Counters,
+  ) {}
+
+  /** From now on claimed codes that are not on the wire yet go back. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  async pace(): Promise<LanePace | null> {
+    const sender = await this.senders.find();
+    if (sender?.status !== 'connected') return null;
+    const ratePerSecond = sender.throughputPerSecond;
+    return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
+  }
+
+  async claim(request: ClaimRequest): Promise<CodeTask[]> {
+    // Taken before the statement, so that it ends before the lease does by the database's clock.
+    const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
+    return (await this.sending.claim(request)).map((code) => ({ ...code, notAfter }));
+  }
+
+  async work(task: CodeTask): Promise<void> {
+    const outcome = await this.send(task);
+    await this.persist(task, () =>
+      outcome === null ? this.sending.putBack(task.attemptId) : this.record(task, outcome),
+    );
+  }
+
+  private async send(task: CodeTask): Promise<CodeOutcome | null> {
+    const sender = await this.senders.find().catch(() => null);
+    if (this.stopping || sender?.status !== 'connected') return null;
+    let code: string;
+    try {
+      code = this.secrets.open(task.codeCiphertext, codePlace(task.organizationId, task.id));
+    } catch (error) {
+      this.logger.error(`challenge ${task.id}: its code could not be decrypted: ${describe(error)}`);
+      return { kind: 'failed', error: 'unknown' };
+    }
+    return this.tryFor(TRY_FOR_MS, sender, task, code);
+  }
+
+  /** Tries again what was surely not taken, for as long as the user may be waiting. */
+  private async tryFor(ms: number, sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
+    const until = performance.now() + ms;
+    const { recipient: to, templateLanguage: language, attemptId } = task;
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
+      const outcome = await this.platform.send(sender, { to, code, language, attemptId }, task.notAfter);
+      if (outcome.kind === 'accepted') return { kind: 'sent', metaMessageId: outcome.metaMessageId };
+      if (outcome.kind === 'unknown') return { kind: 'unknown' };
+      const pauseMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);
+      if (!mayBeTriedAgain(outcome) || this.stopping || performance.now() + pauseMs > until) {
+        if (TOKEN_REFUSED.has(outcome.platformCode)) await this.senders.tokenRefused(sender).catch(() => undefined);
+        return { kind: 'failed', error: outcome.category };
+      }
+      await new Promise((resolve) => {
+        setTimeout(resolve, pauseMs);
+      });
+    }
+  }
+
+  private async record(task: CodeTask, outcome: CodeOutcome): Promise<void> {
+    await this.database.transaction(async () => {
+      const move = await this.sending.record(task.attemptId, outcome);
+      if (move !== null) await this.packages.apply([move]);
+    });
+    this.counters.increment(`otp_${outcome.kind}`);
+  }
+
+  /** An outcome is not dropped for a database that is away; after a minute the lease decides. */
+  private async persist(task: CodeTask, work: () => Promise<void>): Promise<void> {
+    try {
+      await keepTrying(work, {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('otp_record_failed'),
+      });
+    } catch (error) {
+      this.logger.error(`challenge ${task.id}: its outcome could not be stored: ${describe(error)}`);
+    }
+  }
+}
+
+/** Surely not taken, and another try may do better: too fast for the number, in maintenance, or nothing was written. */
+function mayBeTriedAgain({ kind, category }: NotAcceptedOutcome): boolean {
+  return (
+    kind === 'deferred' || kind === 'recipient_deferred' || (kind === 'lane_paused' && category === 'rate_limited')
+  );
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

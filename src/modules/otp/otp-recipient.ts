@@ -1,0 +1,48 @@
+import { parsePhoneNumberFromString, type NumberType } from 'libphonenumber-js/max';
+import { otpErrors } from './otp.errors.js';
+
+export interface OtpRecipient {
+  /** Digits without `+`. */
+  digits: string;
+  /** ISO 3166 alpha-2; where several countries share a code and the number tells no more, the main one. */
+  country: string;
+}
+
+/** Kinds of number on which nobody can register WhatsApp. An unknown kind passes. */
+const WITHOUT_WHATSAPP: ReadonlySet<NumberType> = new Set<NumberType>([
+  'PREMIUM_RATE',
+  'TOLL_FREE',
+  'SHARED_COST',
+  'PAGER',
+  'UAN',
+  'VOICEMAIL',
+]);
+
+const WRITTEN = /^\+?[0-9][0-9 ().-]{5,38}$/;
+
+/**
+ * Reads a number however it is written, with its country code.
+ *
+ * @param allowedCountries null: any.
+ * @throws OTP_RECIPIENT_INVALID (400).
+ */
+export function readRecipient(text: string, allowedCountries: readonly string[] | null): OtpRecipient {
+  const written = text.trim();
+  const digits = WRITTEN.test(written) ? written.replaceAll(/\D/g, '') : '';
+  const number = digits === '' ? undefined : parsePhoneNumberFromString(`+${digits}`);
+  if (number === undefined || !number.isPossible()) {
+    throw otpErrors.OTP_RECIPIENT_INVALID({ reason: 'it is not a possible phone number with its country code' });
+  }
+  if (WITHOUT_WHATSAPP.has(number.getType())) {
+    throw otpErrors.OTP_RECIPIENT_INVALID({ reason: 'numbers of this kind have no WhatsApp' });
+  }
+  const country = number.country ?? number.getPossibleCountries()[0];
+  if (country === undefined) {
+    throw otpErrors.OTP_RECIPIENT_INVALID({ reason: 'it belongs to no country' });
+  }
+  if (allowedCountries !== null && !allowedCountries.includes(country)) {
+    throw otpErrors.OTP_RECIPIENT_INVALID({ reason: `this project sends no codes to ${country}` });
+  }
+  // The number's own digits: a trunk zero after the country code is gone, so that one phone is one recipient.
+  return { digits: number.number.slice(1), country };
+}

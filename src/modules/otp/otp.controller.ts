@@ -1,0 +1,115 @@
+import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
+import { RequireScope } from '../../platform/access/require-scope.decorator.js';
+import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
+import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
+import { OtpChallengeResponse, SingleOtpResponse } from './dto/otp.response.js';
+import { OtpLimits } from './otp-limits.js';
+import { otpErrors } from './otp.errors.js';
+import { OtpService } from './otp.service.js';
+
+const KEY = /^[\x21-\x7e]{8,128}$/;
+const DEFAULT_TTL_SECONDS = 300;
+
+@ApiTags('One-time codes')
+@Controller('otp')
+export class OtpController {
+  constructor(
+    private readonly otp: OtpService,
+    private readonly limits: OtpLimits,
+  ) {}
+
+  /**
+   * Send a one-time code
+   *
+   * @remarks Makes a code of six digits and sends it over WhatsApp. It is valid for `ttl` seconds and five guesses, and
+   * ends an older code for the same number. A sandbox project sends nothing and answers with `test_code`. A repeat with
+   * the same Idempotency-Key and parameters answers 200 with the same challenge and sends nothing; a send whose outcome
+   * is unknown is never repeated. The same number can be sent another code after 60 seconds.
+   */
+  @Post('send')
+  @HttpCode(202)
+  @RequireScope('otp:send')
+  @ApiHeader({
+    name: 'Idempotency-Key',
+    required: true,
+    description: '8 to 128 visible ASCII characters, new for each code.',
+    schema: { type: 'string', minLength: 8, maxLength: 128 },
+    example: 'login-4711-1',
+  })
+  @ApiAcceptedResponse({ type: SingleOtpResponse, description: 'The code was taken.' })
+  @ApiOkResponse({ type: SingleOtpResponse, description: 'A repeat: the same challenge, without `test_code`.' })
+  @ApiErrors(
+    'IDEMPOTENCY_KEY_REQUIRED',
+    'IDEMPOTENCY_KEY_INVALID',
+    'IDEMPOTENCY_KEY_REUSED',
+    'OTP_PROJECT_REQUIRED',
+    'OTP_RECIPIENT_INVALID',
+    'OTP_RESEND_TOO_SOON',
+    'OTP_SENDER_NOT_READY',
+    'OTP_PACKAGE_REQUIRED',
+    'OTP_PACKAGE_EXHAUSTED',
+  )
+  async send(
+    @CurrentCaller() caller: Caller,
+    @Headers('idempotency-key') key: string | undefined,
+    @Body() body: SendOtpRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SingleOtpResponse> {
+    await this.limits.requireSend(caller);
+    const idempotencyKey = requiredKey(key);
+    const { to, channel = 'whatsapp', ttl = DEFAULT_TTL_SECONDS } = body;
+    const { challenge, testCode, replayed } = await this.otp.send(caller, idempotencyKey, { to, channel, ttl });
+    if (replayed) response.status(200).setHeader('Idempotency-Replayed', 'true');
+    return { data: OtpChallengeResponse.of(challenge, testCode) };
+  }
+
+  /**
+   * Verify a code
+   *
+   * @remarks Succeeds once for each code. A wrong code, an id that does not exist and one of another project answer
+   * alike: `OTP_CODE_INCORRECT`.
+   */
+  @Post('verify')
+  @HttpCode(200)
+  @RequireScope('otp:verify')
+  @ApiOkResponse({ type: SingleOtpResponse, description: 'The code was right; the challenge is `verified`.' })
+  @ApiErrors(
+    'OTP_PROJECT_REQUIRED',
+    'OTP_CODE_INCORRECT',
+    'OTP_CODE_EXPIRED',
+    'OTP_CODE_ALREADY_USED',
+    'OTP_ATTEMPTS_EXHAUSTED',
+  )
+  async verify(@CurrentCaller() caller: Caller, @Body() body: VerifyOtpRequest): Promise<SingleOtpResponse> {
+    await this.limits.requireVerify(caller);
+    const verified = await this.otp.verify(caller, body.id.toLowerCase(), body.code);
+    return { data: OtpChallengeResponse.of(verified) };
+  }
+
+  /**
+   * Read the state of a code
+   *
+   * @remarks Tells whether it was sent, delivered, read and verified; never the code.
+   */
+  @Get(':id')
+  @RequireScope('otp:read')
+  @ApiOkResponse({ type: SingleOtpResponse })
+  @ApiErrors('OTP_PROJECT_REQUIRED', 'OTP_NOT_FOUND')
+  async get(
+    @CurrentCaller() caller: Caller,
+    @UuidParam('id', { malformed: otpErrors.OTP_NOT_FOUND, example: '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e' })
+    id: string,
+  ): Promise<SingleOtpResponse> {
+    return { data: OtpChallengeResponse.of(await this.otp.getById(caller, id)) };
+  }
+}
+
+function requiredKey(key: string | undefined): string {
+  if (key === undefined || key === '') throw otpErrors.IDEMPOTENCY_KEY_REQUIRED();
+  if (!KEY.test(key)) throw otpErrors.IDEMPOTENCY_KEY_INVALID({ form: '8 to 128 visible ASCII characters' });
+  return key;
+}

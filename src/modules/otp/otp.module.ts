@@ -1,0 +1,43 @@
+import { BullModule } from '@nestjs/bullmq';
+import { Module } from '@nestjs/common';
+import { BillingModule } from '../billing/billing.module.js';
+import { ChallengesRepository } from './challenges.repository.js';
+import { GuessesRepository } from './guesses.repository.js';
+import { OtpCodes } from './otp-code.js';
+import { OtpDispatcher } from './otp-dispatcher.js';
+import { OtpLimits } from './otp-limits.js';
+import { OtpPlatform } from './otp-platform.js';
+import { OtpProjectsRepository } from './otp-projects.repository.js';
+import { OtpProjectsService } from './otp-projects.service.js';
+import { OtpReportsService } from './otp-reports.service.js';
+import { OtpSenderRepository } from './otp-sender.repository.js';
+import { OtpSenderService } from './otp-sender.service.js';
+import { OtpController } from './otp.controller.js';
+import { OtpService } from './otp.service.js';
+import { OTP_QUEUE, OtpLane } from './processors/otp-lane.js';
+import { OtpProcessor } from './processors/otp.processor.js';
+import { SendingRepository } from './sending.repository.js';
+
+@Module({
+  imports: [BullModule.registerQueue({ name: OTP_QUEUE }), BillingModule],
+  controllers: [OtpController],
+  providers: [
+    OtpService,
+    OtpReportsService,
+    OtpProjectsService,
+    OtpProjectsRepository,
+    OtpSenderService,
+    OtpSenderRepository,
+    ChallengesRepository,
+    GuessesRepository,
+    SendingRepository,
+    OtpCodes,
+    OtpLimits,
+    OtpPlatform,
+    OtpDispatcher,
+    OtpLane,
+    OtpProcessor,
+  ],
+  exports: [OtpProjectsService, OtpSenderService, OtpReportsService],
+})
+export class OtpModule {}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import type { AppError } from '../../common/app-error.js';
+import { canonicalJson } from '../../common/canonical-json.js';
+import { newId } from '../../common/ids.js';
+import type { OtpProjectOfKey } from '../../platform/access/api-keys.types.js';
+import { Database } from '../../platform/database/database.js';
+import { Counters } from '../../platform/operations/counters.js';
+import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { OtpPackagesService } from '../billing/otp-packages.service.js';
+import { ChallengesRepository, type NewChallenge } from './challenges.repository.js';
+import { GuessesRepository, type ChallengeRef, type GuessRefusal } from './guesses.repository.js';
+import { OtpCodes } from './otp-code.js';
+import { codePlace } from './otp-code-place.js';
+import { OtpProjectsService } from './otp-projects.service.js';
+import { readRecipient } from './otp-recipient.js';
+import { OtpSenderService } from './otp-sender.service.js';
+import { otpErrors } from './otp.errors.js';
+import type { OtpChallenge } from './otp.types.js';
+import { OtpLane } from './processors/otp-lane.js';
+import { SendingRepository } from './sending.repository.js';
+
+/** Who asks, as far as codes are concerned. */
+export interface OtpCaller {
+  organizationId: string;
+  otpProject: OtpProjectOfKey | null;
+}
+
+export interface OtpSend {
+  to: string;
+  channel: 'whatsapp';
+  /** Seconds for which the code is valid. */
+  ttl: number;
+}
+
+export interface OtpSendResult {
+  challenge: OtpChallenge;
+  /** The code itself, where it was just made and the project is a sandbox. */
+  testCode: string | null;
+  /** The key stood for this request already; nothing was sent. */
+  replayed: boolean;
+}
+
+/** Wrong codes in a row within one project that look like guessing. */
+const ALARM_EVERY = 100;
+
+const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
+  // An id of nobody and one of another project are told no more than that the code is wrong.
+  unknown: otpErrors.OTP_CODE_INCORRECT,
+  used: otpErrors.OTP_CODE_ALREADY_USED,
+  exhausted: otpErrors.OTP_ATTEMPTS_EXHAUSTED,
+  expired: otpErrors.OTP_CODE_EXPIRED,
+};
+
+/** Sends codes, verifies each once, tells what became of them. */
+@Injectable()
+export class OtpService {
+  private readonly logger = new Logger(OtpService.name);
+
+  constructor(
+    private readonly challenges: ChallengesRepository,
+    private readonly guesses: GuessesRepository,
+    private readonly sending: SendingRepository,
+    private readonly projects: OtpProjectsService,
+    private readonly packages: OtpPackagesService,
+    private readonly senders: OtpSenderService,
+    private readonly codes: OtpCodes,
+    private readonly secrets: SecretBox,
+    private readonly database: Database,
+    private readonly lane: OtpLane,
+    private readonly counters: Counters,
+  ) {}
+
+  /**
+   * Makes a code and takes it for sending: durable when this resolves. In a sandbox nothing is sent.
+   *
+   * @param idempotencyKey one key makes one code for ever.
+   * @throws OTP_PROJECT_REQUIRED (403), OTP_RECIPIENT_INVALID (400), IDEMPOTENCY_KEY_REUSED (409), and where the key is
+   * still free OTP_SENDER_NOT_READY (409), OTP_RESEND_TOO_SOON (429), OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
+   */
+  async send(caller: OtpCaller, idempotencyKey: string, request: OtpSend): Promise<OtpSendResult> {
+    const { organizationId } = caller;
+    const { id: projectId } = requireProject(caller);
+    const project = await this.projects.find(organizationId, projectId);
+    if (project === null) throw otpErrors.OTP_PROJECT_REQUIRED();
+    const { digits: recipient, country } = readRecipient(request.to, project.allowedCountries);
+    const { channel, ttl } = request;
+    const fingerprint = createHash('sha256')
+      .update(canonicalJson({ channel, to: recipient, ttl }))
+      .digest();
+    const id = newId();
+    const code = this.codes.newCode();
+    const live = project.mode === 'live';
+    const fresh: NewChallenge = {
+      id,
+      organizationId,
+      projectId,
+      mode: project.mode,
+      recipient,
+      country,
+      idempotencyKey,
+      fingerprint,
+      code: this.codes.hash(code, { challengeId: id, projectId }),
+      codeCiphertext: live ? this.secrets.seal(code, codePlace(organizationId, id)) : null,
+      attemptId: newId(),
+      ttlSeconds: ttl,
+      templateLanguage: project.templateLanguage,
+    };
+    const challenge = await this.database.transaction(() => this.accept(fresh));
+    if (challenge === null) return this.replay(fresh);
+    this.counters.increment('otp_accepted');
+    if (live) this.lane.wake();
+    return { challenge, testCode: live ? null : code, replayed: false };
+  }
+
+  /**
+   * Verifies a code, once.
+   *
+   * @throws OTP_PROJECT_REQUIRED (403); OTP_CODE_INCORRECT (400), also for an id of nobody or of another project;
+   * OTP_CODE_EXPIRED, OTP_CODE_ALREADY_USED, OTP_ATTEMPTS_EXHAUSTED (400).
+   */
+  async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallenge> {
+    const { organizationId } = caller;
+    const { id: projectId } = requireProject(caller);
+    const ref: ChallengeRef = { organizationId, projectId, id };
+    const stored = await this.guesses.admitGuess(ref);
+    if (stored === null) throw REFUSALS[await this.guesses.refusalOf(ref)]();
+    if (!this.codes.matches(code, { challengeId: id, projectId }, stored)) {
+      await this.noteWrong(ref);
+      throw otpErrors.OTP_CODE_INCORRECT();
+    }
+    const verified = await this.guesses.consume(ref);
+    if (verified === null) throw REFUSALS[await this.guesses.refusalOf(ref)]();
+    this.counters.increment('otp_verified');
+    await this.guesses.refundGuess(ref, verified.recipient);
+    await this.guesses.countInRow(organizationId, projectId, true);
+    return verified;
+  }
+
+  /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */
+  async getById(caller: OtpCaller, id: string): Promise<OtpChallenge> {
+    const { id: projectId } = requireProject(caller);
+    const challenge = await this.challenges.findById(caller.organizationId, projectId, id);
+    if (challenge === null) throw otpErrors.OTP_NOT_FOUND();
+    return challenge;
+  }
+
+  /** In one transaction: all of it stands, or the key is still free. null: the key stands for a challenge already. */
+  private async accept(fresh: NewChallenge): Promise<OtpChallenge | null> {
+    const { organizationId, projectId, recipient, country } = fresh;
+    const challenge = await this.challenges.insert(fresh);
+    if (challenge === null) return null;
+    const live = fresh.mode === 'live';
+    if (live && (await this.senders.findReady()) === null) throw otpErrors.OTP_SENDER_NOT_READY();
+    const waitSeconds = await this.guesses.admitSend(organizationId, projectId, recipient);
+    if (waitSeconds !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ retryAfterSeconds: waitSeconds });
+    await this.packages.apply(await this.challenges.supersede(challenge));
+    if (live) {
+      const packageId = await this.packages.reserve(organizationId, projectId, country);
+      await this.challenges.setPackage(organizationId, challenge.id, packageId);
+    }
+    return challenge;
+  }
+
+  private async replay({
+    organizationId,
+    projectId,
+    idempotencyKey,
+    fingerprint,
+  }: NewChallenge): Promise<OtpSendResult> {
+    const known = await this.challenges.findByKey(organizationId, projectId, idempotencyKey);
+    if (known === null || !known.fingerprint.equals(fingerprint)) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
+    return { challenge: known.challenge, testCode: null, replayed: true };
+  }
+
+  private async noteWrong(ref: ChallengeRef): Promise<void> {
+    this.counters.increment('otp_wrong');
+    if (await this.guesses.noteWrong(ref)) {
+      await this.database.transaction(async () => {
+        const move = await this.sending.end(ref.id);
+        if (move !== null) await this.packages.apply([move]);
+      });
+    }
+    const inRow = await this.guesses.countInRow(ref.organizationId, ref.projectId, false);
+    if (inRow === 0 || inRow % ALARM_EVERY !== 0) return;
+    this.counters.increment('otp_guessing_alarms');
+    this.logger.error(`OTP project ${ref.projectId}: ${inRow} wrong codes in a row; somebody may be guessing`);
+  }
+}
+
+function requireProject({ otpProject }: OtpCaller): OtpProjectOfKey {
+  if (otpProject === null) throw otpErrors.OTP_PROJECT_REQUIRED();
+  return otpProject;
+}

@@ -1,0 +1,246 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
+import type { OtpPackageMove } from '../billing/otp-packages.types.js';
+import { OPEN_SQL } from './challenge-row.js';
+import type { OtpStatusReport } from './otp.types.js';
+
+/** A code that this process may send now, once, before its lease runs out. */
+export interface ClaimedCode {
+  id: string;
+  organizationId: string;
+  recipient: string;
+  attemptId: string;
+  codeCiphertext: Buffer;
+  templateLanguage: string;
+}
+
+/** What came of sending one code. */
+export type CodeOutcome =
+  { kind: 'sent'; metaMessageId: string } | { kind: 'failed'; error: string } | { kind: 'unknown' };
+
+/** After this long without an outcome a claimed code is `outcome_unknown`. */
+export const LEASE_MS = 20_000;
+/** A code that waited this long is given up: its user has asked for another one, or left. */
+const QUEUE_SECONDS = 30;
+const MAX_PROJECTS = 1_000;
+
+interface MoveRow {
+  package_id: string | null;
+  package_used: boolean;
+  used_now: boolean;
+  released_now: boolean;
+}
+
+/** Statements on `otp_challenge` that belong to sending: claims, outcomes, reports, ends. */
+@Injectable()
+export class SendingRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Claims due codes, one of each project in turn, so that no project's crowd delays another's code. */
+  async claim(request: ClaimRequest): Promise<ClaimedCode[]> {
+    const rows = await this.database.query<{
+      id: string;
+      organization_id: string;
+      recipient: string;
+      attempt_id: string;
+      code_ciphertext: Buffer;
+      template_language: string;
+    }>(CLAIM, [request.laneKey, request.owner, request.limit, LEASE_MS / 1_000]);
+    return rows.map((row) => ({
+      id: row.id,
+      organizationId: row.organization_id,
+      recipient: row.recipient,
+      attemptId: row.attempt_id,
+      codeCiphertext: row.code_ciphertext,
+      templateLanguage: row.template_language,
+    }));
+  }
+
+  /** Milliseconds since the oldest code that can be sent was accepted; null where none waits. */
+  async dueForMs(): Promise<number | null> {
+    const rows = await this.database.query<{ due_ms: number | null }>(
+      `select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms
+       from (select created_at from otp_challenge where status = 'queued' limit ${MAX_PROJECTS}) as waiting`,
+    );
+    return rows[0]?.due_ms ?? null;
+  }
+
+  /** Puts a code back that is surely not on the wire. */
+  async putBack(attemptId: string): Promise<void> {
+    await this.database.execute(
+      `update otp_challenge set status = 'queued', lease_until = null, sending_at = null
+       where attempt_id = $1 and status = 'sending'`,
+      [attemptId],
+    );
+  }
+
+  /** Records what came of a send, in the ambient transaction. The challenge may have gone on without it. */
+  async record(attemptId: string, outcome: CodeOutcome): Promise<OtpPackageMove | null> {
+    if (outcome.kind === 'unknown') {
+      await this.database.execute(
+        `update otp_challenge set status = 'outcome_unknown', code_ciphertext = null, lease_until = null
+         where attempt_id = $1 and status = 'sending'`,
+        [attemptId],
+      );
+      return null;
+    }
+    const rows =
+      outcome.kind === 'sent'
+        ? await this.database.query<MoveRow>(SENT, [attemptId, outcome.metaMessageId])
+        : await this.database.query<MoveRow>(FAILED, [attemptId, null, outcome.error]);
+    return moveOf(rows[0]);
+  }
+
+  /** Applies one report of the platform, in the ambient transaction; null where it names no challenge. */
+  async report(report: OtpStatusReport, error: string): Promise<{ move: OtpPackageMove | null } | null> {
+    const { callbackData, metaMessageId, status, occurredAt } = report;
+    const rows =
+      status === 'failed'
+        ? await this.database.query<MoveRow>(FAILED, [callbackData, metaMessageId, error])
+        : await this.database.query<MoveRow>(ARRIVED, [callbackData, metaMessageId, status, occurredAt]);
+    return rows[0] === undefined ? null : { move: moveOf(rows[0]) };
+  }
+
+  /** Ends one challenge before its time, in the ambient transaction. */
+  async end(id: string): Promise<OtpPackageMove | null> {
+    const rows = await this.database.query<MoveRow>(
+      `with ended as (
+         select id, status from otp_challenge where id = $1 and status in ${OPEN_SQL} for update
+       )
+       update otp_challenge c set status = 'expired', ${WIPE},
+         released_at = case when ended.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
+       from ended where c.id = ended.id
+       returning c.package_id, c.package_used, false as used_now, ended.status = 'queued' as released_now`,
+      [id],
+    );
+    return moveOf(rows[0]);
+  }
+
+  /** Marks what has expired, and gives up what waited too long; in the ambient transaction. */
+  async endOverdue(limit: number): Promise<{ ended: number; moves: OtpPackageMove[] }> {
+    const rows = await this.database.query<MoveRow>(END_OVERDUE, [limit, QUEUE_SECONDS]);
+    return { ended: rows.length, moves: rows.flatMap((row) => moveOf(row) ?? []) };
+  }
+
+  /** Turns codes whose sender died or hangs into `outcome_unknown`; they are never sent again. Returns how many. */
+  expireLeases(limit: number): Promise<number> {
+    return this.database.execute(
+      `with lost as (
+         select id from otp_challenge where status = 'sending' and lease_until < clock_timestamp()
+         order by id limit $1 for update skip locked
+       )
+       update otp_challenge c set status = 'outcome_unknown', ${WIPE} from lost where c.id = lost.id`,
+      [limit],
+    );
+  }
+}
+
+function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
+  if (row === undefined || row.package_id === null) return null;
+  if (row.released_now) return { packageId: row.package_id, move: 'give_back', wasUsed: row.package_used };
+  return row.used_now ? { packageId: row.package_id, move: 'use', wasUsed: false } : null;
+}
+
+/** Whatever leaves `sending` or `queued` has no more use for the plain code. */
+const WIPE = 'code_ciphertext = null, lease_until = null';
+
+// $1 lane key, $2 owner, $3 limit, $4 lease seconds.
+const CLAIM = `
+with recursive project as (
+  (select project_id, 1 as n from otp_challenge where status = 'queued' order by project_id, seq limit 1)
+  union all
+  select next.project_id, project.n + 1 from project cross join lateral (
+    select project_id from otp_challenge
+    where status = 'queued' and project_id > project.project_id order by project_id, seq limit 1) as next
+  where project.n < ${MAX_PROJECTS}
+), head as (
+  select due.id, due.seq, row_number() over (partition by project.project_id order by due.seq) as turn
+  from project cross join lateral (
+    select id, seq from otp_challenge
+    where status = 'queued' and project_id = project.project_id
+      and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})
+    order by seq limit $3) as due
+  where exists (select 1 from lane where key = $1 and owner = $2 and owner_until > clock_timestamp()
+    and (paused_until is null or paused_until <= clock_timestamp()))
+), picked as (
+  select id from head order by turn, seq limit $3
+), locked as (
+  select c.id from otp_challenge c join picked on picked.id = c.id
+  where c.status = 'queued' and c.code_ciphertext is not null
+  for update of c skip locked
+)
+update otp_challenge c set status = 'sending', sending_at = clock_timestamp(),
+  lease_until = clock_timestamp() + make_interval(secs => $4)
+from locked where c.id = locked.id
+returning c.id, c.organization_id, c.recipient, c.attempt_id, c.code_ciphertext, c.template_language`;
+
+// A challenge is found by our attempt id, and where the platform left that out by its own id of the message.
+const FOUND = `
+with found as (
+  select id, status, package_used, released_at from otp_challenge
+  where attempt_id = $1::uuid or ($1::uuid is null and meta_message_id = $2)
+  limit 1 for update
+)`;
+
+// The answer to a send. What was verified or superseded meanwhile keeps its state.
+const SENT = `
+with found as (
+  select id, status, package_used, released_at from otp_challenge where attempt_id = $1 for update
+)
+update otp_challenge c set
+  status = case when c.status in ('sending', 'outcome_unknown') then 'sent' else c.status end,
+  sent_at = coalesce(c.sent_at, clock_timestamp()), meta_message_id = $2, ${WIPE},
+  package_used = c.released_at is null
+from found where c.id = found.id
+returning c.package_id, c.package_used, not found.package_used and found.released_at is null as used_now,
+  false as released_now`;
+
+// $1 attempt, $2 the platform's id, $3 a failure category. After "delivered" a failure means another device.
+const FAILED = `${FOUND}
+update otp_challenge c set
+  status = case when c.status in ('sending', 'sent', 'outcome_unknown') then 'failed' else c.status end,
+  error = case when c.status in ('sending', 'sent', 'outcome_unknown') then $3 else c.error end, ${WIPE},
+  released_at = case when c.delivered_at is null and c.read_at is null
+    then coalesce(c.released_at, clock_timestamp()) else c.released_at end
+from found where c.id = found.id
+returning c.package_id, found.package_used, false as used_now,
+  found.released_at is null and c.released_at is not null as released_now`;
+
+// $1 attempt, $2 the platform's id, $3 sent, delivered or read, $4 its time. A later state never moves back.
+const ARRIVED = `${FOUND}
+update otp_challenge c set
+  status = case
+    when c.status in ('sending', 'outcome_unknown') then $3
+    when c.status = 'sent' and $3 in ('delivered', 'read') then $3
+    when c.status = 'delivered' and $3 = 'read' then $3
+    else c.status end,
+  meta_message_id = coalesce(c.meta_message_id, $2), ${WIPE},
+  sent_at = case when $3 = 'sent' then coalesce(c.sent_at, now.at) else c.sent_at end,
+  delivered_at = case when $3 = 'delivered' then coalesce(c.delivered_at, now.at) else c.delivered_at end,
+  read_at = case when $3 = 'read' then coalesce(c.read_at, now.at) else c.read_at end,
+  package_used = c.released_at is null
+from found cross join (select least(coalesce($4::timestamptz, clock_timestamp()), clock_timestamp()) as at) as now
+where c.id = found.id
+returning c.package_id, c.package_used, not found.package_used and found.released_at is null as used_now,
+  false as released_now`;
+
+// $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
+const END_OVERDUE = `
+with overdue as (
+  (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= clock_timestamp()
+   order by expires_at limit $1)
+  union
+  (select id from otp_challenge
+   where status = 'queued' and created_at <= clock_timestamp() - make_interval(secs => $2) limit $1)
+), ended as (
+  select c.id, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
+  from otp_challenge c join overdue on overdue.id = c.id
+  where c.status in ${OPEN_SQL} order by c.id for update of c skip locked
+)
+update otp_challenge c set status = case when ended.expired then 'expired' else 'failed' end,
+  error = case when ended.expired then c.error else 'platform_unavailable' end, ${WIPE},
+  released_at = case when ended.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
+from ended where c.id = ended.id
+returning c.package_id, c.package_used, false as used_now,
+  ended.status = 'queued' and ended.released_at is null as released_now`;
