@@ -1,0 +1,237 @@
+import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
+import { connectionOfLane, fetchLaneOf, FetchRepository, type ClaimedFile } from './fetch.repository.js';
+
+const OWNER = newId();
+const PACE = { ratePerSecond: 100_000, burstSeconds: 1 };
+
+let opened: OpenTestDatabase;
+let fetches: FetchRepository;
+let lanes: LaneRepository;
+let factories: Factories;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  fetches = new FetchRepository(opened.database);
+  lanes = new LaneRepository(opened.database);
+  factories = new Factories(opened.database);
+});
+
+afterAll(() => opened.close());
+
+async function newConnection(): Promise<ConnectionRow> {
+  const { id: organizationId } = await factories.workspace();
+  return factories.connection({ organizationId });
+}
+
+async function pending(connection: ConnectionRow, dueInSeconds = 0): Promise<string> {
+  const id = newId();
+  await opened.database.execute(
+    `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, status,
+       platform_media_id, next_attempt_at)
+     values ($1, $2, $3, 'inbound', 'image', 'image/jpeg', 'pending', '4711',
+       clock_timestamp() + make_interval(secs => $4))`,
+    [id, connection.organizationId, connection.id, dueInSeconds],
+  );
+  return id;
+}
+
+async function claim(connection: ConnectionRow, limit = 10, owner = OWNER): Promise<ClaimedFile[]> {
+  const laneKey = fetchLaneOf(connection.id);
+  await lanes.hold({ key: laneKey, owner, want: limit, giveBack: 0, ...PACE });
+  return fetches.claim({ laneKey, owner, limit });
+}
+
+async function claimed(connection: ConnectionRow): Promise<ClaimedFile> {
+  const [file] = await claim(connection, 1);
+  if (file === undefined) throw new Error('nothing was claimed');
+  return file;
+}
+
+interface Facts {
+  status: string;
+  tries: number;
+  failure: string | null;
+  lease_owner: string | null;
+  due_in: number | null;
+}
+
+async function facts(id: string): Promise<Facts | undefined> {
+  const [row] = await opened.database.query<Facts & Record<string, unknown>>(
+    `select status, tries, failure, lease_owner,
+       extract(epoch from next_attempt_at - clock_timestamp())::double precision as due_in
+     from media_object where id = $1`,
+    [id],
+  );
+  return row;
+}
+
+async function loseLease(id: string): Promise<void> {
+  await opened.database.execute(
+    `update media_object set lease_until = clock_timestamp(), next_attempt_at = clock_timestamp() where id = $1`,
+    [id],
+  );
+}
+
+it('names its lanes otherwise than those of messages', () => {
+  const id = newId();
+  expect(fetchLaneOf(id)).not.toBe(id);
+  expect(connectionOfLane(fetchLaneOf(id))).toBe(id);
+});
+
+describe('a claim', () => {
+  it('takes due files of its lane, the longest due first, each once', async () => {
+    const connection = await newConnection();
+    const first = await pending(connection, -20);
+    const second = await pending(connection, -10);
+    await pending(connection, 60);
+    await pending(await newConnection(), -60);
+    const files = await claim(connection);
+    expect(files.map((file) => file.id)).toEqual(expect.arrayContaining([first, second]));
+    expect(files).toHaveLength(2);
+    expect(files[0]).toMatchObject({
+      organizationId: connection.organizationId,
+      connectionId: connection.id,
+      platformMediaId: '4711',
+      mimeType: 'image/jpeg',
+      sha256: null,
+      tries: 1,
+      owner: OWNER,
+    });
+    expect(await claim(connection)).toEqual([]);
+  });
+
+  it('takes no more than it may', async () => {
+    const connection = await newConnection();
+    const first = await pending(connection, -20);
+    await pending(connection, -10);
+    expect((await claim(connection, 1)).map((file) => file.id)).toEqual([first]);
+  });
+
+  it('takes nothing where another process holds the lane, or the lane rests', async () => {
+    const connection = await newConnection();
+    await pending(connection);
+    const laneKey = fetchLaneOf(connection.id);
+    await lanes.hold({ key: laneKey, owner: newId(), want: 1, giveBack: 0, ...PACE });
+    expect(await fetches.claim({ laneKey, owner: OWNER, limit: 10 })).toEqual([]);
+    const other = await newConnection();
+    await pending(other);
+    await lanes.pause(fetchLaneOf(other.id), 'resting');
+    expect(await claim(other)).toEqual([]);
+  });
+
+  it('is due again once its lease has run out, and the first one can then do nothing more', async () => {
+    const connection = await newConnection();
+    const id = await pending(connection);
+    const lost = await claimed(connection);
+    expect((await facts(id))?.due_in).toBeGreaterThan(50);
+    await loseLease(id);
+    const won = await claimed(connection);
+    expect(won.tries).toBe(2);
+    expect(await fetches.renew(lost)).toBe(false);
+    await fetches.fail(lost, 'too late');
+    await fetches.retry(lost, 'too late', 0, null);
+    await fetches.putBack(lost, 'too late');
+    expect(await facts(id)).toMatchObject({ status: 'pending', tries: 2, failure: null, lease_owner: OWNER });
+    expect(await fetches.renew(won)).toBe(true);
+  });
+});
+
+describe('what came of it', () => {
+  it('puts a file back for later', async () => {
+    const connection = await newConnection();
+    const id = await pending(connection);
+    await fetches.retry(await claimed(connection), 'no answer', 16_000, null);
+    const after = await facts(id);
+    expect(after).toMatchObject({ status: 'pending', tries: 1, failure: 'no answer', lease_owner: null });
+    expect(after?.due_in).toBeGreaterThan(14);
+    expect(after?.due_in).toBeLessThan(17);
+  });
+
+  it('counts no further than it is told to', async () => {
+    const connection = await newConnection();
+    const id = await pending(connection);
+    await opened.database.execute('update media_object set tries = 40 where id = $1', [id]);
+    await fetches.retry(await claimed(connection), 'no answer', 0, 6);
+    expect(await facts(id)).toMatchObject({ tries: 6 });
+  });
+
+  it('fails a file whose next try would come too late', async () => {
+    const connection = await newConnection();
+    const id = await pending(connection);
+    await opened.database.execute(
+      `update media_object set created_at = clock_timestamp() - interval '6 days 22 hours 50 minutes' where id = $1`,
+      [id],
+    );
+    await fetches.retry(await claimed(connection), 'no answer', 60_000, null);
+    expect(await facts(id)).toMatchObject({ status: 'pending' });
+    await loseLease(id);
+    await fetches.retry(await claimed(connection), 'no answer', 900_000, null);
+    expect(await facts(id)).toMatchObject({ status: 'failed', due_in: null, failure: 'no answer' });
+  });
+
+  it('puts a file back as it was', async () => {
+    const connection = await newConnection();
+    const id = await pending(connection);
+    await fetches.putBack(await claimed(connection), null);
+    expect(await facts(id)).toMatchObject({ status: 'pending', tries: 0, failure: null, lease_owner: null });
+    expect((await claimed(connection)).tries).toBe(1);
+  });
+
+  it('fails a file', async () => {
+    const connection = await newConnection();
+    const id = await pending(connection);
+    await fetches.fail(await claimed(connection), 'too large');
+    expect(await facts(id)).toMatchObject({ status: 'failed', failure: 'too large', due_in: null, lease_owner: null });
+    expect(await claim(connection)).toEqual([]);
+  });
+});
+
+describe('the sweeps', () => {
+  it('know every lane with due files, and no other', async () => {
+    await opened.database.execute("update media_object set status = 'failed' where status = 'pending'");
+    const connections = await Promise.all([newConnection(), newConnection(), newConnection()]);
+    const [due, later, both] = connections as [ConnectionRow, ConnectionRow, ConnectionRow];
+    await pending(due, -30);
+    await pending(later, 30);
+    await pending(both, 30);
+    await pending(both, -30);
+    const lanesDue = await fetches.dueLanes(10);
+    expect(lanesDue.map((lane) => lane.key).sort()).toEqual([due, both].map(({ id }) => fetchLaneOf(id)).sort());
+    expect(lanesDue[0]?.dueForMs).toBeGreaterThan(29_000);
+    expect(await fetches.dueLanes(1)).toHaveLength(1);
+  });
+
+  it('read no backlog to know it', async () => {
+    const connection = await newConnection();
+    await opened.database.execute(
+      `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, status,
+         platform_media_id, next_attempt_at)
+       select gen_random_uuid(), $1, $2, 'inbound', 'image', 'image/jpeg', 'pending', '1', clock_timestamp()
+       from generate_series(1, 20000)`,
+      [connection.organizationId, connection.id],
+    );
+    await opened.database.execute('analyze media_object');
+    const startedAt = performance.now();
+    for (let round = 0; round < 20; round++) await fetches.dueLanes(100);
+    expect((performance.now() - startedAt) / 20).toBeLessThan(20);
+  });
+
+  it('fail files that the platform has forgotten, but none that is just being fetched', async () => {
+    const connection = await newConnection();
+    const [old, busy, young] = [await pending(connection), await pending(connection), await pending(connection)];
+    await opened.database.execute(
+      `update media_object set created_at = clock_timestamp() - interval '7 days' where id = any($1)`,
+      [[old, busy]],
+    );
+    await opened.database.execute(
+      `update media_object set lease_owner = $2, lease_until = clock_timestamp() + interval '1 minute' where id = $1`,
+      [busy, OWNER],
+    );
+    expect(await fetches.expire(10)).toBe(1);
+    const states = await Promise.all([old, busy, young].map(async (id) => (await facts(id))?.status));
+    expect(states).toEqual(['failed', 'pending', 'pending']);
+  });
+});

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { UploadPlaces } from './upload-places.js';
+
+/** Takes places for `count` uploads of a number, and tells how many were held at once. */
+async function mostAtOnce(places: UploadPlaces, numbers: readonly string[], count: number): Promise<number> {
+  let atOnce = 0;
+  let most = 0;
+  const work = async (): Promise<void> => {
+    most = Math.max(most, ++atOnce);
+    await delay(5);
+    atOnce--;
+  };
+  const all = numbers.flatMap((number) => Array.from({ length: count }, () => places.within(number, work)));
+  await Promise.all(all);
+  return most;
+}
+
+describe('places for uploads', () => {
+  it('are twelve for one number and 32 for all', async () => {
+    const places = new UploadPlaces();
+    expect(await mostAtOnce(places, ['a'], 40)).toBe(12);
+    expect(await mostAtOnce(places, ['a', 'b', 'c', 'd'], 40)).toBe(32);
+  });
+
+  it('are given back where the work fails', async () => {
+    const places = new UploadPlaces();
+    const fail = () => Promise.reject(new Error('no'));
+    await Promise.allSettled(Array.from({ length: 100 }, () => places.within('a', fail)));
+    expect(await mostAtOnce(places, ['a'], 12)).toBe(12);
+  });
+});
