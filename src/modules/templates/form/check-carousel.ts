@@ -4,7 +4,7 @@ import { checkCardButtons } from './check-buttons.js';
 import { checkCardHeader } from './check-header.js';
 import { checkText } from './check-text.js';
 import type { FaultList } from './fault-list.js';
-import { componentOf, own, ownList, ownWord, type JsonObject } from './json-reading.js';
+import { componentOf, own, ownArray, ownWord, type JsonObject } from './json-reading.js';
 
 const FEWEST_CARDS = 2;
 const MOST_CARDS = 10;
@@ -60,8 +60,8 @@ function checkCard(card: unknown, field: string, format: ParameterFormat, faults
 
 /** What must be alike in all cards, as text. */
 function shapeOf(card: unknown): string {
-  const components = ownList(card, 'components');
+  const components = ownArray(card, 'components');
   const parts = components.map((component) => ownWord(component, 'type')).toSorted();
-  const buttons = ownList(componentOf(components, 'BUTTONS'), 'buttons').map((button) => ownWord(button, 'type'));
+  const buttons = ownArray(componentOf(components, 'BUTTONS'), 'buttons').map((button) => ownWord(button, 'type'));
   return [parts.join(), ownWord(componentOf(components, 'HEADER'), 'format'), buttons.join()].join(' ');
 }

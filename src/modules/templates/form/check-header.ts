@@ -1,7 +1,7 @@
 import type { TemplateCategory, ParameterFormat } from '../templates.types.js';
 import { checkText } from './check-text.js';
 import type { FaultList } from './fault-list.js';
-import { asText, own, ownList, ownText, ownWord, type JsonObject } from './json-reading.js';
+import { asText, own, ownArray, ownText, ownWord, type JsonObject } from './json-reading.js';
 
 const HEADER_MAX = 60;
 const MEDIA_FORMATS = ['IMAGE', 'VIDEO', 'DOCUMENT', 'GIF'];
@@ -46,7 +46,7 @@ function knownFormat(header: JsonObject, field: string, formats: readonly string
 function checkHandle(header: JsonObject, kind: string | null, field: string, faults: FaultList): void {
   if (kind === null || !MEDIA_FORMATS.includes(kind)) return;
   const example = own(header, 'example');
-  const handles = ownList(example, 'header_handle');
+  const handles = ownArray(example, 'header_handle');
   const handle = asText(handles[0]) ?? ownText(example, 'header_handle');
   if (handle !== null && handle.trim() !== '') return;
   const at = `${field}.example.header_handle`;

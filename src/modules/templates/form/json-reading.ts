@@ -1,21 +1,12 @@
-import { isObject } from '../../../common/shape.js';
+import { own, ownText } from '../../../platform/whatsapp/json-access.js';
+
+export { own, ownText } from '../../../platform/whatsapp/json-access.js';
 
 /** JSON as it came: an object whose values may be anything. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The value of an own key; undefined for anything else, inherited names such as `constructor` included. */
-export function own(value: unknown, key: string): unknown {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** The value of an own key where it is text, else null. */
-export function ownText(value: unknown, key: string): string | null {
-  const found = own(value, key);
-  return typeof found === 'string' ? found : null;
-}
-
-/** The value of an own key where it is a list, else an empty one. */
-export function ownList(value: unknown, key: string): readonly unknown[] {
+/** The value of an own key where it is a list, else an empty one: what the platform refuses is no list of one. */
+export function ownArray(value: unknown, key: string): readonly unknown[] {
   const found = own(value, key);
   return Array.isArray(found) ? found : [];
 }

@@ -1,6 +1,6 @@
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import { bodyTextOf, footerTextOf } from './authentication-text.js';
-import { componentOf, firstText, own, ownList, ownText, ownWord } from './json-reading.js';
+import { componentOf, firstText, own, ownArray, ownText, ownWord } from './json-reading.js';
 import { fillIn, placeholdersIn, variableNamesIn } from './template-text.js';
 import { namesInOrder } from './variables.js';
 
@@ -52,7 +52,7 @@ export function previewTemplate(template: TemplateForm, parameters: PreviewParam
   const headerText = render(format === 'TEXT' ? ownText(header, 'text') : null, 'header');
   const body = render(bodyTextOf(template), 'body');
   const code = template.category === 'AUTHENTICATION' ? parameters.body?.[0] : undefined;
-  const buttons = ownList(componentOf(template.components, 'BUTTONS'), 'buttons');
+  const buttons = ownArray(componentOf(template.components, 'BUTTONS'), 'buttons');
   return {
     header: header === undefined ? null : { format, text: headerText },
     body,

@@ -1,4 +1,4 @@
-import { own, ownList, ownText, ownWord, type JsonObject } from './json-reading.js';
+import { own, ownArray, ownText, ownWord, type JsonObject } from './json-reading.js';
 import type { ParameterMismatch, ParameterShape } from './parameter-mismatch.js';
 import { buttonVariable } from './variables.js';
 
@@ -57,10 +57,10 @@ function checkPlace(
   const subType = ownText(component, 'sub_type')?.toLowerCase();
   const given: ParameterShape = { component: 'button', ...place, ...(Number.isFinite(index) && { index }) };
   if (button === undefined) {
-    if (ownList(component, 'parameters').length === 0) return null;
+    if (ownArray(component, 'parameters').length === 0) return null;
     return {
       expected: { component: 'button', ...place, parameters: 0 },
-      given: { ...given, parameters: ownList(component, 'parameters').length },
+      given: { ...given, parameters: ownArray(component, 'parameters').length },
       message:
         buttons.length === 0
           ? 'This template has no buttons: leave out the button components.'
@@ -82,7 +82,7 @@ function checkCount(
   sent: JsonObject | undefined,
   place: { card?: number },
 ): ParameterMismatch | null {
-  const given = ownList(sent, 'parameters').length;
+  const given = ownArray(sent, 'parameters').length;
   const type = ownWord(button, 'type');
   const needed = buttonVariable(button) === null ? 0 : 1;
   if (given === needed || (needed === 0 && !WITHOUT_PARAMETERS.has(type))) return null;

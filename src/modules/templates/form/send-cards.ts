@@ -1,5 +1,5 @@
 import type { ParameterFormat } from '../templates.types.js';
-import { componentOf, ownList } from './json-reading.js';
+import { componentOf, ownArray } from './json-reading.js';
 import type { ParameterMismatch } from './parameter-mismatch.js';
 import { indexOf } from './send-buttons.js';
 
@@ -17,8 +17,8 @@ export function checkCards(
   sent: readonly unknown[],
   checkCard: CheckCard,
 ): ParameterMismatch | null {
-  const cards = ownList(componentOf(components, 'CAROUSEL'), 'cards');
-  const given = ownList(componentOf(sent, 'CAROUSEL'), 'cards');
+  const cards = ownArray(componentOf(components, 'CAROUSEL'), 'cards');
+  const given = ownArray(componentOf(sent, 'CAROUSEL'), 'cards');
   const byIndex = new Map<number, unknown>();
   for (const [place, card] of given.entries()) {
     const index = indexOf(card, 'card_index') ?? place;
@@ -26,8 +26,8 @@ export function checkCards(
     byIndex.set(index, card);
   }
   for (const [index, card] of cards.entries()) {
-    const form = { components: ownList(card, 'components'), parameterFormat };
-    const mismatch = checkCard(form, ownList(byIndex.get(index), 'components'), { card: index });
+    const form = { components: ownArray(card, 'components'), parameterFormat };
+    const mismatch = checkCard(form, ownArray(byIndex.get(index), 'components'), { card: index });
     if (mismatch !== null) return mismatch;
   }
   return null;

@@ -1,7 +1,7 @@
 import { isObject } from '../../../common/shape.js';
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import { bodyTextOf } from './authentication-text.js';
-import { asText, componentOf, own, ownList, ownText, ownWord } from './json-reading.js';
+import { asText, componentOf, own, ownArray, ownText, ownWord } from './json-reading.js';
 import type { ParameterMismatch, ParameterShape } from './parameter-mismatch.js';
 import { checkButtonParameters } from './send-buttons.js';
 import { checkCards } from './send-cards.js';
@@ -43,7 +43,7 @@ export function renderBody(template: TemplateForm, sent: readonly unknown[]): st
   const text = bodyTextOf(template);
   if (text === null) return null;
   const values = new Map<string, string>();
-  for (const [index, parameter] of ownList(componentOf(sent, 'BODY'), 'parameters').entries()) {
+  for (const [index, parameter] of ownArray(componentOf(sent, 'BODY'), 'parameters').entries()) {
     const value = parameterText(parameter);
     const name = template.parameterFormat === 'NAMED' ? ownText(parameter, 'parameter_name') : null;
     if (value !== null) values.set(name ?? String(index + 1), value);
@@ -63,8 +63,8 @@ function checkParts(
   sent: readonly unknown[],
   place: { card?: number },
 ): ParameterMismatch | null {
-  const body = ownList(componentOf(sent, 'BODY'), 'parameters');
-  const buttons = ownList(componentOf(form.components, 'BUTTONS'), 'buttons');
+  const body = ownArray(componentOf(sent, 'BODY'), 'parameters');
+  const buttons = ownArray(componentOf(form.components, 'BUTTONS'), 'buttons');
   return (
     checkHeader(form.components, form.parameterFormat, sent, place) ??
     checkTextParameters(form.body ?? '', form.parameterFormat, body, { component: 'body', ...place }) ??
@@ -79,7 +79,7 @@ function checkHeader(
   cardPlace: { card?: number },
 ): ParameterMismatch | null {
   const header = componentOf(components, 'HEADER');
-  const parameters = ownList(componentOf(sent, 'HEADER'), 'parameters');
+  const parameters = ownArray(componentOf(sent, 'HEADER'), 'parameters');
   const place: ParameterShape = { component: 'header', ...cardPlace };
   const format = header === undefined ? 'TEXT' : ownWord(header, 'format');
   if (format === 'TEXT') return checkTextParameters(ownText(header, 'text') ?? '', parameterFormat, parameters, place);
@@ -103,7 +103,7 @@ function isComplete(value: unknown, type: string): boolean {
 /** An offer that ends must say when; a template without an offer takes none. */
 function checkOffer(components: readonly unknown[], sent: readonly unknown[]): ParameterMismatch | null {
   const offer = own(componentOf(components, 'LIMITED_TIME_OFFER'), 'limited_time_offer');
-  const given = ownList(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
+  const given = ownArray(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
   const ends = own(offer, 'has_expiration') === true;
   const isWrong = ends ? given !== 1 : given > 0 && offer === undefined;
   return isWrong ? wrongCount(ends ? 1 : 0, given, { component: 'limited_time_offer' }) : null;

@@ -1,6 +1,6 @@
 import type { ParameterFormat, TemplateComponent, TemplateVariable } from '../templates.types.js';
 import { examplesIn } from './examples.js';
-import { componentOf, firstText, own, ownList, ownText, ownWord } from './json-reading.js';
+import { componentOf, firstText, own, ownArray, ownText, ownWord } from './json-reading.js';
 import { variableNamesIn } from './template-text.js';
 
 /**
@@ -8,7 +8,7 @@ import { variableNamesIn } from './template-text.js';
  * order of appearance. Templates for codes, whose words are fixed, have the code in the body and in their button.
  */
 export function variablesOf(components: readonly TemplateComponent[], format: ParameterFormat): TemplateVariable[] {
-  const buttons = ownList(componentOf(components, 'BUTTONS'), 'buttons');
+  const buttons = ownArray(componentOf(components, 'BUTTONS'), 'buttons');
   const hasCodeButton = buttons.some((button) => ownWord(button, 'type') === 'OTP');
   return components.flatMap((component): TemplateVariable[] => {
     switch (ownWord(component, 'type')) {
@@ -65,15 +65,15 @@ function textVariables(component: unknown, part: 'header' | 'body', format: Para
 }
 
 function buttonVariables(component: unknown): TemplateVariable[] {
-  return ownList(component, 'buttons').flatMap((button, buttonIndex): TemplateVariable[] => {
+  return ownArray(component, 'buttons').flatMap((button, buttonIndex): TemplateVariable[] => {
     const variable = buttonVariable(button);
     return variable === null ? [] : [{ component: 'button', buttonIndex, ...variable }];
   });
 }
 
 function cardVariables(carousel: unknown, format: ParameterFormat): TemplateVariable[] {
-  return ownList(carousel, 'cards').flatMap((card, cardIndex): TemplateVariable[] => {
-    const components = ownList(card, 'components');
+  return ownArray(carousel, 'cards').flatMap((card, cardIndex): TemplateVariable[] => {
+    const components = ownArray(card, 'components');
     return [
       ...textVariables(componentOf(components, 'BODY'), 'body', format),
       ...buttonVariables(componentOf(components, 'BUTTONS')),

@@ -1,0 +1,108 @@
+import type { TemplateForm } from '../templates.types.js';
+import { previewTemplate } from './preview.js';
+
+const ORDER: TemplateForm = {
+  category: 'UTILITY',
+  parameterFormat: 'NAMED',
+  components: [
+    { type: 'HEADER', format: 'TEXT', text: 'Order {{order}}' },
+    { type: 'BODY', text: 'Hi {{first_name}}, it comes on {{day}}. Until {{day}}!' },
+    { type: 'FOOTER', text: 'Lucky Shrub' },
+    {
+      type: 'BUTTONS',
+      buttons: [
+        { type: 'URL', text: 'Track', url: 'https://example.com/t/{{1}}', example: ['https://example.com/t/42'] },
+        { type: 'URL', text: 'Return', url: 'https://example.com/r/{{1}}', example: '42' },
+        { type: 'PHONE_NUMBER', text: 'Call', phone_number: '+15550001111' },
+        { type: 'COPY_CODE', example: 'OFF25' },
+        { type: 'QUICK_REPLY', text: 'Stop' },
+      ],
+    },
+  ],
+};
+
+describe('a preview', () => {
+  it('shows the template as its reader sees it', () => {
+    expect(previewTemplate(ORDER, { header: ['42'], body: ['Ana', 'Monday'] })).toEqual({
+      header: { format: 'TEXT', text: 'Order 42' },
+      body: 'Hi Ana, it comes on Monday. Until Monday!',
+      footer: 'Lucky Shrub',
+      buttons: [
+        { type: 'URL', text: 'Track', url: 'https://example.com/t/42' },
+        { type: 'URL', text: 'Return', url: 'https://example.com/r/42' },
+        { type: 'PHONE_NUMBER', text: 'Call', phone_number: '+15550001111' },
+        { type: 'COPY_CODE', text: 'Copy code', code: 'OFF25' },
+        { type: 'QUICK_REPLY', text: 'Stop' },
+      ],
+      missing: [],
+      unused: [],
+    });
+  });
+
+  it('names what is missing and what is unused, and keeps the place of what is missing', () => {
+    const preview = previewTemplate(ORDER, { header: ['42', '43'], body: ['Ana'] });
+    expect(preview.body).toBe('Hi Ana, it comes on {{day}}. Until {{day}}!');
+    expect(preview).toMatchObject({ missing: ['body.{{day}}'], unused: ['header[1]'] });
+  });
+
+  it('fills {{1}} with the first value and {{2}} with the second, wherever they stand', () => {
+    const components = [{ type: 'BODY', text: 'On {{2}}: {{1}}.' }];
+    const preview = previewTemplate(
+      { ...ORDER, parameterFormat: 'POSITIONAL', components },
+      { body: ['Ana', 'Monday'] },
+    );
+    expect(preview.body).toBe('On Monday: Ana.');
+  });
+
+  it('takes an empty value for a value', () => {
+    expect(previewTemplate(ORDER, { header: [''], body: ['', ''] })).toMatchObject({
+      header: { text: 'Order ' },
+      missing: [],
+    });
+  });
+
+  it('shows a media header by its format, and has no use for a text there', () => {
+    const components = [
+      { type: 'header', format: 'image' },
+      { type: 'BODY', text: 'Look.' },
+    ];
+    expect(previewTemplate({ ...ORDER, components }, { header: ['x'] })).toMatchObject({
+      header: { format: 'IMAGE', text: null },
+      unused: ['header[0]'],
+    });
+  });
+
+  it('shows the platform’s own sentences of a template for codes, and the code in its button', () => {
+    const template: TemplateForm = {
+      category: 'AUTHENTICATION',
+      parameterFormat: 'POSITIONAL',
+      components: [
+        { type: 'BODY', add_security_recommendation: true },
+        { type: 'FOOTER', code_expiration_minutes: 10 },
+        { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
+      ],
+    };
+    expect(previewTemplate(template, { body: ['123456'] })).toEqual({
+      header: null,
+      body: '*123456* is your verification code. For your security, do not share this code.',
+      footer: 'This code expires in 10 minutes.',
+      buttons: [{ type: 'OTP', text: 'Copy code', code: '123456' }],
+      missing: [],
+      unused: [],
+    });
+    expect(previewTemplate(template, {})).toMatchObject({ missing: ['body.{{1}}'] });
+  });
+
+  it('shows the code in the link that the platform makes of such a button', () => {
+    const url = 'https://www.whatsapp.com/otp/code/?code=otp{{1}}';
+    const components = [
+      { type: 'BODY', text: '*{{1}}* é seu código de verificação.' },
+      { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Copiar', url, example: [`${url.slice(0, -5)}1`] }] },
+    ];
+    const template: TemplateForm = { category: 'AUTHENTICATION', parameterFormat: 'POSITIONAL', components };
+    expect(previewTemplate(template, { body: ['123456'] })).toMatchObject({
+      body: '*123456* é seu código de verificação.',
+      buttons: [{ type: 'URL', url: 'https://www.whatsapp.com/otp/code/?code=otp123456', code: '123456' }],
+    });
+  });
+});
