@@ -13,6 +13,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131041: { httpStatus: 400, title: 'Unknown group' },
   131047: { httpStatus: 400, title: 'Re-engagement message' },
   131051: { httpStatus: 400, title: 'Unsupported message type' },
+  131053: { httpStatus: 400, title: 'Media upload error' },
   131056: { httpStatus: 429, title: '(Business Account, Consumer Account) pair rate limit hit' },
   131062: { httpStatus: 400, title: 'Business-scoped user id recipient is not supported for this message' },
   132000: { httpStatus: 400, title: 'Number of parameters does not match the expected number of params' },

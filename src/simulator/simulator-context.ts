@@ -1,5 +1,8 @@
+import type { AccessTokens } from './http/access-tokens.js';
 import type { Router } from './http/router.js';
 import type { IdSource } from './ids.js';
+import type { MediaAddresses } from './media/media-address.js';
+import type { MediaStore } from './media/media-store.js';
 import type { MessageLog } from './messages/message-log.js';
 import type { Scenarios } from './messages/scenarios.js';
 import type { TakenMessage } from './messages/taken-message.js';
@@ -36,6 +39,9 @@ export interface SimulatorContext {
   readonly templateDesk: TemplateDesk;
   readonly templateLimits: TemplateLimits;
   readonly templateNotices: TemplateNotices;
+  readonly media: MediaStore;
+  readonly mediaAddresses: MediaAddresses;
+  readonly tokens: AccessTokens;
   readonly users: Users;
   readonly messages: MessageLog;
   readonly inboundRegister: InboundRegister;

@@ -5,6 +5,9 @@ import { AccessTokens } from './http/access-tokens.js';
 import { Router } from './http/router.js';
 import { SimulatorServer } from './http/simulator-server.js';
 import { IdSource } from './ids.js';
+import { MediaAddresses } from './media/media-address.js';
+import { MediaStore } from './media/media-store.js';
+import { registerMediaRoutes } from './media/media.routes.js';
 import { MessageLog } from './messages/message-log.js';
 import { registerMessageRoutes } from './messages/message.routes.js';
 import { Scenarios } from './messages/scenarios.js';
@@ -17,6 +20,7 @@ import { StatusSchedule } from './notifications/status-schedule.js';
 import { NumberRegistry } from './numbers/number-registry.js';
 import { registerNumberRoutes } from './numbers/number.routes.js';
 import type { Inbound, SimulatorContext } from './simulator-context.js';
+import { NO_FAULTS } from './simulator-faults.js';
 import type { Faults, SimulatorNumber, SimulatorOptions } from './simulator.types.js';
 import { InboundRegister } from './state/inbound-register.js';
 import { Journal } from './state/journal.js';
@@ -29,8 +33,6 @@ import { TemplateNotices } from './templates/template-notices.js';
 import { registerTemplateRoutes } from './templates/template.routes.js';
 import { TemplateStore } from './templates/template-store.js';
 import { Users } from './users.js';
-
-const NO_FAULTS: Readonly<Faults> = { dropAnswers: 0, latencyMs: 0, errorRate: 0, statuses: 'on' };
 
 /**
  * A stand-in for the WhatsApp Cloud API, over its own HTTP.
@@ -49,6 +51,9 @@ export class Simulator implements SimulatorContext {
   readonly templateDesk: TemplateDesk;
   readonly templateLimits: TemplateLimits;
   readonly templateNotices: TemplateNotices;
+  readonly media: MediaStore;
+  readonly mediaAddresses: MediaAddresses;
+  readonly tokens: AccessTokens;
   readonly users: Users;
   /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
   readonly messages: MessageLog;
@@ -81,6 +86,9 @@ export class Simulator implements SimulatorContext {
       reviewMs: options.templateReviewMs === undefined ? 300 : options.templateReviewMs,
       onDecided: (...decision) => this.templateNotices.status(...decision),
     });
+    this.media = new MediaStore(this.state.collection('media'), dataDir);
+    this.mediaAddresses = new MediaAddresses(options.seed, options.mediaAddressMs ?? 300_000);
+    this.tokens = new AccessTokens(options.accessTokens);
     this.users = new Users(this.state.collection('users'));
     this.messages = new MessageLog(keepMessages);
     this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
@@ -101,11 +109,11 @@ export class Simulator implements SimulatorContext {
       },
       new EnvelopeBuilder(this.numbers, this.users, statusGapMs),
     );
-    const { router, ids, faults, journal, state } = this;
-    const tokens = new AccessTokens(options.accessTokens);
+    const { router, tokens, ids, faults, journal, state } = this;
     this.server = new SimulatorServer({ router, tokens, ids, faults, journal, state, log });
     registerNumberRoutes(this);
     registerMessageRoutes(this);
+    registerMediaRoutes(this);
     registerTemplateListRoutes(this);
     registerTemplateRoutes(this);
     registerControlRoutes(this);
@@ -124,6 +132,7 @@ export class Simulator implements SimulatorContext {
       this.schedule.add(message);
     }
     for (const item of recovered.queued) this.courier.enqueue(item);
+    this.media.open();
     this.templateDesk.start();
     await this.state.flush();
     const port = await this.server.listen(this.options.port, this.options.host);
@@ -137,6 +146,7 @@ export class Simulator implements SimulatorContext {
     this.templateDesk.stop();
     await this.courier.stop();
     this.journal.close();
+    this.media.close();
     await this.state.flush();
   }
 

@@ -38,6 +38,8 @@ export interface SimulatorOptions {
   retryBaseMs?: number;
   /** Statuses and messages that may wait for the webhook; beyond it the oldest are dropped. Default 500,000. */
   maxPendingNotifications?: number;
+  /** How long the address of a file can be used. Default 300,000. */
+  mediaAddressMs?: number;
   /** How long the review of a template takes; null waits for a control call. Default 300. */
   templateReviewMs?: number | null;
   /** Templates an account may have, every language counted. Default 6,000. */
@@ -50,6 +52,8 @@ export interface SimulatorOptions {
 /** `off` drops statuses for good, `hold` keeps them until `on`. */
 export type StatusMode = 'on' | 'off' | 'hold';
 
+export type DownloadFailure = 'not_found' | 'server_error' | 'cut';
+
 /** Faults that the control calls switch on and off. */
 export interface Faults {
   /** Fraction of writes whose answer is cut off after they took effect, 0..1. */
@@ -59,4 +63,18 @@ export interface Faults {
   /** Fraction of writes refused with 500 before they take effect, 0..1. */
   errorRate: number;
   statuses: StatusMode;
+  /** Calls of the Graph API and downloads are cut before they take effect, without a byte of an answer. */
+  down: boolean;
+  /** So many of the next downloads fail. */
+  downloadFailures: number;
+  /** How they fail: 404, 500, or cut half-way. */
+  downloadFailure: DownloadFailure;
+  /** So many of the next downloads bring bytes that don't match the checksum. */
+  downloadWrongBytes: number;
+  /** Added before every download. */
+  downloadLatencyMs: number;
+  /** 0: as fast as it goes. */
+  downloadBytesPerSecond: number;
+  /** So many of the next uploads are answered 500 after they were sent. */
+  uploadFailures: number;
 }

@@ -3,10 +3,8 @@ import type { Call } from '../http/call.js';
 import { isObject } from '../messages/checks.js';
 import { messageJson } from '../messages/message-log.js';
 import type { SimulatorContext } from '../simulator-context.js';
-import type { Faults, StatusMode } from '../simulator.types.js';
-import { controlBody, ControlError, controlHandler, optionalNumber, optionalText, textField } from './control-input.js';
-
-const STATUS_MODES: readonly StatusMode[] = ['on', 'off', 'hold'];
+import { controlBody, ControlError, controlHandler, optionalText, textField } from './control-input.js';
+import { faultsJson, readFaults } from './faults.js';
 
 /** Registers the control calls under `/_simulator`, but for inbound messages. */
 export function registerControlRoutes(context: SimulatorContext): void {
@@ -70,35 +68,6 @@ function listMessages(context: SimulatorContext, call: Call) {
   });
   const paging = JSON.stringify({ after: page.cursor, has_more: page.hasMore });
   return { status: 200, body: `{"data":[${page.messages.map(messageJson).join(',')}],"paging":${paging}}` };
-}
-
-function faultsJson(faults: Faults): object {
-  return {
-    drop_answers: faults.dropAnswers,
-    latency_ms: faults.latencyMs,
-    error_rate: faults.errorRate,
-    statuses: faults.statuses,
-  };
-}
-
-function readFaults(body: Record<string, unknown>): Partial<Faults> {
-  const known = ['drop_answers', 'latency_ms', 'error_rate', 'statuses'];
-  const unknown = Object.keys(body).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new ControlError(`"${unknown}" is no fault. There are ${known.join(', ')}.`);
-  const changes: Partial<Faults> = {};
-  const drop = typeof body.drop_answers === 'boolean' ? { drop_answers: Number(body.drop_answers) } : body;
-  const dropAnswers = optionalNumber(drop, 'drop_answers', 0, 1);
-  if (dropAnswers !== undefined) changes.dropAnswers = dropAnswers;
-  const latencyMs = optionalNumber(body, 'latency_ms', 0, 600_000);
-  if (latencyMs !== undefined) changes.latencyMs = latencyMs;
-  const errorRate = optionalNumber(body, 'error_rate', 0, 1);
-  if (errorRate !== undefined) changes.errorRate = errorRate;
-  if (body.statuses !== undefined) {
-    const statuses = STATUS_MODES.find((mode) => mode === body.statuses);
-    if (statuses === undefined) throw new ControlError('"statuses" must be "on", "off" or "hold".');
-    changes.statuses = statuses;
-  }
-  return changes;
 }
 
 /** `{body}` is posted as it is; `{value, field, waba_id}` is put into an envelope first. */

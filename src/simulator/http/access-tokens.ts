@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GraphError } from '../graph-error.js';
+import type { Call } from './call.js';
 
 /** Checks the caller's token, in `Authorization` or `?access_token=`. */
 export class AccessTokens {
@@ -10,8 +11,13 @@ export class AccessTokens {
     this.accepted = tokens === null ? null : new Set(tokens);
   }
 
-  /** @throws GraphError 190 where there is none, or a wrong one */
-  check(request: IncomingMessage, query: string): void {
+  /** The token of a call that was let in. */
+  of(call: Call): string {
+    return this.check(call.request, call.search);
+  }
+
+  /** Gives the token. @throws GraphError 190 where there is none, or a wrong one */
+  check(request: IncomingMessage, query: string): string {
     const header = request.headers.authorization ?? '';
     // `OAuth` is what the upload calls use.
     const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(header);
@@ -23,5 +29,6 @@ export class AccessTokens {
     if (this.accepted !== null && !this.accepted.has(token)) {
       throw new GraphError(190, { message: 'Invalid OAuth access token - Cannot parse access token' });
     }
+    return token;
   }
 }

@@ -1,9 +1,13 @@
+import type { FileBody } from './file-answer.js';
+
 /** What is written back; built by handlers, written by the server. */
 export interface Answer {
   status: number;
   /** Text is JSON unless `contentType` says otherwise. Null: no body. */
   body: string | Buffer | null;
   contentType?: string;
+  /** Instead of `body`. */
+  file?: FileBody;
   /** The connection is closed without a byte of an answer. */
   cut?: boolean;
   /** Wait so long before answering. */

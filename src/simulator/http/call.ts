@@ -10,7 +10,8 @@ export class Call {
     readonly nodeId: string,
     /** Values of the pattern's `:names`, for calls outside the Graph API. */
     readonly params: Readonly<Record<string, string>>,
-    private readonly rawQuery: string,
+    /** What follows the question mark. */
+    readonly search: string,
     /** Empty where the route reads the request itself. */
     readonly text: string,
     /** For routes that read the body as a stream, and for headers. */
@@ -18,7 +19,7 @@ export class Call {
   ) {}
 
   get query(): URLSearchParams {
-    return (this.parsedQuery ??= new URLSearchParams(this.rawQuery));
+    return (this.parsedQuery ??= new URLSearchParams(this.search));
   }
 
   /** The body as an object. @throws GraphError 100 where it is none */

@@ -9,6 +9,7 @@ import type { StateStore } from '../state/state-store.js';
 import type { AccessTokens } from './access-tokens.js';
 import { type Answer, jsonAnswer } from './answer.js';
 import { Call } from './call.js';
+import { sendFile } from './file-answer.js';
 import { type GraphPath, parseGraphPath, unknownEdge, unknownObject } from './graph-path.js';
 import type { Route, Router } from './router.js';
 
@@ -191,9 +192,10 @@ export class SimulatorServer {
       response.destroy();
       return;
     }
-    const { body } = answer;
-    const headers = ['Content-Length', String(body === null ? 0 : Buffer.byteLength(body))];
-    if (body !== null) headers.push('Content-Type', answer.contentType ?? JSON_TYPE);
+    const { body, file } = answer;
+    const length = file?.sizeBytes ?? (body === null ? 0 : Buffer.byteLength(body));
+    const headers = ['Content-Length', String(length)];
+    if (body !== null || file !== undefined) headers.push('Content-Type', answer.contentType ?? JSON_TYPE);
     if (graph !== null) {
       const trace = this.parts.ids.traceId();
       headers.push(
@@ -211,6 +213,7 @@ export class SimulatorServer {
       if (answer.status === 401) headers.push('WWW-Authenticate', 'OAuth "Facebook Platform" "invalid_token"');
     }
     response.writeHead(answer.status, headers);
-    response.end(body ?? undefined);
+    if (file === undefined) response.end(body ?? undefined);
+    else void sendFile(response, file);
   }
 }

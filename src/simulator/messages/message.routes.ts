@@ -4,6 +4,7 @@ import type { Call } from '../http/call.js';
 import type { Inbound, SimulatorContext } from '../simulator-context.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import { invalidParam, type JsonObject, requireObject, requireOneOf, requireString } from './checks.js';
+import { checkMediaReferences } from './media-references.js';
 import { type CheckedMessage, checkMessage, checkProduct } from './message-checks.js';
 import type { Scenario } from './scenarios.js';
 import { stepsOf } from './status-plan.js';
@@ -25,6 +26,7 @@ export function registerMessageRoutes(context: SimulatorContext): void {
 function send(context: SimulatorContext, call: Call, sender: SimulatorNumber, body: JsonObject): Answer {
   const checked = checkMessage(body, sender, context.templates);
   const { recipient } = checked;
+  const mediaIsUsable = checkMediaReferences(body, checked.type, context.media, sender.phoneNumberId);
   const now = Date.now();
   const scenario = context.scenarios.decide(sender.phoneNumberId, recipient.waId ?? recipient.to, now);
   const sequence = context.ids.nextSequence();
@@ -38,7 +40,7 @@ function send(context: SimulatorContext, call: Call, sender: SimulatorNumber, bo
     type: checked.type,
     pricing: checked.pricing,
     takenAt: now,
-    plan: planOf(context, checked, scenario, sender, now),
+    plan: mediaIsUsable ? planOf(context, checked, scenario, sender, now) : 'media_failed',
     rawBody: /[\r\n]|^\s|\s$/.test(call.text) ? JSON.stringify(body) : call.text,
     doneSteps: 0,
     toldSteps: 0,

@@ -19,6 +19,7 @@ export const STATUS_PLANS = {
   sent_only: [SENT],
   undeliverable: [{ status: 'failed', gaps: 1, errorCode: 131026 }],
   window_closed: [{ status: 'failed', gaps: 1, errorCode: 131047 }],
+  media_failed: [{ status: 'failed', gaps: 1, errorCode: 131053 }],
   read_only: [SENT, { status: 'read', gaps: 2 }],
   backwards_twice: [...AT_ONCE, ...AT_ONCE],
   none: [],

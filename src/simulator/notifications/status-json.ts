@@ -5,6 +5,7 @@ import type { Users } from '../users.js';
 
 const FAILURE_DETAILS: Readonly<Record<number, string>> = {
   131026: 'The number is not on WhatsApp, runs an old version, or has not accepted the terms of service',
+  131053: 'The media could not be fetched, or is not of a type that such a message can have',
   131047: 'More than 24 hours have passed since the customer last wrote to this number',
 };
 

@@ -1,4 +1,6 @@
-import { request } from 'undici';
+import { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
+import { multipartBody } from './multipart-body.js';
 
 export interface GraphAnswer {
   status: number;
@@ -35,6 +37,31 @@ export class SimulatorClient {
     return id;
   }
 
+  /** Uploads a file; `fields` are put over the usual ones. */
+  upload(
+    bytes: Buffer,
+    type: string,
+    fields: Readonly<Record<string, string>> = {},
+    phoneNumberId = this.phoneNumberId,
+  ): Promise<GraphAnswer> {
+    return this.uploadPieces([bytes], type, fields, phoneNumberId);
+  }
+
+  async uploadPieces(
+    pieces: Iterable<Buffer>,
+    type: string,
+    fields: Readonly<Record<string, string>> = {},
+    phoneNumberId = this.phoneNumberId,
+  ): Promise<GraphAnswer> {
+    const body = multipartBody({ messaging_product: 'whatsapp', type, ...fields }, { pieces, type, filename: 'file' });
+    const response = await request(`${this.url}/v26.0/${phoneNumberId}/media`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': body.contentType },
+      body: Readable.from(body.chunks()),
+    });
+    return answerOf(response);
+  }
+
   control(method: 'GET' | 'POST', path: string, body?: unknown): Promise<GraphAnswer> {
     return this.call(method, `/_simulator/${path}`, body);
   }
@@ -45,9 +72,13 @@ export class SimulatorClient {
       headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json', ...headers },
       body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
     });
-    const text = await response.body.text();
-    const isJson = String(response.headers['content-type']).startsWith('application/json');
-    const json = (isJson ? JSON.parse(text) : {}) as GraphAnswer['json'];
-    return { status: response.statusCode, headers: response.headers, text, json };
+    return answerOf(response);
   }
+}
+
+async function answerOf(response: Dispatcher.ResponseData): Promise<GraphAnswer> {
+  const text = await response.body.text();
+  const isJson = String(response.headers['content-type']).startsWith('application/json');
+  const json = (isJson ? JSON.parse(text) : {}) as GraphAnswer['json'];
+  return { status: response.statusCode, headers: response.headers, text, json };
 }
