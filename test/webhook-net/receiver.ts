@@ -90,6 +90,11 @@ export class RawReceiver {
     return receiver;
   }
 
+  /** Sockets open now. */
+  get open(): number {
+    return this.sockets.size;
+  }
+
   get port(): number {
     return portOf(this.server);
   }
@@ -122,6 +127,10 @@ export class Tripwire {
       return null;
     }
     return tripwire;
+  }
+
+  get port(): number {
+    return portOf(this.server);
   }
 
   async stop(): Promise<void> {

@@ -57,6 +57,18 @@ export function isPublicAddress(address: string): boolean {
   return parsed.match(OPEN_IPV6) && !CLOSED_IPV6.some((network) => parsed.match(network));
 }
 
+/** A test of membership in networks (CIDR), with the same strictness: mapped IPv6 is not the IPv4 that it maps. */
+export function memberOf(networks: readonly string[]): (address: string) => boolean {
+  const parsed = networks.map((network) => ipaddr.parseCIDR(network));
+  return (address) => {
+    if (!isIPv4(address) && (!isIPv6(address) || address.includes('%'))) {
+      return false;
+    }
+    const own = ipaddr.parse(address);
+    return parsed.some(([network, bits]) => own.kind() === network.kind() && own.match(network, bits));
+  };
+}
+
 /** True where both texts say the same address. */
 export function isSameAddress(one: string, other: string): boolean {
   return one === other || (ipaddr.isValid(one) && ipaddr.isValid(other) && canonical(one) === canonical(other));

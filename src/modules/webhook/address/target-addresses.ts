@@ -1,5 +1,4 @@
-import { BlockList, isIPv6 } from 'node:net';
-import { isPublicAddress } from './check-address.js';
+import { isPublicAddress, memberOf } from './check-address.js';
 import { CaresResolver } from './cares-resolver.js';
 import { DevelopmentResolver } from './development-resolver.js';
 import { HostUnresolved, type HostResolver, type ResolveFault } from './resolver.js';
@@ -23,11 +22,11 @@ const MOST_ADDRESSES = 32;
 /** Resolves a host and judges what it resolves to. */
 export class TargetAddresses {
   private readonly resolver: HostResolver;
-  private readonly extra: BlockList | null;
+  private readonly isExtra: (address: string) => boolean;
 
   constructor(private readonly options: TargetOptions) {
     this.resolver = options.resolver ?? (options.policy.allowPrivate ? new DevelopmentResolver() : new CaresResolver());
-    this.extra = options.extraNetworks === undefined ? null : listOf(options.extraNetworks);
+    this.isExtra = memberOf(options.extraNetworks ?? []);
   }
 
   /** The addresses of a host, where every single one of them may be connected to. Never rejects. */
@@ -50,19 +49,6 @@ export class TargetAddresses {
 
   /** Whether this address may be connected to. */
   isAllowed(address: string): boolean {
-    return (
-      this.options.policy.allowPrivate ||
-      isPublicAddress(address) ||
-      (this.extra?.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') ?? false)
-    );
+    return this.options.policy.allowPrivate || isPublicAddress(address) || this.isExtra(address);
   }
-}
-
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const network of networks) {
-    const [address = '', prefix = ''] = network.split('/');
-    list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
-  }
-  return list;
 }

@@ -48,6 +48,7 @@ const ANSWER: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'answer_headers_too_large',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
+  UND_ERR_INVALID_ARG: 'request_not_valid',
 };
 
 /** Of an error while TCP connects. */
@@ -78,7 +79,9 @@ export function answerWord(error: unknown): string {
   if (word !== undefined) {
     return word;
   }
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HTTP_PARSER' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+  // The parser's own errors have a code or none, but always this name.
+  const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined;
+  if (name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return 'answer_is_not_http';
   }
   return code === 'UND_ERR_SOCKET' ? 'connection_closed' : 'connection_failed';

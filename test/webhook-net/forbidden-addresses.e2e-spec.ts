@@ -1,0 +1,177 @@
+import { connect } from 'node:net';
+import { CaresResolver } from '../../src/modules/webhook/address/cares-resolver.js';
+import { TargetChecker } from '../../src/modules/webhook/address/target-checker.js';
+import { Connector } from '../../src/modules/webhook/delivery/connector.js';
+import { clientFor, closeClients, deliver, FakeResolver, HOST, trusted } from './delivery-stage.js';
+import { NameServer } from './name-server.js';
+import { RawReceiver, Receiver, Tripwire } from './receiver.js';
+
+/** What the client may reach is 127.0.0.1 alone; on the same port of all these sits somebody who must stay alone. */
+const FORBIDDEN = ['127.0.0.2', '127.0.0.3', '127.100.100.100', '::1'];
+
+let receiver: Receiver;
+let wires: Tripwire[];
+
+beforeAll(async () => {
+  receiver = await Receiver.start((response) => response.writeHead(204).end(), trusted);
+  const started = await Promise.all(FORBIDDEN.map((address) => Tripwire.start(address, receiver.port)));
+  // Not every system has more than one loopback address; one at least must be there, or nothing is tried.
+  wires = started.filter((wire) => wire !== null);
+  expect(wires.length).toBeGreaterThan(0);
+});
+
+afterEach(async () => {
+  await closeClients();
+  expect(wires.filter((wire) => wire.touched > 0).map((wire) => wire.address)).toEqual([]);
+  receiver.received.length = 0;
+  receiver.connections = 0;
+});
+
+afterAll(async () => {
+  await Promise.all([receiver.stop(), ...wires.map((wire) => wire.stop())]);
+});
+
+describe('nobody is reached', () => {
+  it('where the name leads to a forbidden address', async () => {
+    for (const { address } of wires) {
+      const client = clientFor(receiver.port, { resolver: new FakeResolver(() => [address]) });
+      expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'private_address' });
+    }
+  });
+
+  it('where one of its addresses is forbidden, whichever', async () => {
+    for (const { address } of wires) {
+      for (const addresses of [
+        ['127.0.0.1', address],
+        [address, '127.0.0.1'],
+        ['1.1.1.1', '127.0.0.1', address],
+      ]) {
+        const client = clientFor(receiver.port, { resolver: new FakeResolver(() => addresses) });
+        expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'private_address' });
+      }
+    }
+    expect(receiver.connections).toBe(0);
+  });
+
+  it('where the address wears another coat', async () => {
+    const coats = ['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::', '127.1'];
+    for (const address of [...coats, '0', '0.0.0.0', '::', 'localhost', '2130706433', '0x7f000001', '127.0.0.1 ', '']) {
+      const client = clientFor(receiver.port, { resolver: new FakeResolver(() => [address]) });
+      expect(await deliver(client)).toMatchObject({ kind: 'failed', error: 'private_address' });
+    }
+    expect(receiver.connections).toBe(0);
+  });
+
+  it('where the URL itself names the address', async () => {
+    const client = clientFor(receiver.port);
+    const hosts = ['127.0.0.1', '127.0.0.2', '127.1', '0x7f.1', '2130706433', '0177.0.0.1', '①②⑦.⓪.⓪.①', '[::1]'];
+    for (const host of [...hosts, '[::ffff:127.0.0.2]', 'localhost', 'a.localhost', 'printer.local', '127。0。0。1']) {
+      expect(await deliver(client, { url: `https://${host}/` })).toMatchObject({ error: 'private_address' });
+    }
+    expect(await deliver(client, { url: `https://${HOST}:${receiver.port}/` })).toMatchObject({ error: 'port' });
+    expect(await deliver(client, { url: `http://${HOST}/` })).toMatchObject({ error: 'not_https' });
+    expect(await deliver(client, { url: `https://${HOST}@127.0.0.2/` })).toMatchObject({ error: 'credentials_in_url' });
+    expect(receiver.connections).toBe(0);
+  });
+
+  it('where a redirect points', async () => {
+    const port = receiver.port;
+    for (const status of [301, 302, 303, 307, 308]) {
+      const bouncer = await Receiver.start((response, { url }) => {
+        const place = FORBIDDEN[Number(url.slice(1))] ?? '';
+        const host = place.includes(':') ? `[${place}]` : place;
+        response.writeHead(status, {
+          location: `http://${host}:${port}/`,
+          refresh: `0; url=http://${host}:${port}/`,
+          'alt-svc': `h2="${host}:${port}"`,
+          link: `<http://${host}:${port}/>; rel=preconnect`,
+        });
+        response.end();
+      }, trusted);
+      const client = clientFor(bouncer.port);
+      for (const index of FORBIDDEN.keys()) {
+        const url = `https://${HOST}/${index}`;
+        expect(await deliver(client, { url, endpoint: 'one' })).toMatchObject({ kind: 'answered', status });
+      }
+      await client.close();
+      await bouncer.stop();
+    }
+  });
+});
+
+describe('a name that changes its mind', () => {
+  it('between PUT and delivery gets nowhere', async () => {
+    const resolver = new FakeResolver((_host, question) => [question === 1 ? '1.1.1.1' : (wires[0]?.address ?? '')]);
+    const checker = new TargetChecker({ policy: { allowPrivate: false }, resolver });
+    expect(await checker.check(`https://${HOST}/`)).toMatchObject({ ok: true });
+    expect(await deliver(clientFor(receiver.port, { resolver }))).toMatchObject({ error: 'private_address' });
+  });
+
+  it('at every question gets nowhere 2,000 times', async () => {
+    const resolver = new FakeResolver((_host, question) =>
+      question % 2 === 0 ? ['127.0.0.1'] : [wires[question % wires.length]?.address ?? '', '127.0.0.1'],
+    );
+    const client = clientFor(receiver.port, { resolver });
+    const counts: Record<string, number> = {};
+    let left = 2_000;
+    const turn = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const result = await deliver(client, { endpoint: 'one' });
+        const what = result.kind === 'answered' ? String(result.status) : result.error;
+        counts[what] = (counts[what] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, turn));
+    expect(counts).toEqual({ 204: 1_000, private_address: 1_000 });
+    // One question each: what was checked is what is connected to.
+    expect(resolver.asked).toBe(2_000);
+  });
+
+  it('behind aliases, on a real name server, gets nowhere', async () => {
+    let questions = 0;
+    const server = await NameServer.start((name, type) => {
+      if (type !== 'A') return 3;
+      questions += 1;
+      return [
+        { name, type: 'CNAME', value: 'inner.example.net', ttl: 0 },
+        { name: 'inner.example.net', type: 'A', value: questions % 2 === 0 ? '127.0.0.2' : '127.0.0.1', ttl: 0 },
+      ];
+    });
+    try {
+      const client = clientFor(receiver.port, { resolver: new CaresResolver({ servers: [server.address] }) });
+      for (let index = 0; index < 10; index += 1) {
+        const expected = index % 2 === 0 ? { status: 204 } : { error: 'private_address' };
+        expect(await deliver(client)).toMatchObject(expected);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe('the wires', () => {
+  it('are live: who does connect is counted', async () => {
+    const wire = await Tripwire.start('127.0.0.1', 0);
+    await new Promise((resolve) => connect(wire?.port ?? 0, '127.0.0.1').once('close', resolve));
+    expect(wire?.touched).toBe(1);
+    await wire?.stop();
+  });
+
+  it('a socket that reached what is not allowed is closed before a byte is written', async () => {
+    const silent = await RawReceiver.start(() => {});
+    const connector = new Connector({
+      connectTimeoutMs: 1_000,
+      tlsTimeoutMs: 1_000,
+      ca: undefined,
+      isAllowed: () => false,
+    });
+    const limits = { notAfter: performance.now() + 1_000, signal: undefined };
+    for (const secure of [true, false]) {
+      const opening = connector.open({ host: HOST, secure, port: silent.port, addresses: ['127.0.0.1'] }, limits);
+      await expect(opening).rejects.toMatchObject({ word: 'private_address' });
+    }
+    expect(silent.bytes).toBe(0);
+    await silent.stop();
+  });
+});
