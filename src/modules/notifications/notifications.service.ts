@@ -7,9 +7,11 @@ import { verifySignature } from '../../platform/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { MessageEventsService } from '../messages/message-events.service.js';
+import { TemplatesService } from '../templates/templates.service.js';
 import { inboundReportOf, statusReportOf } from './notification-reports.js';
 import { notificationsErrors } from './notifications.errors.js';
 import { NotificationsRepository, type DueNotification } from './notifications.repository.js';
+import { OtpNotifications } from './otp-notifications.js';
 
 /** Numbers by the platform's id; a number that is not ours is missing. */
 type Numbers = ReadonlyMap<string | null, Connection>;
@@ -26,6 +28,8 @@ export class NotificationsService implements BeforeApplicationShutdown {
     private readonly notifications: NotificationsRepository,
     private readonly connections: ConnectionsService,
     private readonly events: MessageEventsService,
+    private readonly templates: TemplatesService,
+    private readonly codes: OtpNotifications,
     private readonly config: Config,
     private readonly counters: Counters,
   ) {}
@@ -81,18 +85,27 @@ export class NotificationsService implements BeforeApplicationShutdown {
   }
 
   /** Applies everything in a notification, and returns how much of it belongs to nothing that is known. */
-  private async apply(payload: WebhookPayload): Promise<number> {
+  private async apply(whole: WebhookPayload): Promise<number> {
+    const payload = await this.codes.apply(whole);
     const numbers = await this.numbersIn(payload);
-    // Neither may keep the other from being applied.
-    const [statuses, messages] = await Promise.allSettled([
+    this.counters.increment('notifications_unknown', payload.unknown.length);
+    const [statuses, messages] = await allOrFirstFault([
       this.applyStatuses(payload, numbers),
       this.applyMessages(payload, numbers),
+      this.applyManagement(payload),
     ]);
-    this.counters.increment('notifications_management', payload.management.length);
-    this.counters.increment('notifications_unknown', payload.unknown.length);
-    if (statuses.status === 'rejected') throw statuses.reason;
-    if (messages.status === 'rejected') throw messages.reason;
-    return statuses.value + messages.value;
+    return statuses + messages;
+  }
+
+  /** Whoever may be meant is asked about everything, in the order of the notification, and leaves alone what is not his. */
+  private async applyManagement({ management }: WebhookPayload): Promise<void> {
+    if (management.length === 0) return;
+    await allOrFirstFault(
+      [this.templates, this.connections].map(async (receiver) => {
+        for (const notification of management) await receiver.applyNotification(notification);
+      }),
+    );
+    this.counters.increment('notifications_management', management.length);
   }
 
   private async applyStatuses({ statuses }: WebhookPayload, numbers: Numbers): Promise<number> {
@@ -147,6 +160,14 @@ export class NotificationsService implements BeforeApplicationShutdown {
       this.logger.warn(`notification ${id} could not be marked as ${state}: ${String(error)}`);
     }
   }
+}
+
+/** Waits for all, so that no fault of one keeps another from being applied. */
+async function allOrFirstFault<T extends readonly Promise<unknown>[]>(
+  work: readonly [...T],
+): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work);
+  return Promise.all(work) as Promise<{ [K in keyof T]: Awaited<T[K]> }>;
 }
 
 /** Null where the body is no JSON. */

@@ -1,0 +1,50 @@
+import { SimulatorClient } from '../support/simulator/simulator-client.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import type { SendingWorkspace } from './fixture.js';
+
+/** A template as the platform keeps it, and what the platform decides about it. */
+export interface PlatformTemplate {
+  id: string;
+  name: string;
+  /** Lets the platform decide: `PAUSED`, `REINSTATED`, `DELETED` ...; it tells Herald by notification. */
+  review(event: string): Promise<void>;
+}
+
+/** Makes a template at the platform, behind Herald's back, and waits until it is approved. */
+export async function approvedTemplate(
+  test: TestApp,
+  workspace: SendingWorkspace,
+  template: { name: string; language?: string; components: Record<string, unknown>[]; parameter_format?: string },
+): Promise<PlatformTemplate> {
+  const { wabaId, phoneNumberId } = workspace.connection;
+  const client = new SimulatorClient(test.simulatorUrl ?? '', phoneNumberId);
+  const path = `/v26.0/${wabaId}/message_templates`;
+  const made = await client.call('POST', path, { language: 'en_US', category: 'UTILITY', ...template });
+  const { id } = made.json;
+  if (made.status !== 200 || typeof id !== 'string') throw new Error(`not made: ${made.status} ${made.text}`);
+  await waitFor(async () => (await client.call('GET', `/v26.0/${id}?fields=status`)).json.status === 'APPROVED', {
+    what: `the template ${template.name} to be approved`,
+  });
+  return {
+    id,
+    name: template.name,
+    review: async (event) => {
+      const answer = await client.control('POST', `templates/${id}/review`, { event });
+      if (answer.status !== 200) throw new Error(`not decided: ${answer.status} ${answer.text}`);
+    },
+  };
+}
+
+/** The body of a request that sends a template. */
+export function templateBody(
+  name: string,
+  components?: Record<string, unknown>[],
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return { type: 'template', text: undefined, template: { name, language: { code: 'en_US' }, components }, ...more };
+}
+
+export function bodyValues(...texts: string[]): Record<string, unknown> {
+  return { type: 'body', parameters: texts.map((text) => ({ type: 'text', text })) };
+}
