@@ -193,7 +193,7 @@ describe('the sweeps', () => {
   it('know every lane with due files, and no other', async () => {
     await opened.database.execute("update media_object set status = 'failed' where status = 'pending'");
     const connections = await Promise.all([newConnection(), newConnection(), newConnection()]);
-    const [due, later, both] = connections as [ConnectionRow, ConnectionRow, ConnectionRow];
+    const [due, later, both] = connections;
     await pending(due, -30);
     await pending(later, 30);
     await pending(both, 30);

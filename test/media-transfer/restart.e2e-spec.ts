@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { HeraldProcess } from '../support/herald-process.js';
+import { waitFor } from '../support/wait-for.js';
+import { digestOf, startRig, type TransferRig } from './fixture.js';
+
+const BYTES = randomBytes(300_000);
+
+let rig: TransferRig;
+/** While true the platform gives a file's first half and then nothing. */
+let held = false;
+const workers: HeraldProcess[] = [];
+
+beforeAll(async () => {
+  rig = await startRig({ roles: ['api'] });
+  rig.platform.before = (request, response) => {
+    if (!held || !/^\/files\//.test(request.url ?? '')) return false;
+    response.writeHead(200, { 'content-length': BYTES.length }).write(BYTES.subarray(0, 150_000));
+    return true;
+  };
+});
+
+afterAll(async () => {
+  await Promise.all(workers.map((worker) => worker.end('SIGKILL').catch(() => undefined)));
+  await rig.stop();
+});
+
+/** A worker in a process of its own, on the same database and folder. */
+async function startWorker(): Promise<HeraldProcess> {
+  const { config, databaseUrl, dataDir } = rig.test;
+  const worker = await HeraldProcess.start({
+    NODE_ENV: 'test',
+    ROLES: 'worker',
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    DATABASE_MIGRATE: 'false',
+    DATABASE_POOL_SIZE: '3',
+    QUEUE_PREFIX: config.queue.prefix,
+    WHATSAPP_API_URL: rig.platform.url,
+    MEDIA_MIN_FREE_MIB: '0',
+    LOG_LEVEL: 'info',
+    ...(process.env.REDIS_URL !== undefined && { REDIS_URL: process.env.REDIS_URL }),
+  });
+  workers.push(worker);
+  return worker;
+}
+
+function temporaryFiles(): string[] {
+  const folder = join(rig.test.config.media.dir, 'incoming');
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+const onItsWay = (): Promise<unknown> => waitFor(() => temporaryFiles().length === 1, { what: 'a file on its way' });
+
+async function fetched(fileId: string): Promise<void> {
+  expect(await rig.reaches(fileId, 'stored')).toMatchObject({ sha256: digestOf(BYTES) });
+  expect((await rig.bytesOf(fileId)).equals(BYTES)).toBe(true);
+  expect(temporaryFiles()).toEqual([]);
+}
+
+it('a stop puts files on their way back at once, and they lose no try', async () => {
+  held = true;
+  const worker = await startWorker();
+  const fileId = await rig.receive(rig.platform.add({ bytes: BYTES }));
+  await onItsWay();
+  const ended = await worker.end();
+  expect(ended.code).toBe(0);
+  expect(ended.ms).toBeLessThan(5_000);
+  expect(await rig.row(fileId)).toMatchObject({ status: 'pending', tries: 0, lease_owner: null, failure: null });
+  expect(temporaryFiles()).toEqual([]);
+  held = false;
+  const next = await startWorker();
+  await fetched(fileId);
+  await next.end();
+});
+
+it('after a kill the file is fetched by another process, and what was half-written is gone', async () => {
+  held = true;
+  const worker = await startWorker();
+  const fileId = await rig.receive(rig.platform.add({ bytes: BYTES }));
+  await onItsWay();
+  await worker.end('SIGKILL');
+  expect(await rig.row(fileId)).toMatchObject({ status: 'pending', tries: 1, storage_key: null });
+  expect(temporaryFiles()).toHaveLength(1);
+  held = false;
+  await rig.test.database.execute(
+    `update media_object set lease_until = clock_timestamp(), next_attempt_at = clock_timestamp() where id = $1`,
+    [fileId],
+  );
+  const next = await startWorker();
+  await fetched(fileId);
+  await next.end();
+});
