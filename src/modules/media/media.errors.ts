@@ -37,6 +37,14 @@ export const mediaErrors = defineErrors('media', {
     fix: 'Send it with the `type` that the file has in GET /media.',
     extra: ({ expected, given }) => ({ expected, given }),
   }),
+  UPLOAD_LIMIT_REACHED: error<{ limit: number; retryAfterSeconds: number }>({
+    kind: 'rate_limited',
+    message: ({ limit }) => `This workspace has ${limit} uploads under way; wait until one is finished.`,
+    when: 'The workspace has as many uploads under way at once as it may.',
+    fix: 'Wait for `Retry-After` seconds and repeat the upload; send fewer at once.',
+    extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
+    headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+  }),
   MEDIA_LINK_INVALID: error({
     kind: 'forbidden',
     message: 'This link is not one that Herald made; ask GET /media/{id}/url for a new one.',

@@ -2,9 +2,12 @@ import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { StorageModule } from '../../platform/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
+import { ContentService } from './link/content.service.js';
 import { MediaLinks } from './link/media-links.js';
+import { MediaContentController } from './media-content.controller.js';
 import { MediaDeletions } from './media-deletions.js';
 import { MediaFiles } from './media-files.js';
+import { MediaController } from './media.controller.js';
 import { MediaTransferService } from './media-transfer.service.js';
 import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
@@ -15,6 +18,8 @@ import { FetchRepository } from './transfer/fetch.repository.js';
 import { FETCH_QUEUE, MediaFetcher } from './transfer/media-fetcher.js';
 import { PlatformIds } from './transfer/platform-ids.js';
 import { PlatformIdsRepository } from './transfer/platform-ids.repository.js';
+import { UploadService } from './upload/upload.service.js';
+import { UploadSlots } from './upload/upload-slots.js';
 
 /** Files between our storage and the platform. */
 const TRANSFER = [
@@ -30,7 +35,18 @@ const TRANSFER = [
 
 @Module({
   imports: [BullModule.registerQueue({ name: FETCH_QUEUE }), ConnectionsModule, StorageModule],
-  providers: [MediaService, MediaRepository, MediaFiles, MediaDeletions, MediaLinks, ...TRANSFER],
+  controllers: [MediaController, MediaContentController],
+  providers: [
+    MediaService,
+    MediaRepository,
+    MediaFiles,
+    MediaDeletions,
+    MediaLinks,
+    ContentService,
+    UploadService,
+    UploadSlots,
+    ...TRANSFER,
+  ],
   exports: [MediaService, MediaTransferService],
 })
 export class MediaModule {}

@@ -8,6 +8,8 @@ export interface HeraldRequest extends Request {
   startedAt: number;
   /** The whole body has been taken. */
   bodyTaken?: boolean;
+  /** How much more than usual of the body may still come in after an early answer; see `drainUnreadBody`. */
+  drainUpTo?: { bytes: number; ms: number };
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
 }

@@ -7,8 +7,9 @@ import { errorBody } from './error-body.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 
 const HEADERS_TIMEOUT_MS = 5_000;
-// For the whole request, so an upload of 32 MiB must fit; JSON bodies have a shorter limit of their own.
-const REQUEST_TIMEOUT_MS = 120_000;
+// For the whole request: an upload of 32 MiB over a slow line (0.3 Mbit/s) must fit. JSON bodies and uploads have
+// stricter limits of their own, and a body that nobody reads is cut off sooner.
+const REQUEST_TIMEOUT_MS = 900_000;
 // Longer than the idle time-outs of common balancers, which otherwise meet connections that close under them.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const CHECK_EVERY_MS = 1_000;

@@ -1,0 +1,120 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import { MEDIA_DIRECTIONS, MEDIA_TYPES } from '../media.types.js';
+import type { MediaDirection, MediaLink, MediaObject, MediaPage, MediaType } from '../media.types.js';
+
+export const EXAMPLE_MEDIA_ID = '01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b';
+const EXAMPLE_SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+/** A file of the workspace. */
+export class MediaResponse {
+  /** Used as `media.id` when sending. */
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_MEDIA_ID })
+  id!: string;
+
+  /** The number that it was uploaded for, or that received it. */
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
+  connection_id!: string;
+
+  /** What it can be sent as. */
+  @ApiProperty({ enum: MEDIA_TYPES, example: 'document' })
+  type!: MediaType;
+
+  /** Told from the bytes. */
+  @ApiProperty({ example: 'application/pdf' })
+  mime_type!: string;
+
+  /** Null while an inbound file is not fetched yet. */
+  @ApiProperty({ type: 'integer', nullable: true, example: 48213 })
+  size_bytes!: number | null;
+
+  /** SHA-256 of the bytes in hex. */
+  @ApiProperty({ type: 'string', nullable: true, example: EXAMPLE_SHA256 })
+  sha256!: string | null;
+
+  /** As its sender named it, without folders and invisible characters; at most 240 characters. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'invoice-2026-11.pdf' })
+  filename!: string | null;
+
+  /** It is a voice message. */
+  @ApiProperty({ example: false })
+  voice!: boolean;
+
+  /** `outbound`: uploaded here; `inbound`: sent by a customer. */
+  @ApiProperty({ enum: MEDIA_DIRECTIONS, example: 'outbound' })
+  direction!: MediaDirection;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.125Z' })
+  created_at!: string;
+
+  /** When Herald deletes it by itself; null: it stays until you delete it. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  expires_at!: string | null;
+
+  static of(media: MediaObject): MediaResponse {
+    return {
+      id: media.id,
+      connection_id: media.connectionId,
+      type: media.type,
+      mime_type: media.mimeType,
+      size_bytes: media.sizeBytes,
+      sha256: media.sha256,
+      filename: media.filename,
+      voice: media.voice,
+      direction: media.direction,
+      created_at: media.createdAt.toISOString(),
+      expires_at: media.expiresAt?.toISOString() ?? null,
+    };
+  }
+}
+
+export class SingleMediaResponse {
+  @ApiProperty({ type: MediaResponse })
+  data!: MediaResponse;
+}
+
+export class MediaPagination {
+  /** Pass it as `before` for the next page; null on the last one. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.125Z' })
+  next_before!: string | null;
+
+  /** Pass it as `before_id` together with `before`. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_MEDIA_ID })
+  next_before_id!: string | null;
+}
+
+export class MediaListResponse {
+  @ApiProperty({ type: [MediaResponse] })
+  data!: MediaResponse[];
+
+  @ApiProperty({ type: MediaPagination })
+  pagination!: MediaPagination;
+
+  static of({ media, next }: MediaPage): MediaListResponse {
+    return {
+      data: media.map((one) => MediaResponse.of(one)),
+      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
+    };
+  }
+}
+
+export class MediaLinkData {
+  /** Answers with the bytes, without a key, to GET and HEAD, with single ranges. */
+  @ApiProperty({
+    format: 'uri',
+    example: `https://herald.example/media/${EXAMPLE_MEDIA_ID}/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA`,
+  })
+  url!: string;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:15:00.000Z' })
+  expires_at!: string;
+}
+
+export class MediaLinkResponse {
+  @ApiProperty({ type: MediaLinkData })
+  data!: MediaLinkData;
+
+  static of({ url, expiresAt }: MediaLink): MediaLinkResponse {
+    return { data: { url, expires_at: expiresAt.toISOString() } };
+  }
+}

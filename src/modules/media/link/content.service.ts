@@ -1,0 +1,89 @@
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { commonErrors } from '../../../common/common.errors.js';
+import type { HeraldRequest } from '../../../platform/http/herald-request.js';
+import { FileGoneError, StorageUnavailableError } from '../../../platform/storage/file-storage.js';
+import { MediaFiles } from '../media-files.js';
+import type { KeptMedia } from '../media-row.js';
+import { mediaErrors } from '../media.errors.js';
+import { MediaRepository } from '../media.repository.js';
+import { extensionOf, isKnownMimeType } from '../sniff/formats.js';
+import { readRange } from './byte-range.js';
+import { attachment } from './content-disposition.js';
+import { MediaLinks } from './media-links.js';
+
+// Whoever takes nothing for so long has gone.
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** Hands out the bytes that a temporary link names. */
+@Injectable()
+export class ContentService {
+  constructor(
+    private readonly links: MediaLinks,
+    private readonly media: MediaRepository,
+    private readonly files: MediaFiles,
+  ) {}
+
+  /**
+   * Answers a GET or HEAD with the file, or with the range of it that was asked for.
+   *
+   * @throws MEDIA_LINK_INVALID, MEDIA_LINK_EXPIRED (403), MEDIA_NOT_FOUND (404) where the file is deleted or not fetched
+   * yet, SERVICE_UNAVAILABLE (503).
+   */
+  async serve(id: string, req: HeraldRequest, res: Response): Promise<void> {
+    const target = this.links.verify(id, searchOf(req.originalUrl));
+    const media = await this.media.findById(target.organizationId, target.id);
+    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND();
+    const sizeBytes = media.sizeBytes ?? 0;
+    const etag = `"${media.sha256}"`;
+    const isSame = req.headers['if-range'] === undefined || req.headers['if-range'] === etag;
+    const range = isSame ? readRange(req.headers.range, sizeBytes) : null;
+    const isHead = req.method === 'HEAD';
+    const bytes = range === 'unsatisfiable' || isHead ? null : await this.open(media, range ?? undefined);
+
+    setHeaders(res, media);
+    res.setHeader('ETag', etag);
+    if (range === 'unsatisfiable') {
+      res.setHeader('Content-Range', `bytes */${sizeBytes}`);
+      res.setHeader('Content-Length', 0);
+      res.status(416).end();
+      return;
+    }
+    if (range !== null) res.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${sizeBytes}`);
+    res.setHeader('Content-Length', range === null ? sizeBytes : range.end - range.start + 1);
+    res.status(range === null ? 200 : 206);
+    if (bytes === null) {
+      res.end();
+      return;
+    }
+    res.setTimeout(IDLE_TIMEOUT_MS, () => res.destroy());
+    // A caller who goes away is no fault of ours; a file that ends too early breaks the connection, which tells him.
+    await pipeline(bytes, res).catch(() => res.destroy());
+  }
+
+  private async open(media: KeptMedia, range: { start: number; end: number } | undefined) {
+    try {
+      return await this.files.open(media, range);
+    } catch (error) {
+      if (error instanceof FileGoneError) throw mediaErrors.MEDIA_NOT_FOUND(undefined, { cause: error });
+      if (!(error instanceof StorageUnavailableError)) throw error;
+      throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: error.message, cause: error });
+    }
+  }
+}
+
+/** Files come from strangers: nothing of them may be shown, run, guessed at or cached by a browser. */
+function setHeaders(res: Response, media: KeptMedia): void {
+  res.setHeader('Content-Type', isKnownMimeType(media.mimeType) ? media.mimeType : 'application/octet-stream');
+  res.setHeader('Content-Disposition', attachment(media.filename ?? `${media.id}.${extensionOf(media.mimeType)}`));
+  res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
+  res.setHeader('Cross-Origin-Resource-Policy', 'same-site');
+  res.setHeader('Cache-Control', 'private, no-store');
+  res.setHeader('Accept-Ranges', 'bytes');
+}
+
+function searchOf(url: string): string {
+  const at = url.indexOf('?');
+  return at < 0 ? '' : url.slice(at + 1);
+}
