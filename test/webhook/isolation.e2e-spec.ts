@@ -1,0 +1,93 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { WebhookService } from '../../src/modules/webhook/webhook.service.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { insertEvents, startWebhookApp, subscriber, type Subscriber } from './fixture.js';
+import { Receiver } from './receiver.js';
+
+const HEALTHY = 50;
+const HANGING = 100;
+const QUEUED_EACH = 500;
+/** A longer run for figures: TEST_WEBHOOK_SECONDS=120. */
+const SECONDS = Number(process.env.TEST_WEBHOOK_SECONDS ?? 4);
+
+let test: TestApp;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [test, receiver] = await Promise.all([startWebhookApp({ env: { DATABASE_POOL_SIZE: '10' } }), Receiver.start()]);
+  receiver.answer = ({ path }) => (path.startsWith('/hang') ? 'hang' : { status: 204 });
+});
+afterAll(async () => {
+  await test?.stop();
+  await receiver?.stop();
+});
+
+async function subscribers(count: number, path: string): Promise<Subscriber[]> {
+  const made = await Promise.all(Array.from({ length: count }, () => subscriber(test)));
+  await Promise.all(made.map((one, n) => one.configure({ url: receiver.url(`${path}/${n}`) })));
+  return made;
+}
+
+/** Two events a second to each, evenly spread; the time from each event's commit to its arrival, sorted. */
+async function latencies(healthy: Subscriber[]): Promise<number[]> {
+  const writtenAt = new Map<string, number>();
+  const everyMs = 500 / healthy.length;
+  const from = performance.now();
+  const writes: Promise<void>[] = [];
+  for (let n = 0; n < SECONDS * 2 * healthy.length; n++) {
+    await pause(Math.max(0, from + n * everyMs - performance.now()));
+    const { organizationId } = healthy[n % healthy.length] ?? never();
+    const write = insertEvents(test.database, [{ organizationId, count: 1 }]).then(([id = '']) => {
+      writtenAt.set(id, performance.now());
+      test.app.get(WebhookService).wake([organizationId]);
+    });
+    writes.push(write);
+  }
+  await Promise.all(writes);
+  await waitFor(() => receiver.received.filter(({ id }) => writtenAt.has(id)).length >= writtenAt.size, {
+    what: 'every healthy event',
+    timeoutMs: 20_000,
+  });
+  return receiver.received
+    .flatMap(({ id, at }) => (writtenAt.has(id) ? [at - (writtenAt.get(id) ?? 0)] : []))
+    .sort((a, b) => a - b);
+}
+
+const at = (sorted: number[], part: number): number => Math.round(sorted[Math.floor(sorted.length * part)] ?? 0);
+
+describe('a hundred endpoints that hang, with a backlog each', () => {
+  it(
+    'leave fifty healthy ones alone',
+    async () => {
+      const healthy = await subscribers(HEALTHY, '/well');
+      const alone = await latencies(healthy);
+
+      const hanging = await subscribers(HANGING, '/hang');
+      const batches = hanging.map(({ organizationId }) => ({ organizationId, count: QUEUED_EACH }));
+      await insertEvents(test.database, batches);
+      test.app.get(WebhookService).wake(hanging.map(({ organizationId }) => organizationId));
+      await waitFor(() => receiver.received.filter(({ path }) => path.startsWith('/hang')).length >= HANGING);
+      const beside = await latencies(healthy);
+
+      const hung = receiver.received.filter(({ path }) => path.startsWith('/hang')).length;
+      if (process.env.TEST_WEBHOOK_SECONDS !== undefined) {
+        const line = (times: number[]) =>
+          `p50 ${at(times, 0.5)} ms, p99 ${at(times, 0.99)} ms, max ${at(times, 0.9999)} ms`;
+        process.stderr.write(
+          `${SECONDS} s; alone: ${line(alone)}; beside ${HANGING} that hang (${hung} attempts): ${line(beside)}\n`,
+        );
+      }
+      expect(beside).toHaveLength(alone.length);
+      // On a machine that is busy with other things the healthy ones wait as well when they are alone.
+      expect(at(beside, 0.99)).toBeLessThanOrEqual(Math.max(1_000, 2 * at(alone, 0.99)));
+      // Two places each at first; those that hang earn no more.
+      expect(hung).toBeLessThanOrEqual(HANGING * (2 + Math.ceil(SECONDS / 10)));
+    },
+    60_000 + SECONDS * 2_500,
+  );
+});
+
+function never(): never {
+  throw new Error('it is missing');
+}
