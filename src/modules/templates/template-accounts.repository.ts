@@ -16,8 +16,8 @@ export interface AccountState extends AccountKey {
   /** Tries that failed in a row, and why the last one did. */
   failures: number;
   failure: PlatformFailure | null;
-  /** Somebody, in whichever process, is syncing it. */
-  syncing: boolean;
+  /** Milliseconds since somebody, in whichever process, began to sync it; null where nobody does. */
+  syncingForMs: number | null;
   now: Date;
 }
 
@@ -25,7 +25,9 @@ const STATE = `organization_id as "organizationId", waba_id as "wabaId", synced_
   (extract(epoch from clock_timestamp() - synced_at) * 1000)::float8 as "syncedAgoMs",
   stale_since is not null as stale,
   (extract(epoch from clock_timestamp() - tried_at) * 1000)::float8 as "triedAgoMs",
-  failures, failure, coalesce(sync_until > clock_timestamp(), false) as syncing, clock_timestamp() as now`;
+  failures, failure, clock_timestamp() as now,
+  case when sync_until > clock_timestamp()
+    then (extract(epoch from clock_timestamp() - sync_started_at) * 1000)::float8 end as "syncingForMs"`;
 
 /** Longer than one page of the platform's list can take. A process that dies leaves the account for this long. */
 const LEASE_SECONDS = 60;

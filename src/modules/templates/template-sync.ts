@@ -18,7 +18,7 @@ export const TEMPLATES_CHANGED = 'template';
 export interface Freshness {
   /** The mirror may be so old; an account that is marked as changed is too old in any case. */
   maxAgeMs: number;
-  /** How long the caller waits for a sync; it goes on without him. */
+  /** How long a sync is waited for, from its beginning on: of many who ask one after the other, only the first waits. */
   waitMs: number;
   /** The same where there is no mirror yet that could answer instead. Default: `waitMs`. */
   firstWaitMs?: number;
@@ -67,7 +67,8 @@ export class TemplateSync implements OnModuleDestroy {
     const startedAt = performance.now();
     for (;;) {
       const state = await this.accounts.get(key);
-      const leftMs = (state.syncedAt === null ? firstWaitMs : waitMs) - (performance.now() - startedAt);
+      const goneMs = Math.max(performance.now() - startedAt, state.syncingForMs ?? 0);
+      const leftMs = (state.syncedAt === null ? firstWaitMs : waitMs) - goneMs;
       if (!isDue(state, maxAgeMs) || this.stopped) return state;
       const ended = this.start(key);
       if (leftMs <= 0) return state;
@@ -156,7 +157,7 @@ export class TemplateSync implements OnModuleDestroy {
   private async awaitOther(key: AccountKey): Promise<void> {
     const deadline = performance.now() + REST_MS;
     do await pause(POLL_MS, undefined, { ref: false });
-    while (!this.stopped && performance.now() < deadline && (await this.accounts.get(key)).syncing);
+    while (!this.stopped && performance.now() < deadline && (await this.accounts.get(key)).syncingForMs !== null);
   }
 }
 

@@ -1,0 +1,179 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import { variablesOf } from '../form/variables.js';
+import {
+  PARAMETER_FORMATS,
+  TEMPLATE_CATEGORIES,
+  TEMPLATE_STATUSES,
+  type ParameterFormat,
+  type Template,
+  type TemplateCategory,
+  type TemplateComponent,
+  type TemplateStatus,
+  type TemplateVariable,
+} from '../templates.types.js';
+
+const VARIABLE_PLACES = ['header', 'body', 'button', 'carousel', 'limited_time_offer'] as const;
+
+/** A place in the template that each message fills. */
+export class TemplateVariableResponse {
+  @ApiProperty({ enum: VARIABLE_PLACES, example: 'body' })
+  component!: TemplateVariable['component'];
+
+  /** `1`, `2` ..., or the name of a named variable. */
+  @ApiProperty({ example: '1' })
+  name!: string;
+
+  /** Place of the button, from 0; null where it is in no button. */
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  button_index!: number | null;
+
+  /** Place of the carousel's card, from 0; null where it is in no card. */
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  card_index!: number | null;
+
+  /** The example that was given for the review. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'Ana' })
+  example!: string | null;
+}
+
+/** One language of a message template. */
+export class TemplateResponse {
+  @ApiProperty({ format: 'uuid', example: '01936f70-11aa-7b2c-9c3d-4e5f60718293' })
+  id!: string;
+
+  /** The connection that was asked; all numbers of one account share their templates. */
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
+  connection_id!: string;
+
+  @ApiProperty({ example: 'order_update' })
+  name!: string;
+
+  @ApiProperty({ example: 'en_US' })
+  language!: string;
+
+  /** The platform may change it, and tells so. */
+  @ApiProperty({ enum: TEMPLATE_CATEGORIES, example: 'UTILITY' })
+  category!: TemplateCategory;
+
+  /** Only `approved` templates can be sent. A state that has no word here is `disabled`; see `platform_status`. */
+  @ApiProperty({ enum: TEMPLATE_STATUSES, example: 'approved' })
+  status!: TemplateStatus;
+
+  /** The platform's own word. */
+  @ApiProperty({ example: 'APPROVED' })
+  platform_status!: string;
+
+  /** The platform's word, such as `INVALID_FORMAT`; null where nothing was rejected. */
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  rejected_reason!: string | null;
+
+  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform has not told it. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'GREEN' })
+  quality!: string | null;
+
+  /** How variables are named: `{{1}}` or `{{first_name}}`. */
+  @ApiProperty({ enum: PARAMETER_FORMATS, example: 'POSITIONAL' })
+  parameter_format!: ParameterFormat;
+
+  /** The parts of the template, in the platform's own format. */
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', required: ['type'], properties: { type: { type: 'string' } }, additionalProperties: true },
+    example: [
+      {
+        type: 'BODY',
+        text: 'Hello {{1}}, your order {{2}} is on its way.',
+        example: { body_text: [['Ana', '4711']] },
+      },
+    ],
+  })
+  components!: readonly TemplateComponent[];
+
+  /** What a message must fill, in the order of the parts. */
+  @ApiProperty({ type: [TemplateVariableResponse] })
+  variables!: TemplateVariableResponse[];
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
+  created_at!: string;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:05:00.000Z' })
+  updated_at!: string;
+
+  /** When the templates were last compared with the platform's list; null: not yet. Changes in between are told at once. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:05:30.000Z' })
+  synced_at!: string | null;
+
+  static of(template: Template, connectionId: string, syncedAt: Date | null): TemplateResponse {
+    return {
+      id: template.id,
+      connection_id: connectionId,
+      name: template.name,
+      language: template.language,
+      category: template.category,
+      status: template.status,
+      platform_status: template.platformStatus,
+      rejected_reason: template.rejectedReason,
+      quality: template.quality,
+      parameter_format: template.parameterFormat,
+      components: template.components,
+      variables: variablesOf(template.components, template.parameterFormat).map((variable) => ({
+        component: variable.component,
+        name: variable.name,
+        button_index: variable.buttonIndex ?? null,
+        card_index: variable.cardIndex ?? null,
+        example: variable.example,
+      })),
+      created_at: template.createdAt.toISOString(),
+      updated_at: template.updatedAt.toISOString(),
+      synced_at: syncedAt?.toISOString() ?? null,
+    };
+  }
+}
+
+export class SingleTemplateResponse {
+  @ApiProperty({ type: TemplateResponse })
+  data!: TemplateResponse;
+}
+
+export class TemplatePagination {
+  /** Pass it as `after` for the next page; null where no more follow. */
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  next_after!: string | null;
+}
+
+export class TemplateListResponse {
+  @ApiProperty({ type: [TemplateResponse] })
+  data!: TemplateResponse[];
+
+  @ApiProperty({ type: TemplatePagination })
+  pagination!: TemplatePagination;
+}
+
+/** A template with its languages. */
+export class TemplateVersionsData {
+  @ApiProperty({ example: 'order_update' })
+  name!: string;
+
+  /** In the order of their languages. */
+  @ApiProperty({ type: [TemplateResponse] })
+  versions!: TemplateResponse[];
+}
+
+export class TemplateVersionsResponse {
+  @ApiProperty({ type: TemplateVersionsData })
+  data!: TemplateVersionsData;
+}
+
+export class DeletedTemplate {
+  @ApiProperty({ example: 'order_update' })
+  name!: string;
+
+  @ApiProperty({ type: [String], example: ['de', 'en_US'] })
+  deleted_languages!: string[];
+}
+
+export class DeletedTemplateResponse {
+  @ApiProperty({ type: DeletedTemplate })
+  data!: DeletedTemplate;
+}

@@ -1,0 +1,175 @@
+import type { ErrorDetail } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { array, fault, object, oneOf, string, type Shape } from '../../common/shape.js';
+import { componentsFromBody } from './form/body-template.js';
+import { checkTemplate, type TemplateDraft } from './form/check-template.js';
+import type { PreviewParameters } from './form/preview.js';
+import { variablesOf } from './form/variables.js';
+import {
+  PARAMETER_FORMATS,
+  TEMPLATE_CATEGORIES,
+  type ParameterFormat,
+  type TemplateCategory,
+  type TemplateComponent,
+} from './templates.types.js';
+
+const COMPONENT_TYPES = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CAROUSEL', 'LIMITED_TIME_OFFER'];
+
+const name = string({
+  min: 1,
+  max: 512,
+  pattern: /^[a-z0-9_]+$/,
+  meaning: 'small letters, digits and underscores',
+  description: 'Small letters, digits and underscores.',
+  example: 'order_update',
+});
+
+const language = string({
+  min: 1,
+  max: 20,
+  description: "The platform's code of the language, such as `en_US` or `de`.",
+  example: 'en_US',
+});
+
+const components = array(
+  object({
+    required: { type: oneOf(COMPONENT_TYPES) },
+    open: true,
+    description: "A component in the platform's own format.",
+  }),
+  { min: 1, max: 10, description: "The parts of the template, in the platform's own format." },
+);
+
+/** Body of POST /connections/{id}/templates. */
+export const CREATE_SHAPE = object({
+  required: { name, language, category: oneOf(TEMPLATE_CATEGORIES) },
+  optional: {
+    body: string({
+      min: 1,
+      max: 1024,
+      description: 'The text, with variables `{{1}}`, `{{2}}` ... Instead of `components`.',
+    }),
+    variable_examples: array(string({ min: 1, max: 1024 }), {
+      max: 100,
+      description: 'One example for each variable of `body`, in their order.',
+    }),
+    components,
+    parameter_format: oneOf(PARAMETER_FORMATS, {
+      description: '`NAMED` for variables such as `{{first_name}}`; default `POSITIONAL`.',
+    }),
+  },
+});
+
+/** Body of PATCH /connections/{id}/templates/{name}. */
+export const EDIT_SHAPE = object({ required: { language, components } });
+
+const values = array(string({ max: 32_768 }), { max: 100 });
+
+/** Body of POST /connections/{id}/templates/preview. */
+export const PREVIEW_SHAPE = object({
+  required: { template_name: string({ min: 1, max: 512, example: 'order_update' }) },
+  optional: {
+    parameters: object({
+      optional: { header: values, body: values },
+      description: 'Values of the variables, in the order of `variables`.',
+    }),
+    language: string({ min: 1, max: 20, description: 'Default: an approved version goes first.', example: 'en_US' }),
+  },
+});
+
+interface CreateBody {
+  name: string;
+  language: string;
+  category: TemplateCategory;
+  body?: string;
+  variable_examples?: string[];
+  components?: TemplateComponent[];
+  parameter_format?: ParameterFormat;
+}
+
+/**
+ * A template from `body` with its examples, or from `components`.
+ *
+ * @throws INVALID_REQUEST (400) naming each faulty field, what the platform surely refuses for its form included.
+ */
+export function readCreateInput(received: unknown): TemplateDraft {
+  const input = checked<CreateBody>(CREATE_SHAPE, received);
+  const draft = input.body === undefined ? draftFromComponents(input) : draftFromBody(input, input.body);
+  const faults = checkTemplate(draft);
+  refuseFaulty(input.body === undefined ? faults : faults.map(asBodyFault));
+  return draft;
+}
+
+/** @throws INVALID_REQUEST (400). */
+export function readEditInput(received: unknown): { language: string; components: TemplateComponent[] } {
+  return checked(EDIT_SHAPE, received);
+}
+
+/** @throws INVALID_REQUEST (400). */
+export function readPreviewInput(received: unknown): {
+  name: string;
+  language: string | null;
+  parameters: PreviewParameters;
+} {
+  const input = checked<{ template_name: string; language?: string; parameters?: PreviewParameters }>(
+    PREVIEW_SHAPE,
+    received,
+  );
+  return { name: input.template_name, language: input.language ?? null, parameters: input.parameters ?? {} };
+}
+
+function draftFromComponents(input: CreateBody): TemplateDraft {
+  if (input.components === undefined) {
+    refuse([fault('body', 'required', 'Either body or components must be there.')]);
+  }
+  if (input.variable_examples !== undefined) {
+    refuse([
+      fault('variable_examples', 'exclusive', 'variable_examples go with body; components have examples inside.'),
+    ]);
+  }
+  const { name: of, language: code, category } = input;
+  return {
+    name: of,
+    language: code,
+    category,
+    parameterFormat: input.parameter_format ?? 'POSITIONAL',
+    components: input.components,
+  };
+}
+
+function draftFromBody(input: CreateBody, body: string): TemplateDraft {
+  if (input.components !== undefined) {
+    refuse([fault('components', 'exclusive', 'body and components exclude each other; send one of them.')]);
+  }
+  const made = componentsFromBody(body, input.variable_examples);
+  if ('faults' in made) refuse(made.faults);
+  const wanted = input.parameter_format ?? made.parameterFormat;
+  if (wanted !== made.parameterFormat && variablesOf(made.components, made.parameterFormat).length > 0) {
+    refuse([fault('parameter_format', 'mismatch', `The variables of body make the format ${made.parameterFormat}.`)]);
+  }
+  const { name: of, language: code, category } = input;
+  return { name: of, language: code, category, parameterFormat: wanted, components: made.components };
+}
+
+/** A fault of the component that was made of the body is one of the body. */
+function asBodyFault({ field, rule, message }: ErrorDetail): ErrorDetail {
+  const place = /^components\[0\]\.(text|example)\S*/.exec(field);
+  if (place === null) return { field, rule, message };
+  const own = place[1] === 'text' ? 'body' : 'variable_examples';
+  return { field: own, rule, message: message.replaceAll(field, own) };
+}
+
+function checked<T>(shape: Shape, received: unknown): T {
+  const faults: ErrorDetail[] = [];
+  shape.check(received ?? {}, '', faults);
+  refuseFaulty(faults);
+  return (received ?? {}) as T;
+}
+
+function refuseFaulty(details: ErrorDetail[]): void {
+  if (details.length > 0) refuse(details);
+}
+
+function refuse(details: ErrorDetail[]): never {
+  throw commonErrors.INVALID_REQUEST({ details });
+}

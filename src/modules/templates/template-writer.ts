@@ -1,0 +1,183 @@
+import { Injectable } from '@nestjs/common';
+import { commonErrors } from '../../common/common.errors.js';
+import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
+import { Database } from '../../platform/database/database.js';
+import { CloudApiClient, type PlatformRequest } from '../../platform/whatsapp/cloud-api-client.js';
+import { own, ownId, ownText } from '../../platform/whatsapp/json-access.js';
+import { failure } from '../../platform/whatsapp/platform-result.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import type { SendingConnection } from '../connections/connections.types.js';
+import { checkTemplate, type TemplateDraft } from './form/check-template.js';
+import { MirrorRepository } from './mirror.repository.js';
+import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
+import { statusOf } from './template-status.js';
+import { TEMPLATES_CHANGED } from './template-sync.js';
+import { templatesErrors, writeError } from './templates.errors.js';
+import { TemplatesService } from './templates.service.js';
+import {
+  TEMPLATE_CATEGORIES,
+  type AccountKey,
+  type PlatformTemplate,
+  type Template,
+  type TemplateComponent,
+} from './templates.types.js';
+
+export interface WrittenTemplate {
+  template: Template;
+  /** When the mirror was last compared with the platform's list. */
+  syncedAt: Date | null;
+}
+
+/** Says that this name and language exist already: then the mirror missed them. */
+const EXISTS_SUBCODE = 2_388_024;
+
+/** Changes templates: first on the platform, then in the mirror. */
+@Injectable()
+export class TemplateWriter {
+  constructor(
+    private readonly accounts: TemplateAccountsRepository,
+    private readonly mirror: MirrorRepository,
+    private readonly templates: TemplatesService,
+    private readonly connections: ConnectionsService,
+    private readonly client: CloudApiClient,
+    private readonly database: Database,
+    private readonly invalidation: CacheInvalidation,
+  ) {}
+
+  /**
+   * Hands a new template to the platform's review.
+   *
+   * @param draft without faults of form.
+   * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_REJECTED (400), RATE_LIMITED (429) where
+   * the platform's limit is reached; PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504): it may exist all the same.
+   */
+  async create(organizationId: string, connectionId: string, draft: TemplateDraft): Promise<WrittenTemplate> {
+    const number = await this.numberFor(organizationId, connectionId);
+    const account = await this.accounts.get(keyOf(number));
+    const { name, language, category, parameterFormat, components } = draft;
+    const answer = await this.call(number, {
+      method: 'POST',
+      path: `/${encodeURIComponent(number.wabaId)}/message_templates`,
+      json: {
+        name,
+        language,
+        category,
+        ...(parameterFormat === 'NAMED' ? { parameter_format: parameterFormat } : {}),
+        components,
+      },
+    });
+    const created = createdFrom(draft, answer);
+    if (created === null) return this.fail(number, failure('unavailable', { message: 'The answer bears no id.' }));
+    const template = await this.change(account, async () => {
+      const known = await this.mirror.findRow(account, name, language);
+      // A list or a notification was faster: what they say of this very template is newer than its creation.
+      if (known !== null && known.deletedAt === null && known.platformId === created.platformId) return known;
+      return this.mirror.replace(account, created);
+    });
+    return { template, syncedAt: account.syncedAt };
+  }
+
+  /**
+   * Gives one language of a template new components, which the platform reviews anew.
+   *
+   * @throws INVALID_REQUEST (400) for faults of form, TEMPLATE_NOT_FOUND (404), and as `create`.
+   */
+  async edit(
+    organizationId: string,
+    connectionId: string,
+    name: string,
+    { language, components }: { language: string; components: readonly TemplateComponent[] },
+  ): Promise<WrittenTemplate> {
+    const { versions } = await this.templates.get(organizationId, connectionId, name, language);
+    const [version] = versions;
+    if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
+    const details = checkTemplate({ ...version, components });
+    if (details.length > 0) throw commonErrors.INVALID_REQUEST({ details });
+    const number = await this.numberFor(organizationId, connectionId);
+    const account = await this.accounts.get(keyOf(number));
+    await this.call(number, {
+      method: 'POST',
+      path: `/${encodeURIComponent(version.platformId)}`,
+      json: { components },
+    });
+    const template = await this.change(account, () => this.mirror.edit(account, version.id, components, account.now));
+    // Deleted while the platform took the edit.
+    if (template === null) throw templatesErrors.TEMPLATE_NOT_FOUND();
+    return { template, syncedAt: account.syncedAt };
+  }
+
+  /**
+   * Deletes all languages of a template. From then on it does not exist here, whatever the platform still lists.
+   *
+   * @throws TEMPLATE_NOT_FOUND (404), and as `create`.
+   */
+  async remove(organizationId: string, connectionId: string, name: string): Promise<string[]> {
+    // Fresh where that is possible: every language that is known can be told, and recognised when it is listed later.
+    await this.templates.get(organizationId, connectionId, name, null);
+    const number = await this.numberFor(organizationId, connectionId);
+    const account = await this.accounts.get(keyOf(number));
+    await this.call(number, {
+      method: 'DELETE',
+      path: `/${encodeURIComponent(number.wabaId)}/message_templates`,
+      query: { name },
+    });
+    return this.change(account, () => this.mirror.remove(account, name));
+  }
+
+  /** The number with its token. What is not connected any more can't change anything; a restricted one still can. */
+  private async numberFor(organizationId: string, connectionId: string): Promise<SendingConnection> {
+    const connection = await this.connections.getById(organizationId, connectionId);
+    if (connection.status === 'disconnected') await this.connections.getReady(organizationId, connectionId);
+    const number = await this.connections.forSending(connection.id);
+    if (number === null) throw new Error(`the connection ${connection.id} vanished`);
+    return number;
+  }
+
+  private async call(number: SendingConnection, request: Omit<PlatformRequest, 'token'>): Promise<unknown> {
+    const result = await this.client.request({ ...request, token: number.token });
+    return result.ok ? result.body : this.fail(number, result);
+  }
+
+  /** Without a clear answer nobody knows what is true now: the mirror stays, and the platform is asked. */
+  private async fail(number: SendingConnection, problem: ReturnType<typeof failure>): Promise<never> {
+    if (problem.kind !== 'rejected' || problem.subcode === EXISTS_SUBCODE || problem.code === EXISTS_SUBCODE) {
+      await this.accounts.markStale(keyOf(number));
+    }
+    throw writeError(problem);
+  }
+
+  /** Changes the mirror after the platform has taken a change that was sent when `account` was read. */
+  private change<T>(account: AccountState, work: () => Promise<T>): Promise<T> {
+    return this.database.transaction(async () => {
+      await this.accounts.lock(account);
+      const result = await work();
+      await this.accounts.markWritten(account, account.now);
+      await this.invalidation.publish(TEMPLATES_CHANGED, account.wabaId);
+      return result;
+    });
+  }
+}
+
+function keyOf({ organizationId, wabaId }: SendingConnection): AccountKey {
+  return { organizationId, wabaId };
+}
+
+/** The platform may have approved it at once, or put it into another category. Null where the answer bears no id. */
+function createdFrom(draft: TemplateDraft, answer: unknown): PlatformTemplate | null {
+  const platformId = ownId(answer, 'id');
+  if (platformId === null) return null;
+  const platformStatus = (ownText(answer, 'status') ?? 'PENDING').toUpperCase();
+  const category = String(own(answer, 'category')).toUpperCase();
+  return {
+    platformId,
+    name: draft.name,
+    language: draft.language,
+    status: statusOf(platformStatus),
+    platformStatus,
+    category: TEMPLATE_CATEGORIES.find((known) => known === category) ?? draft.category,
+    parameterFormat: draft.parameterFormat,
+    quality: null,
+    rejectedReason: null,
+    components: draft.components,
+  };
+}

@@ -1,0 +1,192 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { platformId } from '../factories.js';
+
+export interface FakeTemplate {
+  id: string;
+  name: string;
+  language: string;
+  status: string;
+  category: string;
+  components: { type: string; [key: string]: unknown }[];
+  parameter_format?: string;
+  rejected_reason?: string;
+  quality_score?: { score: string };
+}
+
+export interface FakeCall {
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  token: string;
+  body: Record<string, unknown> | null;
+}
+
+/** What becomes of a call: answered, refused with an error, or one of the ways in which no answer comes. */
+export type Fate =
+  | { kind: 'answer' }
+  | { kind: 'error'; status: number; body: unknown }
+  /** The connection is cut; with `after` the call has taken effect. */
+  | { kind: 'cut'; after?: boolean }
+  /** No answer while the fake runs. */
+  | { kind: 'silence'; after?: boolean };
+
+const PAGE = 25;
+
+/**
+ * The platform's templates as a real HTTP server, for what a simulator that behaves well can't play: pages that are
+ * held back, lists that lag behind, answers that never come. At most 25 a page, whatever is asked for.
+ */
+export class FakeTemplates {
+  readonly calls: FakeCall[] = [];
+  /** Of each account, in the order of the list. */
+  readonly accounts = new Map<string, FakeTemplate[]>();
+  /** What becomes of a call; runs before anything else and may wait. */
+  fate: (call: FakeCall) => Fate | Promise<Fate> = () => ({ kind: 'answer' });
+  /** Runs after a page was made and before it is sent: what it shows is old by then. */
+  beforePage: (call: FakeCall) => void | Promise<void> = () => undefined;
+  /** What a deletion leaves in the list. */
+  keepsDeleted = false;
+  private server: Server | null = null;
+
+  async start(): Promise<this> {
+    this.server = createServer((request, response) => void this.receive(request, response));
+    await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server?.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server?.closeAllConnections();
+    await new Promise<void>((resolve) => this.server?.close(() => resolve()));
+  }
+
+  of(wabaId: string): FakeTemplate[] {
+    const known = this.accounts.get(wabaId);
+    if (known !== undefined) return known;
+    const made: FakeTemplate[] = [];
+    this.accounts.set(wabaId, made);
+    return made;
+  }
+
+  add(wabaId: string, values: Partial<FakeTemplate> = {}): FakeTemplate {
+    const template: FakeTemplate = {
+      id: platformId(),
+      name: 'order_update',
+      language: 'en_US',
+      status: 'APPROVED',
+      category: 'UTILITY',
+      components: [{ type: 'BODY', text: 'Hello {{1}}.', example: { body_text: [['Ana']] } }],
+      parameter_format: 'POSITIONAL',
+      rejected_reason: 'NONE',
+      quality_score: { score: 'UNKNOWN' },
+      ...values,
+    };
+    this.of(wabaId).push(template);
+    return template;
+  }
+
+  /** Pages that were asked for, of one account or of all. */
+  pages(wabaId = ''): FakeCall[] {
+    return this.calls.filter(({ method, path }) => method === 'GET' && path.includes(wabaId));
+  }
+
+  /** Lists that were begun: first pages. */
+  lists(wabaId = ''): FakeCall[] {
+    return this.pages(wabaId).filter(({ query }) => !query.has('after'));
+  }
+
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const url = new URL(request.url ?? '/', 'http://fake');
+    const call: FakeCall = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      token: (request.headers.authorization ?? '').replace('Bearer ', ''),
+      body: text === '' ? null : (JSON.parse(text) as Record<string, unknown>),
+    };
+    this.calls.push(call);
+    const fate = await this.fate(call);
+    if (fate.kind === 'error') return send(response, fate.status, fate.body);
+    const lost = fate.kind !== 'answer';
+    const answer = lost && fate.after !== true ? null : this.answer(call);
+    if (call.method === 'GET' && answer !== null) await this.beforePage(call);
+    if (fate.kind === 'cut') response.destroy();
+    else if (!lost && answer !== null) send(response, answer.status, answer.body);
+  }
+
+  private answer({ method, path, query, body }: FakeCall): { status: number; body: unknown } {
+    const [, , node = '', edge] = path.split('/');
+    if (edge === 'message_templates') {
+      if (method === 'GET') return { status: 200, body: this.page(node, query) };
+      if (method === 'DELETE') return this.remove(node, query.get('name') ?? '');
+      return this.create(node, body ?? {});
+    }
+    const template = [...this.accounts.values()].flat().find(({ id }) => id === node);
+    if (method !== 'POST' || template === undefined) return graphError(100, 33, 'Unsupported post request.');
+    template.components = (body?.components ?? []) as FakeTemplate['components'];
+    template.status = 'PENDING';
+    return { status: 200, body: { success: true } };
+  }
+
+  private create(wabaId: string, body: Record<string, unknown>): { status: number; body: unknown } {
+    if (this.of(wabaId).some(({ name, language }) => name === body.name && language === body.language)) {
+      return graphError(100, 2_388_024, 'Content in this language already exists.');
+    }
+    const { id, status, category } = this.add(wabaId, { ...body, status: 'PENDING' });
+    return { status: 200, body: { id, status, category } };
+  }
+
+  private remove(wabaId: string, name: string): { status: number; body: unknown } {
+    const all = this.of(wabaId);
+    if (!all.some((template) => template.name === name)) {
+      return graphError(100, 2_593_002, 'Message template not found.');
+    }
+    if (!this.keepsDeleted) {
+      this.accounts.set(
+        wabaId,
+        all.filter((template) => template.name !== name),
+      );
+    }
+    return { status: 200, body: { success: true } };
+  }
+
+  private page(wabaId: string, query: URLSearchParams): unknown {
+    const all = this.of(wabaId);
+    const after = query.get('after');
+    const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
+    const data = all.slice(from, from + Math.min(PAGE, Number(query.get('limit') ?? PAGE)));
+    const last = data.at(-1);
+    if (last === undefined) return { data: [] };
+    const more = from + data.length < all.length;
+    return {
+      data: structuredClone(data),
+      paging: { cursors: { before: data[0]?.id, after: last.id }, ...(more ? { next: `${this.url}/next` } : {}) },
+    };
+  }
+}
+
+export function graphError(code: number, subcode: number | null, message: string): { status: number; body: unknown } {
+  return {
+    status: 400,
+    body: {
+      error: {
+        message,
+        type: 'OAuthException',
+        code,
+        ...(subcode === null ? {} : { error_subcode: subcode }),
+        fbtrace_id: 'Az8trace',
+      },
+    },
+  };
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
