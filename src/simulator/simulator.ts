@@ -1,5 +1,6 @@
 import { registerControlRoutes } from './control/control.routes.js';
 import { registerInboundRoutes } from './control/inbound.routes.js';
+import { registerMediaControlRoutes } from './control/media-control.routes.js';
 import { registerTemplateControlRoutes } from './control/template-control.routes.js';
 import { AccessTokens } from './http/access-tokens.js';
 import { Router } from './http/router.js';
@@ -119,6 +120,7 @@ export class Simulator implements SimulatorContext {
     registerControlRoutes(this);
     registerInboundRoutes(this);
     registerTemplateControlRoutes(this);
+    registerMediaControlRoutes(this);
   }
 
   /** Takes up what a former run left in `dataDir`, and listens. Rejects where the port is taken. */

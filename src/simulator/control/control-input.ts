@@ -13,15 +13,20 @@ export class ControlError extends Error {
 }
 
 /** Turns what a control handler throws into `{error: {message}}`. */
-export function controlHandler(handler: (call: Call) => Answer): Handler {
+export function controlHandler(handler: Handler): Handler {
   return (call) => {
     try {
-      return handler(call);
+      const answer = handler(call);
+      return answer instanceof Promise ? answer.catch(answerTo) : answer;
     } catch (error) {
-      if (error instanceof ControlError) return jsonAnswer({ error: { message: error.message } }, error.status);
-      throw error;
+      return answerTo(error);
     }
   };
+}
+
+function answerTo(error: unknown): Answer {
+  if (error instanceof ControlError) return jsonAnswer({ error: { message: error.message } }, error.status);
+  throw error;
 }
 
 /** The body as an object; an empty body is an empty object. */

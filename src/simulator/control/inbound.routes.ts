@@ -2,6 +2,7 @@ import { jsonAnswer } from '../http/answer.js';
 import { isObject, type JsonObject } from '../messages/checks.js';
 import { digitsOf } from '../recipient.js';
 import type { SimulatorContext } from '../simulator-context.js';
+import { messageWithFile } from './inbound-file.js';
 import { controlBody, ControlError, controlHandler, optionalFlag, optionalText, textField } from './control-input.js';
 
 /** Registers `POST /_simulator/inbound`: a customer writes to one of the numbers. */
@@ -9,7 +10,12 @@ export function registerInboundRoutes(context: SimulatorContext): void {
   context.router.plain(
     'POST',
     '/_simulator/inbound',
-    controlHandler((call) => jsonAnswer(receive(context, controlBody(call)))),
+    controlHandler((call) => {
+      const body = controlBody(call);
+      const making = messageWithFile(context, call, body);
+      if (making === null) return jsonAnswer(receive(context, body));
+      return making.then((message) => jsonAnswer(receive(context, { ...body, message })));
+    }),
   );
 }
 

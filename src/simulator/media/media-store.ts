@@ -44,6 +44,11 @@ export class MediaStore {
     return undefined;
   }
 
+  /** Oldest first. */
+  all(): MediaFile[] {
+    return this.saved.values();
+  }
+
   /** Where the bytes of a file lie, or are to be written before it is added. */
   pathOf(id: string): string {
     this.folder ??= mkdtempSync(join(tmpdir(), 'simulator-media-'));

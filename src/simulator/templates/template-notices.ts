@@ -1,8 +1,7 @@
-import type { SimulatorContext } from '../simulator-context.js';
 import type { ReviewDetails } from './template-desk.js';
 import type { Template, TemplateCategory, QualityScore } from './template.types.js';
 
-type Notify = SimulatorContext['notifyAccount'];
+type Notify = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
 
 /** The notifications about templates, with the platform's fields. Ids are numbers there, and text in the answers. */
 export class TemplateNotices {

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { fileTypeFromBuffer } from 'file-type';
+import { request } from 'undici';
+import { PHONE_NUMBER_ID, type SimulatorRig, startRig } from '../../../test/support/simulator/simulator-rig.js';
+
+interface Media {
+  id: string;
+  mime_type: string;
+  sha256: string;
+  url: string;
+  filename?: string;
+  voice?: boolean;
+  animated?: boolean;
+  caption?: string;
+}
+
+describe("a customer's file", () => {
+  let rig: SimulatorRig;
+
+  beforeAll(async () => {
+    rig = await startRig();
+  });
+  afterAll(() => rig.stop());
+  afterEach(() => {
+    rig.receiver.requests.length = 0;
+  });
+
+  const inbound = (body: object) =>
+    rig.client.control('POST', 'inbound', { phone_number_id: PHONE_NUMBER_ID, from: '4915112345678', ...body });
+  const received = async (body: object) => {
+    const answer = await inbound(body);
+    if (answer.status !== 200) throw new Error(answer.text);
+    await rig.receiver.until('the message', () => rig.receiver.messages().length === 1);
+    return rig.receiver.messages()[0] as Record<string, unknown> & { type: string };
+  };
+  const mediaOf = (message: Record<string, unknown> & { type: string }) => message[message.type] as Media;
+  const fetched = async (url: string) => {
+    const response = await request(url, { headers: { authorization: 'Bearer token' } });
+    return { status: response.statusCode, bytes: Buffer.from(await response.body.arrayBuffer()) };
+  };
+  const checksum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64');
+
+  it.each<[string, string, Partial<Media>]>([
+    ['image', 'image/jpeg', {}],
+    ['video', 'video/mp4', {}],
+    ['audio', 'audio/ogg; codecs=opus', { voice: true }],
+    ['document', 'application/pdf', { filename: 'document.pdf' }],
+    ['sticker', 'image/webp', { animated: false }],
+  ])('that is a %s is a real one, of a type that its bytes have', async (type, mimeType, extras) => {
+    const media = mediaOf(await received({ message: { type, [type]: {} } }));
+    expect(media).toEqual({
+      id: expect.stringMatching(/^\d{16}$/),
+      mime_type: mimeType,
+      sha256: expect.any(String),
+      url: expect.stringContaining('source=webhook'),
+      ...extras,
+    });
+    const { bytes } = await fetched(media.url);
+    expect((await fileTypeFromBuffer(bytes))?.mime).toBe(mimeType);
+    expect(checksum(bytes)).toBe(media.sha256);
+    const { json } = await rig.client.call('GET', `/v26.0/${media.id}?phone_number_id=${PHONE_NUMBER_ID}`);
+    expect(json).toMatchObject({ sha256: createHash('sha256').update(bytes).digest('hex'), file_size: bytes.length });
+    expect((await fetched(String(json.url))).bytes).toEqual(bytes);
+  });
+
+  it('can be given, with a name, a caption and a type', async () => {
+    const file = { base64: Buffer.from('a;b').toString('base64'), mime_type: 'text/csv', filename: 'a.csv' };
+    const media = mediaOf(await received({ message: { type: 'document', document: { caption: 'See' } }, file }));
+    expect(media).toMatchObject({ mime_type: 'text/csv', filename: 'a.csv', caption: 'See' });
+    expect((await fetched(media.url)).bytes.toString()).toBe('a;b');
+  });
+
+  it('can be of any size', async () => {
+    const media = mediaOf(await received({ message: { type: 'video' }, file: { size_bytes: 3_000_001 } }));
+    const { bytes } = await fetched(media.url);
+    expect([bytes.length, checksum(bytes)]).toEqual([3_000_001, media.sha256]);
+    expect((await fileTypeFromBuffer(bytes))?.mime).toBe('video/mp4');
+  });
+
+  it('of more than 100 MiB is none: an error stands in its place', async () => {
+    const message = await received({ message: { type: 'video' }, file: { size_bytes: 101 * 1024 * 1024 } });
+    expect(message).toMatchObject({ type: 'unsupported', errors: [{ code: 131052 }] });
+    expect(message).not.toHaveProperty('video');
+  });
+
+  it('keeps a checksum that is given, be it wrong, and an id, without making a file', async () => {
+    const files = async () => ((await rig.client.control('GET', 'media')).json.data as unknown[]).length;
+    expect(mediaOf(await received({ message: { type: 'image', image: { sha256: 'x' } } })).sha256).toBe('x');
+    const before = await files();
+    rig.receiver.requests.length = 0;
+    expect(mediaOf(await received({ message: { type: 'image', image: { id: '1003' } } }))).toEqual({ id: '1003' });
+    expect(await files()).toBe(before);
+  });
+
+  it('loses its addresses, and its life, when that is asked for', async () => {
+    const media = mediaOf(await received({ message: { type: 'image', image: {} } }));
+    const expire = (what: string) => rig.client.control('POST', `media/${media.id}/expire`, { what });
+    const current = async () => String((await rig.client.call('GET', `/v26.0/${media.id}`)).json.url);
+    const old = await current();
+    expect((await expire('addresses')).json).toMatchObject({ id: media.id, source: 'webhook' });
+    expect([(await fetched(media.url)).status, (await fetched(old)).status]).toEqual([404, 404]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const fresh = await current();
+    expect((await fetched(fresh)).status).toBe(200);
+    expect((await expire('all')).status).toBe(400);
+    expect((await expire('file')).status).toBe(200);
+    expect((await fetched(fresh)).status).toBe(404);
+    expect((await rig.client.call('GET', `/v26.0/${media.id}`)).json.error?.error_subcode).toBe(33);
+    expect((await expire('file')).status).toBe(404);
+  });
+
+  it.each<[string, object]>([
+    ['a file that is none', { message: { type: 'image' }, file: 'x' }],
+    ['bytes that are none', { message: { type: 'image' }, file: { base64: '?' } }],
+    ['no bytes', { message: { type: 'image' }, file: { size_bytes: 0 } }],
+  ])('with %s is refused', async (_, body) => {
+    expect((await inbound(body)).status).toBe(400);
+  });
+});
