@@ -9,9 +9,17 @@ import { apiKilled } from './scenarios/api-killed.js';
 import { neighbours } from './scenarios/neighbours.js';
 import { postgresKilled } from './scenarios/postgres-killed.js';
 import { queueWiped } from './scenarios/queue-wiped.js';
+import { webhookWorkerKilled } from './scenarios/webhook-worker-killed.js';
 import { workerKilled } from './scenarios/worker-killed.js';
 
-const SCENARIOS: readonly Scenario[] = [workerKilled, queueWiped, apiKilled, postgresKilled, neighbours];
+const SCENARIOS: readonly Scenario[] = [
+  workerKilled,
+  queueWiped,
+  apiKilled,
+  postgresKilled,
+  neighbours,
+  webhookWorkerKilled,
+];
 const USAGE = `npm run faults -- [--quick] [--redis] [scenario ...]
   --quick    fewer faults, the same checks
   --redis    the queue on a Redis of its own (redis-server must be installed) instead of PostgreSQL

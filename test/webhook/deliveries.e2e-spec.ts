@@ -3,7 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { eventState, insertEvents, makeDue, startWebhookApp, subscriber } from './fixture.js';
-import { Receiver, verify, type Received } from './receiver.js';
+import { Receiver, verify, type Received } from '../faults/webhook-receiver.js';
 
 let test: TestApp;
 let receiver: Receiver;

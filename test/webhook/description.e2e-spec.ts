@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp, subscriber } from './fixture.js';
-import { Receiver } from './receiver.js';
+import { Receiver } from '../faults/webhook-receiver.js';
 
 interface Description {
   webhooks: Record<

@@ -1,7 +1,7 @@
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp, subscriber } from './fixture.js';
-import { Receiver, verify } from './receiver.js';
+import { Receiver, verify } from '../faults/webhook-receiver.js';
 
 let test: TestApp;
 let receiver: Receiver;

@@ -3,7 +3,7 @@ import { WebhookService } from '../../src/modules/webhook/webhook.service.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { insertEvents, startWebhookApp, subscriber, type Subscriber } from './fixture.js';
-import { Receiver } from './receiver.js';
+import { Receiver } from '../faults/webhook-receiver.js';
 
 const HEALTHY = 50;
 const HANGING = 100;

@@ -1,0 +1,73 @@
+import { WebhookStorm } from '../faults/webhook-storm.js';
+import { Receiver } from '../faults/webhook-receiver.js';
+import { HeraldProcess } from '../support/herald-process.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { OPEN_TARGETS, startWebhookApp, subscriber } from './fixture.js';
+
+const ENDPOINTS = 20;
+const EACH = 30;
+const KILLS = 2;
+
+let api: TestApp;
+let receiver: Receiver;
+let worker: HeraldProcess | null = null;
+
+beforeAll(async () => {
+  [api, receiver] = await Promise.all([startWebhookApp({ roles: ['api'] }), Receiver.start()]);
+});
+afterAll(async () => {
+  await worker?.end('SIGKILL');
+  await api?.stop();
+  await receiver?.stop();
+});
+
+function startWorker(): Promise<HeraldProcess> {
+  return HeraldProcess.start({
+    ...OPEN_TARGETS,
+    NODE_ENV: 'test',
+    ROLES: 'worker',
+    DATABASE_URL: api.databaseUrl,
+    DATABASE_MIGRATE: 'false',
+    DATA_DIR: api.dataDir,
+    DEMO: 'false',
+    // The worker must take the jobs of the embedded queue, whatever the environment of the tests.
+    QUEUE_PREFIX: api.config.queue.prefix,
+    ...(process.env.REDIS_URL === undefined ? {} : { REDIS_URL: process.env.REDIS_URL }),
+    LOG_LEVEL: 'info',
+  });
+}
+
+describe('kill -9 of the worker', () => {
+  it('loses no event, repeats only what was not recorded, and every delivery can be verified', async () => {
+    const storm = new WebhookStorm((sql, params) => api.database.query(sql, params), receiver);
+    const endpoints = await Promise.all(
+      Array.from({ length: ENDPOINTS }, async (_, n) => {
+        const { organizationId, configure } = await subscriber(api);
+        const path = `/endpoint/${n}`;
+        const { secret } = await configure({ url: receiver.url(path) });
+        return { organizationId, path, secret };
+      }),
+    );
+    await storm.emit(endpoints, EACH);
+    const hurry = storm.hurry();
+    const events = ENDPOINTS * EACH;
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const before = storm.acknowledged;
+      worker = await startWorker();
+      await waitFor(() => storm.acknowledged > before + 30, { everyMs: 2, what: 'deliveries to go out' });
+      storm.kills.push(performance.now());
+      await worker.end('SIGKILL');
+      storm.kills.push(performance.now());
+      await storm.expireLeases();
+    }
+    expect(storm.acknowledged).toBeLessThan(events);
+    worker = await startWorker();
+    await waitFor(async () => (await storm.open()) === 0, { timeoutMs: 30_000, what: 'every event to be settled' });
+    const verdict = await storm.judge();
+    await hurry;
+    expect(verdict).toMatchObject({ events, lost: 0, untrue: 0, unverifiable: 0, repeatedWithoutKill: 0 });
+    expect(verdict.acknowledged + verdict.exhausted).toBeGreaterThanOrEqual(events);
+    expect(verdict.attempts).toBeGreaterThan(events * 1.2);
+  }, 90_000);
+});
