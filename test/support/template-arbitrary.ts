@@ -144,7 +144,7 @@ const cards = fc
     count: fc.integer({ min: 2, max: 10 }),
     media: fc.constantFrom('IMAGE' as const, 'VIDEO' as const),
     withBody: fc.boolean(),
-    kinds: fc.array(fc.constantFrom(quickReply, variableUrl, phoneNumber), { minLength: 1, maxLength: 2 }),
+    kinds: fc.shuffledSubarray([quickReply, variableUrl, variableUrl, phoneNumber], { minLength: 1, maxLength: 2 }),
   })
   .chain(({ count, media, withBody, kinds }) =>
     fc.array(

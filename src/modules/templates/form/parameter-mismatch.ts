@@ -6,6 +6,8 @@ export interface ParameterShape {
   /** Place of the button, from 0. */
   index?: number;
   sub_type?: string;
+  /** Place of the parameter in a text's parameters, from 0. */
+  parameter?: number;
   /** Kind of the parameter: `text`, `image` ... */
   type?: string;
   /** How many. */

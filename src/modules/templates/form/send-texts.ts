@@ -1,4 +1,3 @@
-import { isObject } from '../../../common/shape.js';
 import type { ParameterFormat } from '../templates.types.js';
 import { asText, own, ownText, ownWord } from './json-reading.js';
 import type { ParameterMismatch, ParameterShape } from './parameter-mismatch.js';
@@ -16,6 +15,9 @@ const NOT_TEXTS = new Set([
   'ACTION',
   'LIMITED_TIME_OFFER',
 ]);
+
+/** What the platform refuses in a value by name: "Param text cannot have new-line/tab characters or more than 4 ...". */
+const NOT_ON_ONE_LINE = /[\n\t]| {5}/;
 
 /** What else stands in braces may be words to the platform: then only it knows what the text takes. */
 const WELL_FORMED: Readonly<Record<ParameterFormat, RegExp>> = { POSITIONAL: /^\d+$/, NAMED: /^[a-z0-9_]+$/ };
@@ -37,10 +39,9 @@ export function checkTextParameters(
   const names = variableNamesIn(text);
   if (!names.every((name) => WELL_FORMED[format].test(name))) return null;
   if (parameters.length !== names.length) return wrongCount(names.length, parameters.length, place);
-  for (const parameter of parameters) {
-    const type = ownWord(parameter, 'type');
-    if (!isObject(parameter) || NOT_TEXTS.has(type)) return notText(type.toLowerCase(), place);
-    if (type === 'TEXT' && ownText(parameter, 'text') === null) return notText('text', place, true);
+  for (const [index, parameter] of parameters.entries()) {
+    const mismatch = checkParameter(parameter, { ...place, parameter: index });
+    if (mismatch !== null) return mismatch;
   }
   return format === 'NAMED' ? checkNames(names, parameters, place) : null;
 }
@@ -82,14 +83,29 @@ function checkNames(
   };
 }
 
-function notText(type: string, place: TextPlace, isEmpty = false): ParameterMismatch {
-  return {
+function checkParameter(parameter: unknown, place: ParameterShape): ParameterMismatch | null {
+  const type = ownWord(parameter, 'type');
+  const mismatch = (message: string): ParameterMismatch => ({
     expected: { ...place, type: 'text' },
-    given: { ...place, type },
-    message: isEmpty
-      ? `A parameter of type text in ${placeName(place)} must hold its value in text, as a string.`
-      : `The parameters of ${placeName(place)} must be objects of type text, currency or date_time.`,
-  };
+    given: { ...place, ...(type !== '' && { type: type.slice(0, NAME_MAX).toLowerCase() }) },
+    message,
+  });
+  if (type === '' || NOT_TEXTS.has(type)) {
+    return mismatch(`The parameters of ${placeName(place)} must be objects of type text, currency or date_time.`);
+  }
+  if (type !== 'TEXT') return null;
+  const text = ownText(parameter, 'text');
+  if (text === null || text === '') {
+    return mismatch(
+      `A parameter of type text in ${placeName(place)} must hold its value in text, as a string of at least one character.`,
+    );
+  }
+  if (NOT_ON_ONE_LINE.test(text)) {
+    return mismatch(
+      `A value in ${placeName(place)} must not hold line breaks, tabs or more than four spaces in a row.`,
+    );
+  }
+  return null;
 }
 
 function shown(names: readonly string[]): string[] {
