@@ -139,7 +139,7 @@ describe('a name that changes its mind', () => {
       ];
     });
     try {
-      const client = clientFor(receiver.port, { resolver: new CaresResolver({ servers: [server.address] }) });
+      const client = clientFor(receiver.port, { resolver: new CaresResolver({ servers: () => [server.address] }) });
       for (let index = 0; index < 10; index += 1) {
         const expected = index % 2 === 0 ? { status: 204 } : { error: 'private_address' };
         expect(await deliver(client)).toMatchObject(expected);

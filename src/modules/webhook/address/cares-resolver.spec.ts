@@ -15,7 +15,7 @@ async function serve(reply: (name: string, type: RecordType) => DnsReply): Promi
 }
 
 function resolverOf(server: NameServer, options: CaresResolverOptions = {}): CaresResolver {
-  return new CaresResolver({ servers: [server.address], tryTimeoutMs: 100, tries: 2, ...options });
+  return new CaresResolver({ servers: () => [server.address], tryTimeoutMs: 100, tries: 2, ...options });
 }
 
 const FOUR = { type: 'A', value: '93.184.215.14' } as const;
@@ -94,6 +94,27 @@ describe('no addresses', () => {
     const resolver = resolverOf(server, { tryTimeoutMs: 2_000, timeoutMs: 200 });
     await expect(resolver.resolve('x.example.com')).rejects.toMatchObject({ fault: 'dns_timeout' });
     expect(performance.now() - startedAt).toBeLessThan(1_500);
+  });
+});
+
+describe('name servers', () => {
+  it('that are gone are looked up anew', async () => {
+    const [old, fresh] = [await serve(() => 2), await serve(both)];
+    const servers = [old.address];
+    const resolver = new CaresResolver({ servers: () => servers, tryTimeoutMs: 100, renewMs: 0 });
+    servers[0] = fresh.address;
+    await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'dns_failed' });
+    expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
+  });
+
+  it('are not changed for a name that does not exist', async () => {
+    const [first, second] = [await serve(() => 3), await serve(both)];
+    const servers = [first.address];
+    const resolver = new CaresResolver({ servers: () => servers, tryTimeoutMs: 100, renewMs: 0 });
+    servers[0] = second.address;
+    for (let index = 0; index < 2; index += 1) {
+      await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'unresolvable' });
+    }
   });
 });
 

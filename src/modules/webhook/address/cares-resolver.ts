@@ -4,8 +4,8 @@ import { Slots } from '../../../common/slots.js';
 import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js';
 
 export interface CaresResolverOptions {
-  /** Name servers, such as `127.0.0.1:5353`. Default: those of the machine. */
-  readonly servers?: readonly string[] | undefined;
+  /** Name servers, such as `127.0.0.1:5353`. Default: those that the machine is set up with. */
+  readonly servers?: (() => readonly string[]) | undefined;
   /** For one question to one server. */
   readonly tryTimeoutMs?: number | undefined;
   readonly tries?: number | undefined;
@@ -15,6 +15,8 @@ export interface CaresResolverOptions {
   readonly concurrency?: number | undefined;
   /** For the other family, once one of A and AAAA has an address. */
   readonly patienceMs?: number | undefined;
+  /** Least time between two readings of the machine's name servers. */
+  readonly renewMs?: number | undefined;
   /** How long an answer is used; never longer than its own time to live. */
   readonly keepMs?: number | undefined;
 }
@@ -39,7 +41,8 @@ const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
  * second to one host are not 2,000 questions a second. That opens nothing, for what was checked is what is connected to.
  */
 export class CaresResolver implements HostResolver {
-  private readonly resolver: Resolver;
+  private resolver: Resolver;
+  private renewedAt = performance.now();
   private readonly slots: Slots;
   private readonly timeoutMs: number;
   private readonly keepMs: number;
@@ -47,11 +50,8 @@ export class CaresResolver implements HostResolver {
   private readonly asked = new Map<string, Promise<Answer>>();
   private readonly kept = new Map<string, Answer>();
 
-  constructor(options: CaresResolverOptions = {}) {
-    this.resolver = new Resolver({ timeout: options.tryTimeoutMs ?? 1_500, tries: options.tries ?? 2 });
-    if (options.servers !== undefined) {
-      this.resolver.setServers(options.servers);
-    }
+  constructor(private readonly options: CaresResolverOptions = {}) {
+    this.resolver = this.newResolver();
     this.slots = new Slots(options.concurrency ?? 256);
     this.timeoutMs = options.timeoutMs ?? 4_000;
     this.keepMs = options.keepMs ?? 1_000;
@@ -84,9 +84,33 @@ export class CaresResolver implements HostResolver {
     const both = Promise.allSettled(families);
     // The place is taken for as long as c-ares is busy with the name.
     void both.then(() => this.slots.release(1));
-    const answer = answerOf(await Promise.race([both, this.oneAlone(families)]), this.keepMs);
-    this.keep(host, answer);
-    return answer;
+    const records = await Promise.race([both, this.oneAlone(families)]);
+    try {
+      const answer = answerOf(records, this.keepMs);
+      this.keep(host, answer);
+      return answer;
+    } catch (error) {
+      this.renew(error);
+      throw error;
+    }
+  }
+
+  private newResolver(): Resolver {
+    const { tryTimeoutMs = 1_500, tries = 2, servers } = this.options;
+    const resolver = new Resolver({ timeout: tryTimeoutMs, tries });
+    if (servers !== undefined) {
+      resolver.setServers(servers());
+    }
+    return resolver;
+  }
+
+  /** A resolver knows the name servers of the moment in which it was made; a machine may get others. */
+  private renew(error: unknown): void {
+    const away = error instanceof HostUnresolved && error.fault !== 'unresolvable';
+    if (away && performance.now() - this.renewedAt > (this.options.renewMs ?? 30_000)) {
+      this.renewedAt = performance.now();
+      this.resolver = this.newResolver();
+    }
   }
 
   /** What has come, some time after one family had addresses: some name servers never answer when asked for AAAA. */

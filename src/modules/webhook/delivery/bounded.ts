@@ -42,9 +42,13 @@ export function bounded<T>(
     const onAbort = (): void => stop('aborted');
     const timer = setTimeout(() => stop(word), timeoutMs);
     signal?.addEventListener('abort', onAbort);
-    giveUp = start(
-      (value) => settle(() => resolve(value)),
-      (fault) => settle(() => reject(fault)),
-    );
+    try {
+      giveUp = start(
+        (value) => settle(() => resolve(value)),
+        (fault) => settle(() => reject(fault)),
+      );
+    } catch {
+      stop('request_not_valid');
+    }
   });
 }

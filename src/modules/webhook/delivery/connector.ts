@@ -115,10 +115,11 @@ export class Connector {
         socket.destroy();
       };
       secured.on('error', (error) => fail(tlsWord(error)));
-      secured.once('close', () => fail('tls: connection closed during the handshake'));
+      const onClose = (): void => fail('tls: connection closed during the handshake');
+      secured.once('close', onClose);
       secured.once('secureConnect', () => {
         if (secured.authorized) {
-          secured.removeAllListeners('close');
+          secured.off('close', onClose);
           resolve(secured);
         } else {
           fail('tls: certificate is not trusted');
