@@ -6,6 +6,7 @@ import { Counters } from '../../platform/operations/counters.js';
 import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
 import { buildMessageBody, isSendableType, type SendableType } from '../../platform/whatsapp/message-body.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
+import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../connections/connections.types.js';
 import { WebhookService } from '../webhook/webhook.service.js';
@@ -29,8 +30,6 @@ interface Later {
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
 const RECORD_FOR_MS = 60_000;
-/** The platform no longer takes this token (developers.facebook.com, Cloud API error codes). */
-const TOKEN_REVOKED = 190;
 
 /** Sends claimed messages to the platform and records what came of each. */
 @Injectable()
@@ -146,7 +145,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     this.pausedLanes.add(connection.id);
     const reason = `${outcome.category}${outcome.platformCode === null ? '' : ` (${outcome.platformCode})`}`;
     await this.quietly(this.lanes.pause(connection.id, reason, outcome.retryAfterMs ?? 0));
-    if (outcome.platformCode === TOKEN_REVOKED) await this.quietly(this.connections.tokenRefused(connection));
+    if (isTokenRefused({ code: outcome.platformCode })) await this.quietly(this.connections.tokenRefused(connection));
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */

@@ -1,0 +1,72 @@
+import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { connectionAtSimulator, sendingWorkspace } from './fixture.js';
+
+let test: TestApp;
+
+beforeAll(async () => {
+  test = await startTestApp({ simulator: { accessTokens: ['a-good-token'] } });
+});
+
+afterAll(() => test.stop());
+
+it('a revoked token burns no message: the number is disconnected, and all go out with its new token', async () => {
+  const workspace = await sendingWorkspace(test);
+  const connection = await connectionAtSimulator(test, workspace.organizationId, { token: 'a-revoked-token' });
+  const recipients = await Promise.all(
+    Array.from({ length: 80 }, async () => (await test.factories.conversation({ connection })).phone),
+  );
+  const answers = await Promise.all(
+    recipients.map((to) => workspace.send(to, { body: { connection_id: connection.id } })),
+  );
+  const taken = answers.filter((answer) => answer.status === 202).map((answer) => answer.body.data.id as string);
+  // Those that came after the platform's refusal were told so at once.
+  for (const answer of answers) expect([202, 409]).toContain(answer.status);
+  expect(taken.length).toBeGreaterThan(0);
+  const shown = async () =>
+    (await workspace.api.get('/connections')).body.data.find((each: { id: string }) => each.id === connection.id);
+  await waitFor(async () => (await shown()).status === 'disconnected', { what: 'the number to be disconnected' });
+  const refused = await workspace.send(recipients[0] ?? '', { body: { connection_id: connection.id } });
+  expect([refused.status, refused.body.error]).toEqual([
+    409,
+    expect.objectContaining({ code: 'CONNECTION_NOT_READY', status: 'disconnected' }),
+  ]);
+  // Time enough for more tries, if anybody made any.
+  await waitFor(async () => (await statesOf(taken)).every((status) => status === 'queued'));
+  const before = await attempts(taken);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect(await attempts(taken)).toBe(before);
+  expect(new Set(await statesOf(taken))).toEqual(new Set(['queued']));
+  expect(test.simulator.messages.list({ to: recipients[0] ?? '' })).toEqual([]);
+
+  const startedAt = performance.now();
+  await test.app.get(ConnectionsService, { strict: false }).add({
+    organizationId: workspace.organizationId,
+    phoneNumberId: connection.phoneNumberId,
+    wabaId: connection.wabaId,
+    phoneNumber: connection.phoneNumber,
+    token: 'a-good-token',
+  });
+  await waitFor(async () => (await statesOf(taken)).every((status) => status === 'read'), {
+    what: 'all to be read',
+    timeoutMs: 15_000,
+  });
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  const sent = recipients.flatMap((to) => test.simulator.messages.list({ to }));
+  expect(sent).toHaveLength(taken.length);
+  const counted = await test.database.query('select 1 from message where connection_id = $1 and tries > 0', [
+    connection.id,
+  ]);
+  expect(counted).toEqual([]);
+}, 40_000);
+
+async function statesOf(ids: readonly string[]): Promise<string[]> {
+  const rows = await test.database.query<{ status: string }>('select status from message where id = any($1)', [ids]);
+  return rows.map((row) => row.status);
+}
+
+async function attempts(ids: readonly string[]): Promise<number> {
+  const rows = await test.database.query('select 1 from message_attempt where message_id = any($1)', [ids]);
+  return rows.length;
+}
