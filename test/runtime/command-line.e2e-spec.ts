@@ -1,4 +1,5 @@
 import { runHerald, temporaryDataDir } from '../support/herald-process.js';
+import { approvedTemplate } from '../otp/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 describe('herald', () => {
@@ -65,6 +66,39 @@ describe('herald', () => {
     expect((await app.api.as(fresh.key).get('/connections')).body.error.code).toBe('API_KEY_REVOKED');
     const keys = await json<{ revoked_at: string | null }[]>(`key list --workspace ${workspace.id}`);
     expect(keys.map((each) => each.revoked_at !== null)).toEqual([true, true]);
+  });
+
+  it('makes a project that sends codes: sender, project, package, key', async () => {
+    const { workspace } = await app.sender();
+    const number = { phoneNumberId: '123456789012399', wabaId: '543210987654399' };
+    app.simulator.registerNumber({ ...number, displayPhoneNumber: '+1 555-010-9998', verifiedName: 'Codes' });
+    const ids = `--phone-number-id ${number.phoneNumberId} --waba-id ${number.wabaId}`;
+    const set = (template: string) =>
+      runHerald(`otp-sender set --token - --template ${template} --json ${ids}`.split(' '), env, 'a-secret-token\n');
+    const wrong = await set('hello_world');
+    expect(JSON.parse(wrong.stdout).error.message).toContain('not of the category AUTHENTICATION');
+    await approvedTemplate(app.simulatorUrl ?? '', number.wabaId, 'login_code');
+    const sender = await set('login_code');
+    expect(sender).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(sender.stdout)).toMatchObject({ phone_number: '15550109998', languages: ['en_US'] });
+    expect(sender.stdout).not.toContain('a-secret-token');
+
+    const project = await json<{ id: string }>(
+      `otp-project create --workspace ${workspace.id} --mode live --countries de,us`,
+    );
+    await json(`otp-package grant --project ${project.id} --country de --limit 5`);
+    const key = await json<{ key: string; scopes: string[] }>(`key create --otp-project ${project.id}`);
+    expect(key.scopes).toEqual(['otp:send', 'otp:verify', 'otp:read']);
+    const headers = { 'idempotency-key': 'from-the-command-line' };
+    const sent = await app.api.as(key.key).post('/otp/send', { to: '+4915112345678' }, { headers });
+    expect(sent.status).toBe(202);
+    const packages = await json<{ allowances: object[]; months: { reserved: number; used: number }[] }>(
+      `otp-package list --project ${project.id}`,
+    );
+    expect(packages.allowances).toEqual([{ country: 'DE', monthly_limit: 5 }]);
+    expect(packages.months.map(({ reserved, used }) => reserved + used)).toEqual([1]);
+    const mixed = await runHerald(`key create --otp-project ${project.id} --scopes messages:read`.split(' '), env);
+    expect(mixed).toMatchObject({ code: 1, stderr: 'herald: a key of an OTP project has scopes of OTP only\n' });
   });
 
   it('queue status counts what waits, by number', async () => {

@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { ConnectionCheckService, type Credentials } from '../../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../../modules/connections/connections.service.js';
 import type { Connection, ConnectionStatus, NewConnection } from '../../modules/connections/connections.types.js';
 import { WorkspacesService } from '../../platform/access/workspaces.service.js';
 import { facts, table } from '../answer.js';
-import { decimalId, phoneDigits, secretArgument } from '../arguments.js';
+import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
 
 interface AddOptions {
@@ -31,7 +31,7 @@ export function addConnectionCommands(program: Command): void {
       .requiredOption('--waba-id <id>', 'id of the WhatsApp Business Account', decimalId)
       .requiredOption('--token <token>', 'access token, or - to read it from standard input')
       .option('--phone-number <number>', 'the number itself, where the platform does not tell it', phoneDigits)
-      .option('--throughput <n>', 'messages a second; without it as the platform says', throughput)
+      .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
       .option('--no-verify', 'add it unseen; needs --phone-number'),
     async ({ app }, options) => {
       const workspace = await app.get(WorkspacesService).getById(options.workspace);
@@ -115,14 +115,6 @@ async function verified(
 function unseen(phoneNumber: string | undefined): Pick<NewConnection, 'phoneNumber'> {
   if (phoneNumber === undefined) throw new Error('--no-verify needs --phone-number');
   return { phoneNumber };
-}
-
-function throughput(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 10_000) {
-    throw new InvalidArgumentError('Give a whole number from 1 to 10000.');
-  }
-  return value;
 }
 
 function bodyOf(connection: Connection): object {

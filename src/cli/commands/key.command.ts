@@ -1,16 +1,20 @@
+import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
+import { OtpProjectsService } from '../../modules/otp/otp-projects.service.js';
+import type { OtpProject } from '../../modules/otp/otp.types.js';
 import { ApiKeysService } from '../../platform/access/api-keys.service.js';
 import type { ApiKey, IssuedApiKey } from '../../platform/access/api-keys.types.js';
-import type { Scope } from '../../platform/access/scopes.js';
+import { isOtpScope, SCOPES, type Scope } from '../../platform/access/scopes.js';
 import { WorkspacesService } from '../../platform/access/workspaces.service.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
 import { durationSeconds, scopeList } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
 
 interface CreateOptions {
-  workspace: string;
+  workspace?: string;
+  otpProject?: string;
   name: string;
-  scopes: Scope[];
+  scopes?: Scope[];
   expiresIn?: number;
 }
 
@@ -21,14 +25,19 @@ export function addKeyCommands(program: Command): void {
     key
       .command('create')
       .description('make a key; it is shown only now')
-      .requiredOption('--workspace <id>', 'the workspace')
+      .option('--workspace <id>', 'the workspace')
+      .option('--otp-project <id>', 'an OTP project instead; its keys have scopes of OTP only')
       .option('--name <name>', 'its name in lists', 'API key')
-      .option('--scopes <list>', 'scopes separated by commas, or all (OTP apart)', scopeList, scopeList('all'))
+      .option('--scopes <list>', 'scopes separated by commas; default all, of an OTP project all of OTP', scopeList)
       .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', durationSeconds),
-    async ({ app }, { workspace, name, scopes, expiresIn }) => {
-      const { id: organizationId } = await app.get(WorkspacesService).getById(workspace);
+    async ({ app }, options) => {
+      const { name, expiresIn } = options;
+      const { organizationId, otpProject } = await ownerOf(app, options);
+      const ofOtp = otpProject !== undefined;
+      const scopes = options.scopes ?? SCOPES.filter((scope) => isOtpScope(scope) === ofOtp);
       const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn * 1_000);
-      return issuedAnswer(await app.get(ApiKeysService).create({ organizationId, name, scopes, expiresAt }));
+      const issued = await app.get(ApiKeysService).create({ organizationId, name, scopes, expiresAt, otpProject });
+      return issuedAnswer(issued);
     },
   );
   doesWithServices<{ workspace: string }>(
@@ -63,12 +72,29 @@ export function addKeyCommands(program: Command): void {
   );
 }
 
+/** Whose key it will be: a workspace's, or an OTP project's. */
+async function ownerOf(
+  app: INestApplicationContext,
+  { workspace, otpProject }: CreateOptions,
+): Promise<{ organizationId: string; otpProject?: OtpProject }> {
+  if (otpProject !== undefined) {
+    const project = await app.get(OtpProjectsService).getById(otpProject);
+    if (workspace !== undefined && workspace !== project.organizationId) {
+      throw new Error(`the OTP project ${otpProject} is not of the workspace ${workspace}`);
+    }
+    return { organizationId: project.organizationId, otpProject: project };
+  }
+  if (workspace === undefined) throw new Error('name the owner with --workspace or --otp-project');
+  return { organizationId: (await app.get(WorkspacesService).getById(workspace)).id };
+}
+
 function bodyOf(key: ApiKey): object {
   return {
     id: key.id,
     organization_id: key.organizationId,
     name: key.name,
     scopes: key.scopes,
+    otp_project_id: key.otpProjectId,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
     last_used_at: key.lastUsedAt,

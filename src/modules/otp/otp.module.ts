@@ -1,6 +1,7 @@
 import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
 import { BillingModule } from '../billing/billing.module.js';
+import { ConnectionsModule } from '../connections/connections.module.js';
 import { ChallengesRepository } from './challenges.repository.js';
 import { GuessesRepository } from './guesses.repository.js';
 import { OtpCodes } from './otp-code.js';
@@ -10,6 +11,7 @@ import { OtpPlatform } from './otp-platform.js';
 import { OtpProjectsRepository } from './otp-projects.repository.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { OtpReportsService } from './otp-reports.service.js';
+import { OtpSenderCheckService } from './otp-sender-check.service.js';
 import { OtpSenderRepository } from './otp-sender.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';
 import { OtpController } from './otp.controller.js';
@@ -19,7 +21,7 @@ import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
-  imports: [BullModule.registerQueue({ name: OTP_QUEUE }), BillingModule],
+  imports: [BullModule.registerQueue({ name: OTP_QUEUE }), BillingModule, ConnectionsModule],
   controllers: [OtpController],
   providers: [
     OtpService,
@@ -27,6 +29,7 @@ import { SendingRepository } from './sending.repository.js';
     OtpProjectsService,
     OtpProjectsRepository,
     OtpSenderService,
+    OtpSenderCheckService,
     OtpSenderRepository,
     ChallengesRepository,
     GuessesRepository,
@@ -38,6 +41,6 @@ import { SendingRepository } from './sending.repository.js';
     OtpLane,
     OtpProcessor,
   ],
-  exports: [OtpProjectsService, OtpSenderService, OtpReportsService],
+  exports: [OtpProjectsService, OtpSenderService, OtpSenderCheckService, OtpReportsService],
 })
 export class OtpModule {}

@@ -1,0 +1,220 @@
+import type { Command } from 'commander';
+import { OtpPackagesService } from '../../modules/billing/otp-packages.service.js';
+import { OtpProjectsService } from '../../modules/otp/otp-projects.service.js';
+import { OtpSenderCheckService } from '../../modules/otp/otp-sender-check.service.js';
+import { OtpSenderService } from '../../modules/otp/otp-sender.service.js';
+import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
+import { WorkspacesService } from '../../platform/access/workspaces.service.js';
+import { facts, table, timeText, type Answer } from '../answer.js';
+import { countryCode, countryList, decimalId, otpMode, secretArgument, wholeNumber } from '../arguments.js';
+import { doesWithServices } from '../runner.js';
+
+interface ProjectOptions {
+  workspace: string;
+  name: string;
+  mode: OtpMode;
+  language?: string;
+  countries?: string[];
+}
+
+interface SenderOptions {
+  phoneNumberId: string;
+  wabaId?: string;
+  template: string;
+  token: string;
+  throughput?: number;
+  verify: boolean;
+}
+
+/** `otp-project create|list`, `otp-package grant|list`, `otp-sender set|show`. */
+export function addOtpCommands(program: Command): void {
+  addProjectCommands(program.command('otp-project').description('applications that send one-time codes'));
+  addPackageCommands(program.command('otp-package').description('codes a month that a live project may send'));
+  addSenderCommands(program.command('otp-sender').description("the service's own number, which sends the codes"));
+}
+
+function addProjectCommands(project: Command): void {
+  doesWithServices<ProjectOptions>(
+    project
+      .command('create')
+      .description('make a project; then make keys of it: herald key create --otp-project <id>')
+      .requiredOption('--workspace <id>', 'the workspace')
+      .requiredOption('--mode <mode>', 'sandbox (sends nothing, answers with the code) or live', otpMode)
+      .option('--name <name>', 'its name in lists', 'OTP project')
+      .option('--language <code>', 'language of the template that carries the codes; default en_US')
+      .option('--countries <list>', 'countries to which it may send, such as DE,US; default any', countryList),
+    async ({ app }, options) => {
+      const { id: organizationId } = await app.get(WorkspacesService).getById(options.workspace);
+      const made = await app.get(OtpProjectsService).create({
+        organizationId,
+        name: options.name,
+        mode: options.mode,
+        templateLanguage: options.language,
+        allowedCountries: options.countries,
+      });
+      return {
+        data: projectBody(made),
+        text: facts({ Project: made.id, Name: made.name, Mode: made.mode, Countries: countriesText(made) }),
+      };
+    },
+  );
+  doesWithServices<{ workspace: string }>(
+    project.command('list').description('list the projects').requiredOption('--workspace <id>', 'the workspace'),
+    async ({ app }, { workspace }) => {
+      const { id } = await app.get(WorkspacesService).getById(workspace);
+      const projects = await app.get(OtpProjectsService).list(id);
+      return {
+        data: projects.map(projectBody),
+        text: table(
+          ['ID', 'NAME', 'MODE', 'LANGUAGE', 'COUNTRIES', 'CREATED'],
+          projects.map((row) => [
+            row.id,
+            row.name,
+            row.mode,
+            row.templateLanguage,
+            countriesText(row),
+            timeText(row.createdAt),
+          ]),
+          'This workspace has no OTP projects.',
+        ),
+      };
+    },
+  );
+}
+
+function addPackageCommands(packages: Command): void {
+  doesWithServices<{ project: string; country: string; limit: number }>(
+    packages
+      .command('grant')
+      .description('set how many codes a project may send to a country in each calendar month (UTC); 0 ends it')
+      .requiredOption('--project <id>', 'the OTP project')
+      .requiredOption('--country <code>', 'ISO 3166 alpha-2, such as DE', countryCode)
+      .requiredOption(
+        '--limit <n>',
+        'codes a month; the running month takes it at once',
+        wholeNumber(0, 1_000_000_000),
+      ),
+    async ({ app }, { project, country, limit }) => {
+      const { id, organizationId } = await app.get(OtpProjectsService).getById(project);
+      await app.get(OtpPackagesService).grant(organizationId, id, country, limit);
+      return {
+        data: { project_id: id, country, monthly_limit: limit },
+        text: facts({ Project: id, Country: country, 'Codes a month': String(limit) }),
+      };
+    },
+  );
+  doesWithServices<{ project: string }>(
+    packages
+      .command('list')
+      .description('what a project may send, and what it has sent in each month')
+      .requiredOption('--project <id>', 'the OTP project'),
+    async ({ app }, { project }) => {
+      const { id, organizationId } = await app.get(OtpProjectsService).getById(project);
+      const service = app.get(OtpPackagesService);
+      const allowances = await service.allowances(organizationId, id);
+      const months = await service.list(organizationId, id);
+      return {
+        data: {
+          allowances: allowances.map((row) => ({ country: row.country, monthly_limit: row.monthlyLimit })),
+          months: months.map((row) => ({
+            month: row.month,
+            country: row.country,
+            monthly_limit: row.monthlyLimit,
+            reserved: row.reserved,
+            used: row.used,
+          })),
+        },
+        text: [
+          table(
+            ['COUNTRY', 'CODES A MONTH'],
+            allowances.map((row) => [row.country, String(row.monthlyLimit)]),
+            'This project has no packages: herald otp-package grant',
+          ),
+          table(
+            ['MONTH', 'COUNTRY', 'LIMIT', 'USED', 'RESERVED'],
+            months.map((row) => [
+              row.month,
+              row.country,
+              String(row.monthlyLimit),
+              String(row.used),
+              String(row.reserved),
+            ]),
+            'It has sent nothing yet.',
+          ),
+        ].join('\n\n'),
+      };
+    },
+  );
+}
+
+function addSenderCommands(sender: Command): void {
+  doesWithServices<SenderOptions>(
+    sender
+      .command('set')
+      .description('check a number and its template with the platform, and send the codes from it')
+      .requiredOption('--phone-number-id <id>', "the platform's id of the number", decimalId)
+      .option('--waba-id <id>', 'id of its WhatsApp Business Account', decimalId)
+      .requiredOption('--template <name>', 'an approved template of the category AUTHENTICATION')
+      .requiredOption('--token <token>', 'access token, or - to read it from standard input')
+      .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
+      .option('--no-verify', 'set it unseen'),
+    async ({ app }, options) => {
+      const token = await secretArgument(options.token);
+      const { phoneNumberId, wabaId, template: templateName } = options;
+      if (options.verify && wabaId === undefined)
+        throw new Error('name the account with --waba-id, or set --no-verify');
+      const checked =
+        options.verify && wabaId !== undefined
+          ? await app.get(OtpSenderCheckService).check({ phoneNumberId, wabaId, templateName, token })
+          : null;
+      const set = await app.get(OtpSenderService).set({
+        phoneNumberId,
+        phoneNumber: checked?.number.phoneNumber ?? null,
+        templateName,
+        throughputPerSecond: options.throughput ?? checked?.number.throughputPerSecond,
+        token,
+      });
+      return senderAnswer(set, checked?.languages ?? null);
+    },
+  );
+  doesWithServices(sender.command('show').description('show the number'), async ({ app }) => {
+    const set = await app.get(OtpSenderService).find();
+    if (set === null) throw new Error('no number is set: herald otp-sender set');
+    return senderAnswer(set, null);
+  });
+}
+
+function senderAnswer(sender: OtpSender, languages: string[] | null): Answer {
+  return {
+    data: {
+      phone_number_id: sender.phoneNumberId,
+      phone_number: sender.phoneNumber,
+      template: sender.templateName,
+      ...(languages !== null && { languages }),
+      throughput_per_second: sender.throughputPerSecond,
+      status: sender.status,
+    },
+    text: facts({
+      Number: sender.phoneNumber ?? sender.phoneNumberId,
+      Template: sender.templateName,
+      ...(languages !== null && { Languages: languages.join(', ') }),
+      Status: sender.status,
+    }),
+  };
+}
+
+function projectBody(project: OtpProject): object {
+  return {
+    id: project.id,
+    organization_id: project.organizationId,
+    name: project.name,
+    mode: project.mode,
+    template_language: project.templateLanguage,
+    allowed_countries: project.allowedCountries,
+    created_at: project.createdAt,
+  };
+}
+
+function countriesText({ allowedCountries }: OtpProject): string {
+  return allowedCountries === null ? 'any' : allowedCountries.join(',');
+}
