@@ -16,9 +16,9 @@ export interface Subscriber {
   organizationId: string;
   api: ApiClient;
   /** PUT /webhook, which must succeed; returns its data. */
-  configure(settings: Record<string, unknown>): Promise<Record<string, unknown> & { secret: string }>;
+  configure: (settings: Record<string, unknown>) => Promise<Record<string, unknown> & { secret: string }>;
   /** Writes events as a change of messages does, and wakes; returns their ids. */
-  emit(count?: number, type?: string): Promise<string[]>;
+  emit: (count?: number, type?: string) => Promise<string[]>;
 }
 
 export async function subscriber(test: TestApp): Promise<Subscriber> {
