@@ -93,7 +93,9 @@ export class UploadService {
     const file = await this.files.create();
     try {
       const reception = new FileReception(file, () => readFields(part.fieldsSoFar).type);
-      for await (const chunk of part.bytes) await reception.push(chunk as Buffer);
+      // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
+      const chunks = part.bytes.iterator({ destroyOnReturn: false });
+      for await (const chunk of chunks) await reception.push(chunk as Buffer);
       if (file.sizeBytes === 0) refuseField('file', 'empty', 'The file is empty; send one with content.');
       return { part, file, received: await reception.finish() };
     } catch (error) {

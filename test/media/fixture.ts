@@ -1,0 +1,81 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ApiBody, ApiResponse } from '../support/api-client.js';
+import type { TestApp, TestSender } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+export interface UploadOptions {
+  file?: Uint8Array | null;
+  filename?: string;
+  /** Content-Type of the part; as `FormData` sends it without: application/octet-stream. */
+  contentType?: string;
+  fields?: Record<string, string>;
+  /** The file stands before the fields. */
+  fileFirst?: boolean;
+  key?: string | null;
+}
+
+/** Uploads as a browser or `fetch` does. */
+export async function upload(
+  test: Pick<TestApp, 'baseUrl'>,
+  sender: Pick<TestSender, 'key' | 'connection'>,
+  options: UploadOptions = {},
+): Promise<ApiResponse> {
+  const { file = null, filename = 'file.bin', contentType, fileFirst = false, key = sender.key.text } = options;
+  const form = new FormData();
+  const addFile = (): void => {
+    if (file !== null) form.append('file', new Blob([new Uint8Array(file)], { type: contentType ?? '' }), filename);
+  };
+  if (fileFirst) addFile();
+  const fields = { connection_id: sender.connection.id, ...options.fields };
+  for (const [name, value] of Object.entries(fields)) if (value !== '') form.append(name, value);
+  if (!fileFirst) addFile();
+  const response = await fetch(`${test.baseUrl}/api/v1/media`, {
+    method: 'POST',
+    headers: key === null ? {} : { authorization: `Bearer ${key}` },
+    body: form,
+    signal: AbortSignal.timeout(20_000),
+  });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as ApiBody };
+}
+
+/** Uploads what must be taken, and returns it. */
+export async function uploaded(
+  test: Pick<TestApp, 'baseUrl'>,
+  sender: TestSender,
+  options: UploadOptions,
+): Promise<ApiBody['data']> {
+  const response = await upload(test, sender, options);
+  if (response.status !== 201) throw new Error(`not taken: ${JSON.stringify(response.body)}`);
+  return response.body.data;
+}
+
+/** Every file under the media folder, with its path from there and its size. */
+export async function filesOf(dataDir: string): Promise<{ path: string; sizeBytes: number; mode: number }[]> {
+  const root = join(dataDir, 'media');
+  const names = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+  return Promise.all(
+    names
+      .filter((entry) => entry.isFile())
+      .map(async (entry) => {
+        const path = join(entry.parentPath, entry.name);
+        const { size, mode } = await stat(path);
+        return { path: path.slice(root.length + 1), sizeBytes: size, mode: mode & 0o777 };
+      }),
+  );
+}
+
+export async function temporaryFilesOf(dataDir: string): Promise<string[]> {
+  return (await filesOf(dataDir)).map(({ path }) => path).filter((path) => path.startsWith('incoming/'));
+}
+
+/** Waits until no upload has a temporary file any more. */
+export async function noTemporaryFiles(dataDir: string): Promise<void> {
+  await waitFor(async () => (await temporaryFilesOf(dataDir)).length === 0, { what: 'no temporary file' });
+}
+
+/** Codes and fields of an error, as one comparable thing. */
+export function refusal({ status, body }: ApiResponse): Record<string, unknown> {
+  const { code, details } = body.error;
+  return { status, code, fields: details?.map(({ field, rule }) => `${field}: ${rule}`) };
+}
