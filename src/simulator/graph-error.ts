@@ -2,6 +2,7 @@
 export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: string }>> = {
   100: { httpStatus: 400, title: 'Invalid parameter' },
   190: { httpStatus: 401, title: 'Invalid OAuth access token' },
+  368: { httpStatus: 403, title: 'Temporarily blocked for policies violations' },
   2500: { httpStatus: 400, title: 'Unknown path components' },
   130429: { httpStatus: 429, title: 'Rate limit hit' },
   80007: { httpStatus: 429, title: 'Rate limit issues' },
@@ -10,6 +11,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131009: { httpStatus: 400, title: 'Parameter value is not valid' },
   131021: { httpStatus: 400, title: 'Recipient cannot be sender' },
   131026: { httpStatus: 400, title: 'Message undeliverable' },
+  131031: { httpStatus: 403, title: 'Business Account locked' },
   131041: { httpStatus: 400, title: 'Unknown group' },
   131047: { httpStatus: 400, title: 'Re-engagement message' },
   131051: { httpStatus: 400, title: 'Unsupported message type' },
@@ -23,6 +25,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   132015: { httpStatus: 400, title: 'Template is paused' },
   132016: { httpStatus: 400, title: 'Template is disabled' },
   132018: { httpStatus: 400, title: 'Template parameters are not valid' },
+  133010: { httpStatus: 400, title: 'Phone number not registered' },
 };
 
 export interface GraphErrorExtras {

@@ -6,6 +6,7 @@ import type { MediaStore } from './media/media-store.js';
 import type { MessageLog } from './messages/message-log.js';
 import type { Scenarios } from './messages/scenarios.js';
 import type { TakenMessage } from './messages/taken-message.js';
+import type { NumberFactsBook } from './numbers/number-facts.js';
 import type { NumberRegistry } from './numbers/number-registry.js';
 import type { Outgoing } from './notifications/outgoing.js';
 import type { Faults, SimulatorNumber } from './simulator.types.js';
@@ -35,6 +36,7 @@ export interface SimulatorContext {
   readonly ids: IdSource;
   readonly state: StateStore;
   readonly numbers: NumberRegistry;
+  readonly numberFacts: NumberFactsBook;
   readonly templates: TemplateStore;
   readonly templateDesk: TemplateDesk;
   readonly templateLimits: TemplateLimits;
@@ -67,7 +69,12 @@ export interface SimulatorContext {
    */
   notifyAccount(wabaId: string, field: string, value: object, timeSeconds?: number): void;
   pendingNotifications(): { pending: number; acknowledged: number; dropped: number };
-  /** Forgets messages, notifications, faults and how often templates were created; numbers and templates stay. */
+  /**
+   * Forgets messages, notifications, faults, revoked tokens and how often templates were
+   * created; numbers, profiles, files and templates stay.
+   */
   reset(): void;
+  /** Refuses connections for some time, from a moment later; control calls too. */
+  closePortFor(ms: number): void;
   applyFaults(changes: Partial<Faults>): void;
 }

@@ -1,16 +1,10 @@
-import { registerControlRoutes } from './control/control.routes.js';
-import { registerInboundRoutes } from './control/inbound.routes.js';
-import { registerMediaControlRoutes } from './control/media-control.routes.js';
-import { registerTemplateControlRoutes } from './control/template-control.routes.js';
 import { AccessTokens } from './http/access-tokens.js';
 import { Router } from './http/router.js';
 import { SimulatorServer } from './http/simulator-server.js';
 import { IdSource } from './ids.js';
 import { MediaAddresses } from './media/media-address.js';
 import { MediaStore } from './media/media-store.js';
-import { registerMediaRoutes } from './media/media.routes.js';
 import { MessageLog } from './messages/message-log.js';
-import { registerMessageRoutes } from './messages/message.routes.js';
 import { Scenarios } from './messages/scenarios.js';
 import { allSteps } from './messages/status-plan.js';
 import type { TakenMessage } from './messages/taken-message.js';
@@ -18,8 +12,9 @@ import { Courier } from './notifications/courier.js';
 import { EnvelopeBuilder } from './notifications/envelope.js';
 import type { Outgoing } from './notifications/outgoing.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
+import { NumberFactsBook } from './numbers/number-facts.js';
 import { NumberRegistry } from './numbers/number-registry.js';
-import { registerNumberRoutes } from './numbers/number.routes.js';
+import { registerRoutes } from './register-routes.js';
 import type { Inbound, SimulatorContext } from './simulator-context.js';
 import { NO_FAULTS } from './simulator-faults.js';
 import type { Faults, SimulatorNumber, SimulatorOptions } from './simulator.types.js';
@@ -27,11 +22,9 @@ import { InboundRegister } from './state/inbound-register.js';
 import { Journal } from './state/journal.js';
 import { StateStore } from './state/state-store.js';
 import { seedTemplates } from './templates/seed-templates.js';
-import { registerTemplateListRoutes } from './templates/template-list.routes.js';
 import { TemplateDesk } from './templates/template-desk.js';
 import { TemplateLimits } from './templates/template-limits.js';
 import { TemplateNotices } from './templates/template-notices.js';
-import { registerTemplateRoutes } from './templates/template.routes.js';
 import { TemplateStore } from './templates/template-store.js';
 import { Users } from './users.js';
 
@@ -48,6 +41,7 @@ export class Simulator implements SimulatorContext {
   readonly ids: IdSource;
   readonly state: StateStore;
   readonly numbers: NumberRegistry;
+  readonly numberFacts: NumberFactsBook;
   readonly templates: TemplateStore;
   readonly templateDesk: TemplateDesk;
   readonly templateLimits: TemplateLimits;
@@ -76,6 +70,7 @@ export class Simulator implements SimulatorContext {
     this.state.load();
     this.ids = new IdSource(options.seed, this.state.collection('counters'));
     this.numbers = new NumberRegistry(this.state.collection('numbers'), this.state.collection('unsubscribed'));
+    this.numberFacts = new NumberFactsBook(this.state.collection('number_facts'));
     this.templates = new TemplateStore(this.state.collection('templates'));
     this.templateLimits = new TemplateLimits(
       this.state.collection('template_creations'),
@@ -89,7 +84,7 @@ export class Simulator implements SimulatorContext {
     });
     this.media = new MediaStore(this.state.collection('media'), dataDir);
     this.mediaAddresses = new MediaAddresses(options.seed, options.mediaAddressMs ?? 300_000);
-    this.tokens = new AccessTokens(options.accessTokens);
+    this.tokens = new AccessTokens(options.accessTokens, this.state.collection('revoked_tokens'));
     this.users = new Users(this.state.collection('users'));
     this.messages = new MessageLog(keepMessages);
     this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
@@ -112,15 +107,7 @@ export class Simulator implements SimulatorContext {
     );
     const { router, tokens, ids, faults, journal, state } = this;
     this.server = new SimulatorServer({ router, tokens, ids, faults, journal, state, log });
-    registerNumberRoutes(this);
-    registerMessageRoutes(this);
-    registerMediaRoutes(this);
-    registerTemplateListRoutes(this);
-    registerTemplateRoutes(this);
-    registerControlRoutes(this);
-    registerInboundRoutes(this);
-    registerTemplateControlRoutes(this);
-    registerMediaControlRoutes(this);
+    registerRoutes(this);
   }
 
   /** Takes up what a former run left in `dataDir`, and listens. Rejects where the port is taken. */
@@ -150,6 +137,11 @@ export class Simulator implements SimulatorContext {
     this.journal.close();
     this.media.close();
     await this.state.flush();
+  }
+
+  /** Refuses connections for some time; control calls too. */
+  closePortFor(ms: number): void {
+    this.server.closeFor(ms);
   }
 
   setWebhookUrl(url: string | null): void {
@@ -215,6 +207,7 @@ export class Simulator implements SimulatorContext {
     this.inboundRegister.clear();
     this.scenarios.clear();
     this.templateLimits.clear();
+    this.tokens.clear();
     this.journal.reset(this.ids.lastSequence);
     this.applyFaults(NO_FAULTS);
   }

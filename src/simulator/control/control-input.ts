@@ -60,6 +60,19 @@ export function optionalFlag(body: Record<string, unknown>, name: string): boole
   return value;
 }
 
+/** One of the given texts; undefined where it is left out. */
+export function optionalChoice<T extends string>(
+  body: Record<string, unknown>,
+  name: string,
+  allowed: readonly T[],
+): T | undefined {
+  const value = body[name];
+  if (value === undefined) return undefined;
+  const known = allowed.find((one) => one === value);
+  if (known === undefined) throw new ControlError(`"${name}" must be one of ${allowed.join(', ')}.`);
+  return known;
+}
+
 /** A number within the limits; undefined where it is left out. */
 export function optionalNumber(
   body: Record<string, unknown>,

@@ -3,7 +3,7 @@ import type { Call } from '../http/call.js';
 import { isObject } from '../messages/checks.js';
 import { messageJson } from '../messages/message-log.js';
 import type { SimulatorContext } from '../simulator-context.js';
-import { controlBody, ControlError, controlHandler, optionalText, textField } from './control-input.js';
+import { controlBody, ControlError, controlHandler, optionalNumber, optionalText, textField } from './control-input.js';
 import { faultsJson, readFaults } from './faults.js';
 
 /** Registers the control calls under `/_simulator`, but for inbound messages. */
@@ -17,7 +17,10 @@ export function registerControlRoutes(context: SimulatorContext): void {
   on('GET', 'messages', (call) => listMessages(context, call));
   on('GET', 'faults', () => jsonAnswer(faultsJson(context.faults)));
   on('POST', 'faults', (call) => {
-    context.applyFaults(readFaults(controlBody(call)));
+    const { down_for_ms: downForMs, ...faults } = controlBody(call);
+    const closedMs = optionalNumber({ down_for_ms: downForMs }, 'down_for_ms', 1, 600_000);
+    context.applyFaults(readFaults(faults));
+    if (closedMs !== undefined) context.closePortFor(closedMs);
     return jsonAnswer(faultsJson(context.faults));
   });
   on('POST', 'reset', () => {

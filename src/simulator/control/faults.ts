@@ -21,7 +21,7 @@ type NumberFault = { [Key in keyof Faults]: Faults[Key] extends number ? Key : n
 
 /** The four common ones always, the others while they are on. */
 const ALWAYS_SHOWN = ['drop_answers', 'latency_ms', 'error_rate', 'statuses'];
-const KNOWN = [...NUMBERS.map(([name]) => name), 'statuses', 'download_failure', 'down'];
+const KNOWN = [...NUMBERS.map(([name]) => name), 'statuses', 'download_failure', 'down', 'down_for_ms'];
 
 export function faultsJson(faults: Faults): object {
   const all: Record<string, unknown> = {

@@ -14,6 +14,8 @@ import { type GraphPath, parseGraphPath, unknownEdge, unknownObject } from './gr
 import type { Route, Router } from './router.js';
 
 const LARGEST_BODY_BYTES = 4 * 1024 * 1024;
+/** How long the answer to the call that closes the port has. */
+const ANSWERING_MS = 20;
 const JSON_TYPE = 'application/json; charset=UTF-8';
 
 export interface ServerParts {
@@ -43,6 +45,7 @@ interface Exchange {
  */
 export class SimulatorServer {
   private readonly server: Server;
+  private pause: NodeJS.Timeout | null = null;
 
   constructor(private readonly parts: ServerParts) {
     // Longer than clients keep an idle connection, so that it is never the server who closes one in use.
@@ -60,8 +63,27 @@ export class SimulatorServer {
     });
   }
 
+  /** Lets whatever waits now have its answer, then refuses every connection for some time, and listens again. */
+  closeFor(ms: number): void {
+    const { address, port } = this.server.address() as AddressInfo;
+    this.pause = setTimeout(() => {
+      this.server.close();
+      this.server.closeAllConnections();
+      this.pause = setTimeout(() => this.listenAgain(port, address), ms);
+    }, ANSWERING_MS);
+  }
+
+  /** Tries until the port is free, should somebody have taken it meanwhile. */
+  private listenAgain(port: number, address: string): void {
+    this.server.once('error', () => {
+      this.pause = setTimeout(() => this.listenAgain(port, address), ANSWERING_MS);
+    });
+    this.server.listen(port, address, () => this.server.removeAllListeners('error'));
+  }
+
   /** Closes at once, requests without an answer too. */
   close(): Promise<void> {
+    if (this.pause !== null) clearTimeout(this.pause);
     return new Promise((resolve) => {
       this.server.close(() => resolve());
       this.server.closeAllConnections();
@@ -72,6 +94,10 @@ export class SimulatorServer {
     const url = request.url ?? '/';
     const at = url.indexOf('?');
     const path = at === -1 ? url : url.slice(0, at);
+    if (this.parts.faults.down && !path.startsWith('/_')) {
+      request.socket.destroy();
+      return;
+    }
     const exchange: Exchange = {
       request,
       response,

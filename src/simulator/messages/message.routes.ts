@@ -1,6 +1,7 @@
 import { GraphError } from '../graph-error.js';
 import { type Answer, SUCCESS } from '../http/answer.js';
 import type { Call } from '../http/call.js';
+import { checkCanSend } from '../numbers/number-state-checks.js';
 import type { Inbound, SimulatorContext } from '../simulator-context.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import { invalidParam, type JsonObject, requireObject, requireOneOf, requireString } from './checks.js';
@@ -24,6 +25,7 @@ export function registerMessageRoutes(context: SimulatorContext): void {
 }
 
 function send(context: SimulatorContext, call: Call, sender: SimulatorNumber, body: JsonObject): Answer {
+  checkCanSend(context.numberFacts.of(sender.phoneNumberId));
   const checked = checkMessage(body, sender, context.templates);
   const { recipient } = checked;
   const mediaIsUsable = checkMediaReferences(body, checked.type, context.media, sender.phoneNumberId);

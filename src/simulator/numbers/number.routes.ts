@@ -4,40 +4,38 @@ import type { Call } from '../http/call.js';
 import { pageOf } from '../http/page.js';
 import type { SimulatorContext } from '../simulator-context.js';
 import type { SimulatorNumber } from '../simulator.types.js';
+import type { NumberFacts } from './number-facts.js';
+import { SIMULATED_APP } from './simulated-app.js';
 import { digitsOf } from '../recipient.js';
 import { callingCodeOf, countryOf } from '../calling-codes.js';
 
-/** The app that the simulator's notifications belong to. */
-const APP = {
-  link: 'https://www.facebook.com/games/?app_id=670843887433847',
-  name: 'Simulated app',
-  id: '670843887433847',
-};
-
 /** Every field that can be asked for. */
-const FIELDS: Readonly<Record<string, (number: SimulatorNumber) => unknown>> = {
+const FIELDS: Readonly<Record<string, (number: SimulatorNumber, facts: Readonly<NumberFacts>) => unknown>> = {
   id: (number) => number.phoneNumberId,
   display_phone_number: (number) => number.displayPhoneNumber,
-  verified_name: (number) => number.verifiedName,
-  quality_rating: () => 'GREEN',
+  verified_name: (number, facts) => facts.verifiedName ?? number.verifiedName,
+  quality_rating: (_, facts) => facts.qualityRating,
   code_verification_status: () => 'VERIFIED',
   platform_type: () => 'CLOUD_API',
-  throughput: () => ({ level: 'STANDARD' }),
-  status: () => 'CONNECTED',
+  throughput: (_, facts) => ({ level: facts.throughput }),
+  status: (_, facts) => facts.status,
   name_status: () => 'APPROVED',
   account_mode: () => 'LIVE',
   is_official_business_account: () => false,
   is_pin_enabled: () => false,
   is_on_biz_app: () => false,
   last_onboarded_time: () => '2026-01-05T09:30:00+0000',
-  whatsapp_business_manager_messaging_limit: () => 'TIER_2K',
-  messaging_limit_tier: () => 'TIER_2K',
+  whatsapp_business_manager_messaging_limit: (_, facts) => facts.messagingLimit,
+  messaging_limit_tier: (_, facts) => facts.messagingLimit,
   country_dial_code: (number) => callingCodeOf(digitsOf(number.displayPhoneNumber)),
   country_code: (number) => countryOf(digitsOf(number.displayPhoneNumber)),
-  health_status: (number) => ({
-    can_send_message: 'AVAILABLE',
-    entities: [{ entity_type: 'PHONE_NUMBER', id: number.phoneNumberId, can_send_message: 'AVAILABLE' }],
-  }),
+  health_status: (number, facts) => {
+    const health = healthOf(facts);
+    return {
+      can_send_message: health,
+      entities: [{ entity_type: 'PHONE_NUMBER', id: number.phoneNumberId, can_send_message: health }],
+    };
+  },
 };
 
 /** What comes without `fields`. */
@@ -53,14 +51,14 @@ const DEFAULT_FIELDS = [
 
 /** Registers the calls about numbers, accounts and subscriptions. */
 export function registerNumberRoutes(context: SimulatorContext): void {
-  const { router, numbers } = context;
+  const { router, numbers, numberFacts } = context;
   router.resolveNodes((id) => (numbers.get(id) === undefined ? null : 'phone_number'));
   router.resolveNodes((id) => (numbers.hasAccount(id) ? 'waba' : null));
 
   router.graph('GET', 'phone_number', '', (call) => {
     const number = numbers.get(call.nodeId);
     if (number === undefined) throw new GraphError(100, { subcode: 33 });
-    return jsonAnswer(pick(number, fieldsOf(call)));
+    return jsonAnswer(pick(number, numberFacts.of(number.phoneNumberId), fieldsOf(call)));
   });
   router.graph('GET', 'waba', '', (call) =>
     jsonAnswer({
@@ -73,10 +71,13 @@ export function registerNumberRoutes(context: SimulatorContext): void {
   router.graph('GET', 'waba', 'phone_numbers', (call) => {
     const fields = fieldsOf(call);
     const page = pageOf(numbers.ofAccount(call.nodeId), (number) => number.phoneNumberId, call);
-    return jsonAnswer({ ...page, data: page.data.map((number) => pick(number, fields)) });
+    return jsonAnswer({
+      ...page,
+      data: page.data.map((number) => pick(number, numberFacts.of(number.phoneNumberId), fields)),
+    });
   });
   router.graph('GET', 'waba', 'subscribed_apps', (call) =>
-    jsonAnswer({ data: numbers.isSubscribed(call.nodeId) ? [{ whatsapp_business_api_data: APP }] : [] }),
+    jsonAnswer({ data: numbers.isSubscribed(call.nodeId) ? [{ whatsapp_business_api_data: SIMULATED_APP }] : [] }),
   );
   router.graph('POST', 'waba', 'subscribed_apps', (call) => {
     numbers.subscribe(call.nodeId, true);
@@ -102,6 +103,15 @@ function fieldsOf(call: Call): string[] {
   return [...new Set([...fields, 'id'])];
 }
 
-function pick(number: SimulatorNumber, fields: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(fields.map((field) => [field, FIELDS[field]?.(number)]));
+function pick(
+  number: SimulatorNumber,
+  facts: Readonly<NumberFacts>,
+  fields: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(fields.map((field) => [field, FIELDS[field]?.(number, facts)]));
+}
+
+function healthOf({ status }: Readonly<NumberFacts>): string {
+  if (status === 'CONNECTED') return 'AVAILABLE';
+  return status === 'FLAGGED' || status === 'RESTRICTED' ? 'LIMITED' : 'BLOCKED';
 }
