@@ -13,6 +13,7 @@ import { ConnectionsService } from '../../connections/connections.service.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
 import { hexDigest, mimeTypeOf } from '../pending-media.js';
+import { agrees, firstLook, HEAD_BYTES } from '../sniff/first-look.js';
 import { faultOfDescription, faultOfDownload, isStaleAddress, type FetchFault } from './fetch-verdict.js';
 import {
   connectionOfLane,
@@ -175,9 +176,19 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     }
     // What the sender called it, as the platform says it: it is handed out as a download and never run.
     const mimeType = file.mimeType === ANY_TYPE ? mimeTypeOf(described.mimeType) : file.mimeType;
+    await this.compareType(file, mimeType, temporary);
     const facts: FileFacts = { mimeType, sizeBytes, sha256 };
     if (!(await this.files.keepFetched(temporary, file, facts))) this.counters.increment('media_fetch_too_late');
     return null;
+  }
+
+  /** Notes where the bytes are of another type than was said; the file is kept all the same. */
+  private async compareType(file: ClaimedFile, mimeType: string, temporary: TemporaryFile): Promise<void> {
+    const look = await firstLook(await temporary.read(0, HEAD_BYTES));
+    const detected = look.family === null ? look.detected : look.name;
+    if (detected === null || agrees(mimeType, detected) || agrees(detected, mimeType)) return;
+    this.counters.increment('media_fetch_other_type');
+    this.logger.log(`file ${file.id} was announced as ${mimeType}; its bytes look like ${detected}`);
   }
 
   /** A fault of the database is not the end of the claim: it is tried for a while, then the lease decides. */
