@@ -71,7 +71,8 @@ describe('one-time codes in a sandbox', () => {
     const to = mobile();
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.send(to, { key })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(19).fill(200), 202]);
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
     expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(1);
   });
 
