@@ -211,4 +211,8 @@ delete from webhook_delivery where id = any(array(
 
 // Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
 const PURGE_ENDPOINTS = `
-delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;
+with gone as (
+  delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'
+  returning id
+)
+delete from lane where key in (select 'webhook:' || id from gone)`;
