@@ -425,6 +425,18 @@ const RULES: Record<string, Rule> = {
     withCards(Array(10).fill(CARD)),
     withCards(Array(11).fill(CARD)),
   ),
+  'a card has a list of components': at(
+    'components[1].cards[0].components',
+    'type',
+    withCards([CARD, CARD]),
+    withCards([{}, 'card']),
+  ),
+  "a card's component is an object": at(
+    'components[1].cards[0].components[1]',
+    'type',
+    withCards([CARD, CARD]),
+    withCards([card(CARD_HEADER, null, CARD_BUTTONS), card(CARD_HEADER, null, CARD_BUTTONS)]),
+  ),
   'a card has a header': at(
     'components[1].cards[0].components',
     'required',

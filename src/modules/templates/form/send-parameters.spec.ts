@@ -43,6 +43,9 @@ const BUTTONS = form([
     ],
   },
 ]);
+const CODE = form([{ type: 'BODY' }, { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] }], {
+  category: 'AUTHENTICATION',
+});
 const TRACK = button('1', 'url', text('42'));
 const CARD = (url: string): Json => ({
   components: [
@@ -97,6 +100,7 @@ describe('parameters that fit', () => {
     ['a payload for a quick reply', BUTTONS, [button(0, 'quick_reply', { type: 'payload', payload: 'STOP' }), TRACK]],
     ['a token for a flow', BUTTONS, [TRACK, button(4, 'flow', { type: 'action', action: { flow_token: 't' } })]],
     ['components without parameters', GREETING, [header(), body(text('a'), text('b')), { type: 'footer' }]],
+    ['a button without an index is the first', CODE, [body(text('123456')), button(undefined, 'url', text('123456'))]],
     ['cards by their index', CAROUSEL, [cards(cardOf(1), cardOf('0'))]],
     ['cards by their place', CAROUSEL, [cards(cardOf(undefined), cardOf(undefined))]],
     ['an offer’s end', OFFER(true), [ENDS]],
@@ -255,6 +259,27 @@ describe('parameters that do not fit', () => {
       [TRACK, button(9, 'url', text('42'))],
       { component: 'button', parameters: 0 },
       { component: 'button', index: 9, parameters: 1 },
+    ],
+    [
+      'an index that is no place',
+      BUTTONS,
+      [TRACK, button('first', 'url', text('42'))],
+      { component: 'button', parameters: 0 },
+      { component: 'button', parameters: 1 },
+    ],
+    [
+      'a button of a template without buttons',
+      GREETING,
+      [body(text('a'), text('b')), TRACK],
+      { component: 'button', parameters: 0 },
+      { component: 'button', index: 1, parameters: 1 },
+    ],
+    [
+      'a code in the body alone',
+      CODE,
+      [body(text('123456'))],
+      { component: 'button', index: 0, sub_type: 'url', parameters: 1 },
+      { component: 'button', index: 0, parameters: 0 },
     ],
     [
       'a card that is not there',
