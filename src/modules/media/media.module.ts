@@ -18,6 +18,7 @@ import { FetchRepository } from './transfer/fetch.repository.js';
 import { FETCH_QUEUE, MediaFetcher } from './transfer/media-fetcher.js';
 import { PlatformIds } from './transfer/platform-ids.js';
 import { PlatformIdsRepository } from './transfer/platform-ids.repository.js';
+import { UnknownFilesSweep } from './unknown-files-sweep.js';
 import { UploadService } from './upload/upload.service.js';
 import { UploadSlots } from './upload/upload-slots.js';
 
@@ -45,6 +46,7 @@ const TRANSFER = [
     ContentService,
     UploadService,
     UploadSlots,
+    UnknownFilesSweep,
     ...TRANSFER,
   ],
   exports: [MediaService, MediaTransferService],
