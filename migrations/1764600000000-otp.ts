@@ -107,12 +107,14 @@ const UP: readonly string[] = [
   `create index otp_challenge_attempt on otp_challenge (attempt_id)`,
   `create index otp_challenge_meta on otp_challenge (meta_message_id) where meta_message_id is not null`,
 
-  // What a number may still do within a project, whatever the number of challenges.
+  // What a number may still do within a project, whatever the number of challenges. tokens: a bucket of sends.
   `create table otp_recipient (
     project_id uuid not null,
     recipient text not null,
     organization_id uuid not null,
     last_sent_at timestamptz,
+    tokens double precision not null,
+    refilled_at timestamptz not null,
     failures integer not null default 0,
     failures_since timestamptz,
     primary key (project_id, recipient)

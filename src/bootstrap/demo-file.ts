@@ -7,6 +7,10 @@ export interface DemoFile {
   docs_url: string;
   /** The only place where the plain key is kept. */
   api_key: string;
+  /** Key of a project whose codes are not sent but answered. */
+  otp_sandbox_key: string;
+  /** Key of a project with packages for DE and US. */
+  otp_live_key: string;
   organization_id: string;
   connection_id: string;
   phone_number_id: string;
@@ -26,10 +30,13 @@ function pathOf(dataDir: string): string {
   return join(dataDir, 'demo.json');
 }
 
-/** The key of an earlier start; null where the file is lost or unreadable. */
-export function readDemoKey(dataDir: string): string | null {
+/** A key of an earlier start; null where the file is lost or unreadable. */
+export function readDemoKey(
+  dataDir: string,
+  name: 'api_key' | 'otp_sandbox_key' | 'otp_live_key' = 'api_key',
+): string | null {
   try {
-    const { api_key: key } = JSON.parse(readFileSync(pathOf(dataDir), 'utf8')) as Partial<DemoFile>;
+    const { [name]: key } = JSON.parse(readFileSync(pathOf(dataDir), 'utf8')) as Partial<DemoFile>;
     return typeof key === 'string' ? key : null;
   } catch {
     return null;

@@ -4,6 +4,7 @@ import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Config } from '../platform/config/config.js';
 import { ExampleValues } from '../platform/http/example-values.js';
 import { Demo } from './demo.js';
+import { DemoCodes } from './demo-codes.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';
 import { DEMO_CUSTOMER, DEMO_RECIPIENTS } from './demo-recipients.js';
 import { openDemoWindows } from './demo-windows.js';
@@ -19,11 +20,14 @@ export async function makeDemo(
   const { organizationId, apiKey, connections } = await new Demo(app, dataDir).prepare();
   const [first, second] = connections;
   if (first === undefined || second === undefined) throw new Error('the demo needs two numbers');
+  const codes = await new DemoCodes(app, dataDir).prepare(organizationId);
   if (simulatorUrl !== null) await openDemoWindows(app, simulatorUrl, first);
   const demo: DemoFile = {
     base_url: baseUrl,
     docs_url: `${baseUrl}/docs`,
     api_key: apiKey,
+    otp_sandbox_key: codes.sandboxKey,
+    otp_live_key: codes.liveKey,
     organization_id: organizationId,
     connection_id: first.id,
     phone_number_id: first.phoneNumberId,

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { join } from 'node:path';
 import type { Config } from '../platform/config/config.js';
-import { DEMO_NUMBERS } from '../simulator/demo-numbers.js';
+import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../simulator/demo-numbers.js';
 import { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';
 import { reachableHost } from './addresses.js';
@@ -28,7 +28,7 @@ export async function startSimulatorRole(
     webhookUrl: null,
     appSecret: appSecrets[0] ?? '',
     accessTokens: null,
-    numbers: [...DEMO_NUMBERS],
+    numbers: [...DEMO_NUMBERS, DEMO_OTP_NUMBER],
     log: (line) => logger.debug(line),
     ...options,
   });

@@ -18,3 +18,14 @@ export const DEMO_NUMBERS: readonly SimulatorNumber[] = [
     verifiedName: 'Lucky Shrub Berlin',
   },
 ];
+
+/** The number from which the demo's one-time codes come, on an account of its own. */
+export const DEMO_OTP_NUMBER: SimulatorNumber = {
+  phoneNumberId: '111470992846013',
+  wabaId: '108733915920254',
+  displayPhoneNumber: '+1 650-555-0177',
+  verifiedName: 'Lucky Shrub Codes',
+};
+
+/** The template that carries them. */
+export const DEMO_OTP_TEMPLATE = 'login_code';

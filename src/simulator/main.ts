@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { DEMO_NUMBERS } from './demo-numbers.js';
+import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from './demo-numbers.js';
 import { Simulator } from './simulator.js';
 import type { SimulatorNumber } from './simulator.types.js';
 
@@ -58,7 +58,7 @@ function readArguments(): Simulator | null {
     webhookUrl: values['webhook-url'] ?? null,
     appSecret: values['app-secret'] ?? 'simulator-app-secret',
     accessTokens: values['access-token'] ?? null,
-    numbers: values.number?.map(readNumber) ?? [...DEMO_NUMBERS],
+    numbers: values.number?.map(readNumber) ?? [...DEMO_NUMBERS, DEMO_OTP_NUMBER],
     statusGapMs: readCount('status-gap-ms', values['status-gap-ms']),
     keepMessages: readCount('keep-messages', values['keep-messages']),
     enforceWindow: values['enforce-window'] ?? false,

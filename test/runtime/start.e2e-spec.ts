@@ -12,6 +12,8 @@ import { waitFor } from '../support/wait-for.js';
 interface DemoFile {
   base_url: string;
   api_key: string;
+  otp_sandbox_key: string;
+  otp_live_key: string;
   connection_id: string;
   simulator_url: string;
   recipients: { to: string; outcome: string }[];
@@ -58,6 +60,19 @@ describe('npm start without any setting', () => {
       const answer = await api.post('/messages', message, { headers: { 'idempotency-key': crypto.randomUUID() } });
       expect({ to, status: answer.status }).toEqual({ to, status: 202 });
     }
+  });
+
+  it('sends codes: a sandbox answers with them, a live project sends them over the simulator', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const sandbox = new ApiClient(first.base_url, first.otp_sandbox_key);
+    const { body } = await sandbox.post('/otp/send', { to: '+4915112345678' }, { headers });
+    const verified = await sandbox.post('/otp/verify', { id: body.data.id, code: body.data.test_code });
+    expect(verified.body.data.status).toBe('verified');
+
+    const live = new ApiClient(first.base_url, first.otp_live_key);
+    const sent = await live.post('/otp/send', { to: '+4915112345678' }, { headers });
+    expect(sent.status).toBe(202);
+    await waitFor(async () => (await live.get(`/otp/${sent.body.data.id}`)).body.data.status === 'read');
   });
 
   it('refuses a second start on the same data with one sentence', async () => {

@@ -1,8 +1,19 @@
-import type { TemplateComponent } from './template.types.js';
+import { DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../demo-numbers.js';
+import { checkAuthenticationComponents } from './authentication-components.js';
+import type { Template, TemplateComponent } from './template.types.js';
 import type { TemplateStore } from './template-store.js';
 
+interface Seed {
+  name: string;
+  components: TemplateComponent[];
+  /** Default: UTILITY. */
+  category?: Template['category'];
+  /** Only on this account. */
+  wabaId?: string;
+}
+
 /** Approved from the start, so that a first template message needs no review. */
-const SEEDS: readonly { name: string; components: TemplateComponent[] }[] = [
+const SEEDS: readonly Seed[] = [
   {
     name: 'hello_world',
     components: [
@@ -22,18 +33,28 @@ const SEEDS: readonly { name: string; components: TemplateComponent[] }[] = [
       { type: 'FOOTER', text: 'Lucky Shrub' },
     ],
   },
+  {
+    name: DEMO_OTP_TEMPLATE,
+    category: 'AUTHENTICATION',
+    wabaId: DEMO_OTP_NUMBER.wabaId,
+    components: checkAuthenticationComponents([
+      { type: 'BODY', add_security_recommendation: true },
+      { type: 'FOOTER', code_expiration_minutes: 5 },
+      { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE', text: 'Copy code' }] },
+    ]),
+  },
 ];
 
 /** Gives an account the sample templates that it does not have yet. */
 export function seedTemplates(store: TemplateStore, newId: () => string, wabaId: string, nowMs: number): void {
-  for (const { name, components } of SEEDS) {
-    if (store.find(wabaId, name, 'en_US') !== undefined) continue;
+  for (const { name, components, category = 'UTILITY', wabaId: only = wabaId } of SEEDS) {
+    if (only !== wabaId || store.find(wabaId, name, 'en_US') !== undefined) continue;
     store.put({
       id: newId(),
       wabaId,
       name,
       language: 'en_US',
-      category: 'UTILITY',
+      category,
       status: 'APPROVED',
       parameterFormat: 'POSITIONAL',
       components,
