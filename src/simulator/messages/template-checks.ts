@@ -1,8 +1,8 @@
 import { GraphError } from '../graph-error.js';
-import type { Template, TemplateButton, TemplateComponent } from '../templates/template.types.js';
+import type { ParameterFormat, Template, TemplateComponent } from '../templates/template.types.js';
 import type { TemplateStore } from '../templates/template-store.js';
 import {
-  invalidParam,
+  invalidValue,
   isObject,
   type JsonObject,
   longerThan,
@@ -11,9 +11,20 @@ import {
   requireString,
 } from './checks.js';
 import { checkMediaReference } from './media-checks.js';
+import { checkSentButtons } from './template-button-checks.js';
+import {
+  checkCount,
+  fillText,
+  formatMismatch,
+  parametersOf,
+  readComponents,
+  type SentComponent,
+  typed,
+} from './template-parameters.js';
 
 const BODY_LIMIT = 1024;
-const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
+const CARD_BODY_LIMIT = 160;
+const CODE_LIMIT = 15;
 const MEDIA_FORMATS: Readonly<Record<string, 'image' | 'video' | 'document'>> = {
   IMAGE: 'image',
   VIDEO: 'video',
@@ -24,7 +35,7 @@ const MEDIA_FORMATS: Readonly<Record<string, 'image' | 'video' | 'document'>> = 
 /**
  * Checks a template message against the stored template.
  * @param toUserId true where the recipient is a business-scoped user id
- * @throws GraphError 100, 131008, 131062 or one of 132000 ... 132018
+ * @throws GraphError 100, 131008, 131009, 131062 or one of 132000 ... 132018
  */
 export function checkTemplateMessage(
   body: JsonObject,
@@ -34,12 +45,8 @@ export function checkTemplateMessage(
 ): Template {
   const message = requireObject(body, 'template');
   const name = requireString(message, 'name', "template['name']", 512);
-  const code = requireString(
-    requireObject(message, 'language', "template['language']"),
-    'code',
-    "language['code']",
-    32,
-  );
+  const language = requireObject(message, 'language', "template['language']");
+  const code = requireString(language, 'code', "language['code']", 32);
   const template = templates.find(wabaId, name, code);
   if (template === undefined || !checkStatus(template)) {
     throw new GraphError(132001, { details: `template name (${name}) does not exist in ${code}` });
@@ -47,10 +54,11 @@ export function checkTemplateMessage(
   if (toUserId && template.category === 'AUTHENTICATION') {
     throw new GraphError(131062, { details: 'Authentication templates need a phone number' });
   }
-  const components = readComponents(message);
-  checkHeader(template, components);
-  checkBody(template, components);
-  checkButtons(template, components);
+  const sent = readComponents(message.components, "template['components']");
+  checkParts(template.components, sent, template.parameterFormat, BODY_LIMIT);
+  checkOffer(template, sent);
+  checkCards(template, sent);
+  if (template.category === 'AUTHENTICATION') checkCode(sent);
   return template;
 }
 
@@ -62,157 +70,111 @@ function checkStatus({ status, name }: Template): boolean {
   return status === 'APPROVED';
 }
 
-function readComponents(message: JsonObject): JsonObject[] {
-  const { components } = message;
-  if (components === undefined || components === null) return [];
-  if (!Array.isArray(components)) throw invalidParam("Param template['components'] must be an array.");
-  return components.map((component, i) => {
-    if (!isObject(component)) throw invalidParam(`Param template['components'][${i}] must be a JSON object.`);
-    return component;
-  });
+/** Header, body and buttons, of a template or of one of its cards. */
+function checkParts(
+  components: readonly TemplateComponent[],
+  sent: readonly SentComponent[],
+  format: ParameterFormat,
+  bodyLimit: number,
+): void {
+  const find = (type: string) => components.find((component) => component.type === type);
+  checkHeader(find('HEADER'), sent, format);
+  checkBody(find('BODY'), sent, format, bodyLimit);
+  checkSentButtons(find('BUTTONS')?.buttons ?? [], sent);
 }
 
-function typed(value: unknown): string {
-  return typeof value === 'string' ? value.toUpperCase() : '';
-}
-
-function parametersOf(components: JsonObject[], type: string): JsonObject[] {
-  const index = components.findIndex((component) => typed(component.type) === type);
-  return index === -1 ? [] : readParameters(components[index] as JsonObject, index);
-}
-
-function readParameters(component: JsonObject, index: number): JsonObject[] {
-  const { parameters } = component;
-  if (parameters === undefined || parameters === null) return [];
-  const path = `template['components'][${index}]['parameters']`;
-  if (!Array.isArray(parameters)) throw invalidParam(`Param ${path} must be an array.`);
-  return parameters.map((parameter, i) => {
-    if (!isObject(parameter)) throw invalidParam(`Param ${path}[${i}] must be a JSON object.`);
-    if (parameter.type === 'text' && typeof parameter.text !== 'string') {
-      throw invalidParam(`Param ${path}[${i}]['text'] must be a string.`);
-    }
-    return parameter;
-  });
-}
-
-function componentOf(template: Template, type: string): TemplateComponent | undefined {
-  return template.components.find((component) => component.type === type);
-}
-
-/** Names (or positions) of the variables in a text, each once. */
-export function variablesIn(text: string | undefined): string[] {
-  return [...new Set([...(text ?? '').matchAll(VARIABLE)].map((match) => match[1] as string))];
-}
-
-function checkHeader(template: Template, components: JsonObject[]): void {
-  const header = componentOf(template, 'HEADER');
-  const parameters = parametersOf(components, 'HEADER');
-  const format = header?.format ?? 'TEXT';
-  if (format === 'TEXT') {
-    const variables = variablesIn(header?.text);
-    checkCount('header', parameters.length, variables.length);
-    fillText('header', header?.text ?? '', template, parameters, variables);
+function checkHeader(
+  header: TemplateComponent | undefined,
+  sent: readonly SentComponent[],
+  format: ParameterFormat,
+): void {
+  const parameters = parametersOf(sent, 'HEADER');
+  const kind = header?.format ?? 'TEXT';
+  if (kind === 'TEXT') {
+    fillText('header', header?.text ?? '', format, parameters);
     return;
   }
   const [parameter] = parameters;
+  const media = MEDIA_FORMATS[kind];
   const received = typed(parameter?.type);
-  const kind = MEDIA_FORMATS[format];
-  const expected = kind?.toUpperCase() ?? format;
-  if (parameter === undefined || received !== expected) {
-    throw new GraphError(132012, {
-      details: `header: Format mismatch, expected ${format}, received ${received === '' ? 'UNKNOWN' : received}`,
-    });
+  if (parameter === undefined || received !== (media?.toUpperCase() ?? kind)) {
+    throw formatMismatch('header', kind, received);
   }
-  if (kind !== undefined) checkMediaReference(requireObject(parameter, kind), kind, kind);
+  checkCount('header', parameters.length, 1);
+  if (media !== undefined) checkMediaReference(requireObject(parameter, media), media, media);
+  else if (kind === 'LOCATION') checkLocation(requireObject(parameter, 'location'));
+  else requireString(requireObject(parameter, 'product'), 'product_retailer_id', "product['product_retailer_id']", 100);
 }
 
-function checkBody(template: Template, components: JsonObject[]): void {
-  const text = bodyText(template);
-  const variables = variablesIn(text);
-  const parameters = parametersOf(components, 'BODY');
-  checkCount('body', parameters.length, variables.length);
-  const filled = fillText('body', text, template, parameters, variables);
-  if (longerThan(filled, BODY_LIMIT)) {
-    throw new GraphError(132005, {
-      details: `body: text is longer than ${BODY_LIMIT} characters once it is filled in`,
-    });
-  }
-}
-
-/** Authentication templates store no text of their own; the platform's has one variable, the code. */
-function bodyText(template: Template): string {
-  const text = componentOf(template, 'BODY')?.text;
-  return text ?? (template.category === 'AUTHENTICATION' ? '*{{1}}* is your verification code.' : '');
-}
-
-function checkCount(where: string, given: number, expected: number): void {
-  if (given === expected) return;
-  throw new GraphError(132000, {
-    details: `${where}: number of localizable_params (${given}) does not match the expected number of params (${expected})`,
-  });
-}
-
-function fillText(
-  where: string,
-  text: string,
-  template: Template,
-  parameters: JsonObject[],
-  variables: string[],
-): string {
-  const values = new Map<string, string>();
-  parameters.forEach((parameter, i) => {
-    const name = template.parameterFormat === 'NAMED' ? parameter.parameter_name : String(i + 1);
-    if (typeof name !== 'string') throw invalidParam(`Parameter name is missing or empty for ${where} parameter ${i}.`);
-    values.set(name, valueOf(where, parameter));
-  });
-  const absent = variables.find((variable) => !values.has(variable));
-  if (absent !== undefined && template.parameterFormat === 'NAMED') {
-    throw new GraphError(132000, { details: `${where}: parameter ${absent} is missing` });
-  }
-  return text.replaceAll(VARIABLE, (whole, variable: string) => values.get(variable) ?? whole);
-}
-
-function valueOf(where: string, parameter: JsonObject): string {
-  const localised = parameter[String(parameter.type)];
-  if (parameter.type === 'currency' || parameter.type === 'date_time') {
-    const fallback = isObject(localised) ? localised.fallback_value : undefined;
-    if (typeof fallback !== 'string')
-      throw missing(`Parameter 'fallback_value' is mandatory for type '${parameter.type}'`);
-    return fallback;
-  }
-  if (parameter.type !== 'text') {
-    throw new GraphError(132012, {
-      details: `${where}: Format mismatch, expected TEXT, received ${typed(parameter.type)}`,
-    });
-  }
-  const text = parameter.text as string;
-  if (text === '') throw missing('Parameter of type text is missing text value');
-  if (/[\n\r\t]| {5,}/.test(text)) {
-    throw new GraphError(132018, {
-      details: 'Param text cannot have new-line/tab characters or more than 4 consecutive spaces',
-    });
-  }
-  return text;
-}
-
-function checkButtons(template: Template, components: JsonObject[]): void {
-  const buttons = template.components.find((component) => component.type === 'BUTTONS')?.buttons ?? [];
-  buttons.forEach((button, index) => {
-    if (!needsParameter(button)) return;
-    const at = components.findIndex(
-      (component) => typed(component.type) === 'BUTTON' && Number(component.index ?? 0) === index,
-    );
-    const parameters = at === -1 ? [] : readParameters(components[at] as JsonObject, at);
-    if (parameters.length === 0) {
-      const label = button.type === 'COPY_CODE' ? 'Copy code' : 'Url';
-      throw missing(`buttons: Button at index ${index} of type ${label} requires a parameter`);
+function checkLocation(location: JsonObject): void {
+  for (const [key, limit] of [
+    ['latitude', 90],
+    ['longitude', 180],
+  ] as const) {
+    const value = location[key];
+    if (value === undefined || value === null || value === '') {
+      throw missing(`Parameter 'location['${key}']' is mandatory`);
     }
-    checkCount('buttons', parameters.length, 1);
-  });
+    if (!(Math.abs(Number(value)) <= limit)) throw invalidValue(`${key} must be within -${limit} and ${limit}`);
+  }
 }
 
-/** A one-time-password button is a URL button underneath: it carries the code once more. */
-function needsParameter(button: TemplateButton): boolean {
-  if (button.type === 'URL') return variablesIn(button.url).length > 0;
-  return button.type === 'OTP' || button.type === 'COPY_CODE';
+function checkBody(
+  body: TemplateComponent | undefined,
+  sent: readonly SentComponent[],
+  format: ParameterFormat,
+  limit: number,
+): void {
+  const filled = fillText('body', textOf(body), format, parametersOf(sent, 'BODY'));
+  if (longerThan(filled, limit)) {
+    throw new GraphError(132005, { details: `body: text is longer than ${limit} characters once it is filled in` });
+  }
+}
+
+/** A body without a text is that of a code, which has one variable. */
+function textOf(body: TemplateComponent | undefined): string {
+  if (body === undefined) return '';
+  return body.text ?? '*{{1}}* is your verification code.';
+}
+
+function checkOffer(template: Template, sent: readonly SentComponent[]): void {
+  const offer = template.components.find(({ type }) => type === 'LIMITED_TIME_OFFER')?.limited_time_offer;
+  if (!isObject(offer) || offer.has_expiration === false) return;
+  const [parameter] = parametersOf(sent, 'LIMITED_TIME_OFFER');
+  const where = 'limited_time_offer';
+  if (parameter?.type !== where) throw formatMismatch(where, 'LIMITED_TIME_OFFER', typed(parameter?.type));
+  const ends = requireObject(parameter, where).expiration_time_ms;
+  if (ends === undefined) throw missing("Parameter 'expiration_time_ms' is mandatory");
+  if (typeof ends !== 'number' || ends <= Date.now()) throw invalidValue('expiration_time_ms must lie in the future');
+}
+
+function checkCards(template: Template, sent: readonly SentComponent[]): void {
+  const carousel = template.components.find(({ type }) => type === 'CAROUSEL');
+  const component = sent.find(({ type }) => type === 'CAROUSEL');
+  const cards = Array.isArray(carousel?.cards) ? (carousel.cards as { components: TemplateComponent[] }[]) : [];
+  const given: unknown = component?.content.cards;
+  const sentCards: unknown[] = Array.isArray(given) ? given : [];
+  if (sentCards.length !== cards.length) {
+    throw new GraphError(132000, {
+      details: `carousel: number of cards (${sentCards.length}) does not match the expected number (${cards.length})`,
+    });
+  }
+  const seen = new Set<number>();
+  for (const [i, card] of sentCards.entries()) {
+    const path = `${component?.path ?? ''}['cards'][${i}]`;
+    const index = isObject(card) ? Number(card.card_index ?? i) : -1;
+    const stored = cards[index];
+    if (stored === undefined || seen.has(index) || !isObject(card))
+      throw invalidValue(`${path}: card_index is not valid`);
+    seen.add(index);
+    const components = readComponents(card.components, `${path}['components']`);
+    checkParts(stored.components, components, template.parameterFormat, CARD_BODY_LIMIT);
+  }
+}
+
+function checkCode(sent: readonly SentComponent[]): void {
+  const code = parametersOf(sent, 'BODY')[0]?.text;
+  if (typeof code === 'string' && longerThan(code, CODE_LIMIT)) {
+    throw invalidValue(`A one-time password has at most ${CODE_LIMIT} characters`);
+  }
 }
