@@ -110,6 +110,8 @@ export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: 
     return deletion || leftover ? NOTHING : ASK;
   }
   if (other) return ASK;
+  // Nothing comes after a deletion, however late it is told.
+  if (deletion && platformId !== null) return { change: { deleted: true }, stale: false };
   switch (says.kind) {
     case 'components':
       // It tells texts without their variables' examples: the list has the whole.

@@ -1,0 +1,333 @@
+import { TemplateSync } from '../../src/modules/templates/template-sync.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import {
+  ageMirror,
+  startTemplateStage,
+  templateWorkspace,
+  type TemplateStage,
+  type TemplateWorkspace,
+} from './fixture.js';
+
+let stage: TemplateStage;
+let neighbour: TestApp;
+let workspace: TemplateWorkspace;
+
+beforeAll(async () => {
+  stage = await startTemplateStage();
+  neighbour = await startTestApp({
+    roles: ['api'],
+    env: { WHATSAPP_API_URL: stage.platform.url },
+    shareWith: stage.test,
+  });
+});
+afterAll(async () => {
+  await neighbour.stop();
+  await stage.stop();
+});
+beforeEach(async () => {
+  workspace = await templateWorkspace(stage.test);
+});
+afterEach(() => {
+  stage.platform.fate = () => ({ kind: 'answer' });
+  stage.platform.beforePage = () => undefined;
+});
+
+const TEXT = { name: 'order_update', language: 'en_US', category: 'UTILITY', body: 'Hello there, dear friend.' };
+
+/** Lists, and while the platform's answer is on its way does something else; what the answer shows is old by then. */
+async function whileListing(work: () => Promise<unknown>): Promise<void> {
+  let worked: Promise<unknown> | undefined;
+  stage.platform.beforePage = async ({ path }) => {
+    if (!path.includes(workspace.wabaId)) return;
+    await (worked ??= work());
+  };
+  await ageMirror(stage.test, workspace.wabaId, 61);
+  await workspace.api.get(workspace.path);
+  expect(worked).toBeDefined();
+  await worked;
+  stage.platform.beforePage = () => undefined;
+}
+
+function tell(event: string, occurredAt?: Date): Promise<void> {
+  const [template] = stage.platform.of(workspace.wabaId);
+  return workspace.notify(
+    'message_template_status_update',
+    {
+      event,
+      message_template_id: Number(template?.id),
+      message_template_name: 'order_update',
+      message_template_language: 'en_US',
+      reason: null,
+    },
+    occurredAt,
+  );
+}
+
+/** What the mirror says, without asking the platform. */
+async function mirrored(): Promise<Record<string, string>> {
+  const rows = await stage.test.database.query<{ name: string; status: string }>(
+    'select name, status from template where waba_id = $1 and deleted_at is null',
+    [workspace.wabaId],
+  );
+  return Object.fromEntries(rows.map(({ name, status }) => [name, status]));
+}
+
+const inSeconds = (seconds: number): Date => new Date((Math.floor(Date.now() / 1_000) + seconds) * 1_000);
+
+describe('a sync under way', () => {
+  it('does not undo a notification', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    await whileListing(() => tell('PAUSED', inSeconds(2)));
+    expect(await mirrored()).toEqual({ order_update: 'paused' });
+  });
+
+  it('does not undo a deletion of ours', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    await whileListing(() => workspace.api.request({ method: 'DELETE', path: `${workspace.path}/order_update` }));
+    expect(await mirrored()).toEqual({});
+  });
+
+  it('does not undo a creation of ours, and its template is looked at again', async () => {
+    await workspace.api.get(workspace.path);
+    await whileListing(() => workspace.api.post(workspace.path, TEXT));
+    expect(await mirrored()).toEqual({ order_update: 'pending' });
+    // Nobody can tell which of the two is newer: the platform was asked once more, after the write.
+    expect(stage.platform.lists(workspace.wabaId)).toHaveLength(3);
+  });
+
+  it('does not undo a change of ours', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    const components = [{ type: 'BODY', text: 'Hello there, dear friend.' }];
+    await whileListing(() =>
+      workspace.api.request({
+        method: 'PATCH',
+        path: `${workspace.path}/order_update`,
+        body: { language: 'en_US', components },
+      }),
+    );
+    expect(await mirrored()).toEqual({ order_update: 'pending' });
+    expect(await workspace.version()).toMatchObject({ components });
+  });
+
+  it('is the only one, in however many processes', async () => {
+    stage.platform.add(workspace.wabaId);
+    stage.platform.beforePage = () => new Promise((resolve) => setTimeout(resolve, 300));
+    const elsewhere = neighbour.api.as((await keyOf(workspace.organizationId)).text);
+    const answers = await Promise.all([
+      ...[1, 2, 3].map(() => workspace.api.get(workspace.path)),
+      ...[1, 2, 3].map(() => elsewhere.get(workspace.path)),
+    ]);
+    expect(answers.map(({ status, body }) => [status, body.data?.length])).toEqual(answers.map(() => [200, 1]));
+    expect(stage.platform.lists(workspace.wabaId)).toHaveLength(1);
+  });
+
+  it('that was lost with its process is taken up by the next one', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    await stage.test.database.execute(
+      `update template_account set sync_owner = gen_random_uuid(), sync_started_at = clock_timestamp(),
+         sync_until = clock_timestamp() - interval '1 second' where waba_id = $1`,
+      [workspace.wabaId],
+    );
+    await ageMirror(stage.test, workspace.wabaId, 61);
+    await workspace.api.get(workspace.path);
+    expect(stage.platform.lists(workspace.wabaId)).toHaveLength(2);
+  });
+
+  it('changes nothing when another one has taken its place', async () => {
+    const template = stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    await whileListing(() => {
+      template.status = 'PAUSED';
+      return stage.test.database.execute(
+        'update template_account set sync_owner = gen_random_uuid() where waba_id = $1',
+        [workspace.wabaId],
+      );
+    });
+    expect(await mirrored()).toEqual({ order_update: 'approved' });
+    await stage.test.database.execute('update template_account set sync_until = null where waba_id = $1', [
+      workspace.wabaId,
+    ]);
+  });
+
+  it('is given back when the process ends', async () => {
+    const passing = await startTestApp({
+      roles: ['api'],
+      env: { WHATSAPP_API_URL: stage.platform.url, WHATSAPP_TIMEOUT_MS: '500' },
+      shareWith: stage.test,
+    });
+    stage.platform.fate = () => ({ kind: 'silence' });
+    void passing.app.get(TemplateSync).refresh(workspace, { maxAgeMs: 0, waitMs: 0 });
+    await waitFor(() => stage.platform.lists(workspace.wabaId).length > 0, { what: 'the list to be asked for' });
+    await passing.stop();
+    stage.platform.fate = () => ({ kind: 'answer' });
+    stage.platform.add(workspace.wabaId);
+    expect((await workspace.api.get(workspace.path)).body.data).toHaveLength(1);
+  });
+});
+
+describe('notifications', () => {
+  it('change the mirror at once, in whatever order and however often they come', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    await ageMirror(stage.test, workspace.wabaId, 100);
+    // The sweep may ask the platform where their order is in doubt; it is not to help here.
+    stage.platform.fate = () => ({ kind: 'cut' });
+    await tell('PAUSED', inSeconds(-5));
+    await tell('PAUSED', inSeconds(-5));
+    expect(await mirrored()).toEqual({ order_update: 'paused' });
+    await tell('DISABLED', inSeconds(-1));
+    await tell('APPROVED', inSeconds(-3));
+    await tell('PAUSED', inSeconds(-5));
+    expect(await mirrored()).toEqual({ order_update: 'disabled' });
+    await tell('REINSTATED', inSeconds(0));
+    expect(await mirrored()).toEqual({ order_update: 'approved' });
+    await tell('DELETED', inSeconds(1));
+    expect(await mirrored()).toEqual({});
+    await tell('APPROVED', inSeconds(2));
+    expect(await mirrored()).toEqual({});
+  });
+
+  it('of quality and category change those, and nothing else', async () => {
+    const template = stage.platform.add(workspace.wabaId);
+    const before = await workspace.version();
+    await ageMirror(stage.test, workspace.wabaId, 10);
+    const identity = {
+      message_template_id: Number(template.id),
+      message_template_name: 'order_update',
+      message_template_language: 'en-US',
+    };
+    template.quality_score = { score: 'YELLOW' };
+    template.category = 'MARKETING';
+    await workspace.notify('message_template_quality_update', {
+      ...identity,
+      previous_quality_score: 'GREEN',
+      new_quality_score: 'YELLOW',
+    });
+    await workspace.notify('template_category_update', {
+      ...identity,
+      previous_category: 'UTILITY',
+      new_category: 'MARKETING',
+    });
+    expect(await workspace.version()).toEqual({
+      ...before,
+      quality: 'YELLOW',
+      category: 'MARKETING',
+      updated_at: expect.any(String),
+      synced_at: expect.any(String),
+    });
+    // Announced for tomorrow: nothing has changed yet.
+    await workspace.notify('template_category_update', {
+      ...identity,
+      new_category: 'MARKETING',
+      correct_category: 'UTILITY',
+    });
+    expect(await workspace.version()).toMatchObject({ category: 'MARKETING' });
+  });
+
+  it('of changed components, and of a template that is not known, make the platform be asked', async () => {
+    const template = stage.platform.add(workspace.wabaId);
+    await workspace.api.get(workspace.path);
+    template.components = [{ type: 'BODY', text: 'Another text.' }];
+    await workspace.notify('message_template_components_update', {
+      message_template_id: Number(template.id),
+      message_template_name: 'order_update',
+      message_template_language: 'en_US',
+      message_template_element: 'Another text.',
+    });
+    expect(await workspace.version()).toMatchObject({ components: template.components });
+    const other = stage.platform.add(workspace.wabaId, { name: 'other' });
+    await workspace.notify('message_template_status_update', {
+      event: 'APPROVED',
+      message_template_id: Number(other.id),
+      message_template_name: 'other',
+      message_template_language: 'en_US',
+      reason: 'NONE',
+    });
+    expect(await workspace.version('other')).toMatchObject({ status: 'approved' });
+  });
+
+  it('reach every workspace that has the account, and none that has not', async () => {
+    const other = await templateWorkspace(stage.test, workspace.wabaId);
+    const stranger = await templateWorkspace(stage.test);
+    for (const { wabaId } of [workspace, stranger]) stage.platform.add(wabaId);
+    for (const { api, path } of [workspace, other, stranger]) await api.get(path);
+    stage.platform.fate = () => ({ kind: 'cut' });
+    await tell('PAUSED', inSeconds(1));
+    const statuses = await Promise.all(
+      [workspace, other, stranger].map(async ({ version }) => (await version()).status as string),
+    );
+    expect(statuses).toEqual(['paused', 'paused', 'approved']);
+  });
+
+  it('about nothing of ours are ignored', async () => {
+    await workspace.notify('account_update', { event: 'DISABLED_UPDATE' });
+    await workspace.notify('message_template_status_update', { event: 'APPROVED' });
+    await workspace.notify('message_template_status_update', {
+      event: 7,
+      message_template_name: 'order_update',
+      message_template_language: {},
+    });
+    expect(await mirrored()).toEqual({});
+  });
+});
+
+describe('what a send asks', () => {
+  it('is answered from the mirror, at once after a notification', async () => {
+    stage.platform.add(workspace.wabaId);
+    const template = await workspace.forSending();
+    expect(template.headerMedia).toBeNull();
+    expect(template.render([{ type: 'body', parameters: [{ type: 'text', text: 'Ana' }] }])).toBe('Hello Ana.');
+    expect(() => template.render([])).toThrow(
+      expect.objectContaining({ code: 'TEMPLATE_PARAMETERS_MISMATCH', status: 422 }),
+    );
+    await tell('PAUSED', inSeconds(1));
+    await waitFor(
+      () =>
+        workspace.forSending().then(
+          () => false,
+          (error: unknown) =>
+            expect(error).toMatchObject({ code: 'TEMPLATE_NOT_APPROVED', extra: { template_status: 'paused' } }) ===
+            undefined,
+        ),
+      { what: 'the pause to be known', timeoutMs: 1_500 },
+    );
+    await tell('APPROVED', inSeconds(2));
+    // A refusal rests on the database, never on what was known a moment ago.
+    expect((await workspace.forSending()).headerMedia).toBeNull();
+  });
+
+  it('asks the platform once in a while for a template that is not known', async () => {
+    for (let times = 0; times < 5; times++) {
+      await expect(workspace.forSending('nothing')).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND', status: 422 });
+    }
+    expect(stage.platform.lists(workspace.wabaId)).toHaveLength(1);
+    stage.platform.add(workspace.wabaId);
+    await ageMirror(stage.test, workspace.wabaId, 6);
+    expect((await workspace.forSending()).headerMedia).toBeNull();
+    // A language is a template of its own.
+    await expect(workspace.forSending('order_update', 'de')).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND' });
+    await expect(workspace.forSending('order_update', 'en-US')).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND' });
+  });
+
+  it('costs the platform nothing while the answer is yes', async () => {
+    stage.platform.add(workspace.wabaId);
+    await Promise.all(Array.from({ length: 50 }, () => workspace.forSending()));
+    await ageMirror(stage.test, workspace.wabaId, 3_000);
+    await Promise.all(Array.from({ length: 50 }, () => workspace.forSending()));
+    expect(stage.platform.lists(workspace.wabaId)).toHaveLength(1);
+  });
+
+  it('is no refusal where nothing is known yet and the platform is down', async () => {
+    stage.platform.fate = () => ({ kind: 'cut' });
+    await expect(workspace.forSending()).rejects.toMatchObject({ code: 'PLATFORM_UNAVAILABLE', status: 502 });
+  });
+});
+
+function keyOf(organizationId: string): Promise<{ text: string }> {
+  return stage.test.factories.apiKey({ organizationId });
+}
