@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
+import { isUnreachable } from '../../platform/database/database-faults.js';
 import { type ByteRange, FileStorage, type TemporaryFile } from '../../platform/storage/file-storage.js';
 import type { KeptMedia } from './media-row.js';
 import { MediaRepository, type NewMedia, type StoredFacts } from './media.repository.js';
@@ -40,7 +41,7 @@ export class MediaFiles {
     try {
       return await this.media.insertUploaded({ ...media, storageKey });
     } catch (error) {
-      await this.removeBytes(storageKey);
+      await this.removeUnlessKept(storageKey, error);
       throw error;
     }
   }
@@ -57,13 +58,20 @@ export class MediaFiles {
   ): Promise<boolean> {
     const storageKey = newId();
     await this.storage.put(file, storageKey);
-    let kept = false;
+    let kept: boolean;
     try {
       kept = await this.media.setStored(media.organizationId, media.id, { ...facts, storageKey });
-      return kept;
-    } finally {
-      if (!kept) await this.removeBytes(storageKey);
+    } catch (error) {
+      await this.removeUnlessKept(storageKey, error);
+      throw error;
     }
+    if (!kept) await this.removeBytes(storageKey);
+    return kept;
+  }
+
+  /** A connection that broke says nothing of the row: it may be there, and then needs its bytes. */
+  private async removeUnlessKept(storageKey: string, error: unknown): Promise<void> {
+    if (!isUnreachable(error)) await this.removeBytes(storageKey);
   }
 
   /** Never rejects: what stays behind is found by the search for files that nobody knows. */

@@ -1,0 +1,32 @@
+import type { TemporaryFile } from '../../platform/storage/file-storage.js';
+import { FileStorage } from '../../platform/storage/file-storage.js';
+import { MediaFiles } from './media-files.js';
+import type { MediaRepository } from './media.repository.js';
+
+const FILE = {} as TemporaryFile;
+const FACTS = { mimeType: 'image/jpeg', sizeBytes: 1, sha256: '0'.repeat(64) };
+
+/** Stores a fetched file while the row's statement ends so; tells how many files stayed in the storage. */
+async function keysAfter(setStored: () => Promise<boolean>): Promise<number> {
+  const keys = new Set<string>();
+  const storage = {
+    put: (_file: TemporaryFile, key: string) => Promise.resolve(void keys.add(key)),
+    remove: (key: string) => Promise.resolve(void keys.delete(key)),
+  } as unknown as FileStorage;
+  const files = new MediaFiles({ setStored } as unknown as MediaRepository, storage);
+  await files.keepFetched(FILE, { organizationId: 'o', id: 'i' }, FACTS).catch(() => undefined);
+  return keys.size;
+}
+
+describe('bytes of a fetched file', () => {
+  it('stay where the row has them, or may have them', async () => {
+    expect(await keysAfter(() => Promise.resolve(true))).toBe(1);
+    // The statement was sent, and its answer never came: the row may say `stored`.
+    expect(await keysAfter(() => Promise.reject(new Error('Connection terminated unexpectedly')))).toBe(1);
+  });
+
+  it('go where the row surely has them not', async () => {
+    expect(await keysAfter(() => Promise.resolve(false))).toBe(0);
+    expect(await keysAfter(() => Promise.reject(Object.assign(new Error('check'), { code: '23514' })))).toBe(0);
+  });
+});
