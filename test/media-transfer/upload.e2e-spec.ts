@@ -169,6 +169,7 @@ describe('a file that can’t be sent', () => {
     await rig.test.app.get(MediaService, { strict: false }).delete(organizationId, deleted);
     expect(await rig.idFor(deleted)).toMatchObject({ kind: 'failed' });
     expect(await rig.idFor(newId())).toMatchObject({ kind: 'failed' });
+    expect(await rig.idFor('no id at all')).toMatchObject({ kind: 'failed' });
     const { id: stranger } = await rig.test.factories.workspace();
     const own = await rig.storedFile();
     const foreign = { ...(await rig.sending()), organizationId: stranger };

@@ -20,10 +20,10 @@ export interface Multipart {
 export function multipartAround(file: FilePart, fields: Readonly<Record<string, string>>): Multipart {
   const boundary = `herald-${randomBytes(18).toString('hex')}`;
   const parts = Object.entries(fields).map(
-    ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${quotable(name)}"\r\n\r\n${value}\r\n`,
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(name)}"\r\n\r\n${value}\r\n`,
   );
   const disposition = `form-data; name="${quotable(file.name)}"; filename="${quotable(file.filename)}"`;
-  const fileHead = `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${file.mimeType}\r\n\r\n`;
+  const fileHead = `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${file.mimeType}\r\n\r\n`;
   const head = Buffer.from([...parts, fileHead].join(''));
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   return {

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isUuid } from '../../../common/ids.js';
 import { FileGoneError, FileStorage } from '../../../platform/storage/file-storage.js';
 import { Counters } from '../../../platform/operations/counters.js';
 import { MediaClient, type UploadOutcome } from '../../../platform/whatsapp/media-client.js';
@@ -55,6 +56,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
 
   /** See MediaTransferService.platformIdFor. */
   async get(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
+    if (!isUuid(mediaObjectId)) return { kind: 'failed', message: GONE };
     const file = { organizationId: connection.organizationId, mediaObjectId, connectionId: connection.id };
     const key = keyOf(file);
     const known = this.answers.get(key, connection.token);
