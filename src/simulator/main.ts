@@ -13,6 +13,7 @@ const USAGE = `Usage: node dist/src/simulator/main.js [options]
   --seed <text>           default herald
   --number <id,waba,display,name>  may be repeated; without it two demo numbers
   --status-gap-ms <n>     default 150
+  --template-review-ms <n>  how long the review of a template takes, default 300
   --keep-messages <n>     default 1000000
   --enforce-window        fail free-form messages outside the 24 h window
 `;
@@ -44,6 +45,7 @@ function readArguments(): Simulator | null {
       seed: { type: 'string' },
       number: { type: 'string', multiple: true },
       'status-gap-ms': { type: 'string' },
+      'template-review-ms': { type: 'string' },
       'keep-messages': { type: 'string' },
       'enforce-window': { type: 'boolean' },
       help: { type: 'boolean' },
@@ -60,6 +62,7 @@ function readArguments(): Simulator | null {
     accessTokens: values['access-token'] ?? null,
     numbers: values.number?.map(readNumber) ?? [...DEMO_NUMBERS, DEMO_OTP_NUMBER],
     statusGapMs: readCount('status-gap-ms', values['status-gap-ms']),
+    templateReviewMs: readCount('template-review-ms', values['template-review-ms']),
     keepMessages: readCount('keep-messages', values['keep-messages']),
     enforceWindow: values['enforce-window'] ?? false,
     log: (line) => process.stderr.write(`${line}\n`),

@@ -11,6 +11,7 @@ import { registerProfileRoutes } from './profile/profile.routes.js';
 import type { SimulatorContext } from './simulator-context.js';
 import { registerTemplateListRoutes } from './templates/template-list.routes.js';
 import { registerTemplateRoutes } from './templates/template.routes.js';
+import { registerUploadRoutes } from './uploads/upload.routes.js';
 
 const RESOURCES = [
   registerNumberRoutes,
@@ -20,6 +21,7 @@ const RESOURCES = [
   registerProfileRoutes,
   registerTemplateListRoutes,
   registerTemplateRoutes,
+  registerUploadRoutes,
   registerControlRoutes,
   registerInboundRoutes,
   registerTemplateControlRoutes,
