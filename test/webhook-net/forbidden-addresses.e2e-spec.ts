@@ -160,18 +160,21 @@ describe('the wires', () => {
 
   it('a socket that reached what is not allowed is closed before a byte is written', async () => {
     const silent = await RawReceiver.start(() => {});
-    const connector = new Connector({
-      connectTimeoutMs: 1_000,
-      tlsTimeoutMs: 1_000,
-      ca: undefined,
-      isAllowed: () => false,
-    });
-    const limits = { notAfter: performance.now() + 1_000, signal: undefined };
-    for (const secure of [true, false]) {
-      const opening = connector.open({ host: HOST, secure, port: silent.port, addresses: ['127.0.0.1'] }, limits);
-      await expect(opening).rejects.toMatchObject({ word: 'private_address' });
+    try {
+      const connector = new Connector({
+        connectTimeoutMs: 1_000,
+        tlsTimeoutMs: 1_000,
+        ca: undefined,
+        isAllowed: () => false,
+      });
+      const limits = { notAfter: performance.now() + 1_000, signal: undefined };
+      for (const secure of [true, false]) {
+        const opening = connector.open({ host: HOST, secure, port: silent.port, addresses: ['127.0.0.1'] }, limits);
+        await expect(opening).rejects.toMatchObject({ word: 'private_address' });
+      }
+      expect(silent.bytes).toBe(0);
+    } finally {
+      await silent.stop();
     }
-    expect(silent.bytes).toBe(0);
-    await silent.stop();
   });
 });
