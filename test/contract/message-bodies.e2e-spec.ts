@@ -83,6 +83,8 @@ describe.each(names)('%s', (name) => {
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
         const response = await post(body);
+        // The form of a made-up template is good; that the account has none of its name is another matter.
+        if (response.body.error?.code === 'TEMPLATE_NOT_FOUND') return;
         if (response.status !== 202) throw new Error(JSON.stringify(response.body));
       }),
       { numRuns: 25 },

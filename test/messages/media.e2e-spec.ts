@@ -179,6 +179,19 @@ describe('the header of a template', () => {
     expect(takenBy(to).template?.components).toEqual([header(platformId ?? '')]);
   });
 
+  it('shows the same file after a retry', async () => {
+    const to = testPhone();
+    const file = await storedFile(test, workspace, 'image');
+    const id = await sent(to, templateBody('with_image', undefined, { media_object_id: file }));
+    await workspace.reaches(id, 'read');
+    await test.database.execute(`update message set status = 'failed' where id = $1`, [id]);
+    const retry = await workspace.api.post(`/messages/${id}/retry`);
+    expect([retry.status, retry.body.error]).toEqual([202, undefined]);
+    expect(await workspace.reaches(id, 'read')).toMatchObject({ media_object_id: file, body: 'Look at this.' });
+    const [first, second] = test.simulator.messages.list({ to }).map(({ body }) => (body as { template: object }).template);
+    expect(second).toEqual(first);
+  });
+
   it('with one file in two places that differ is refused', async () => {
     const [file, other] = [await storedFile(test, workspace, 'image'), await storedFile(test, workspace, 'image')];
     const response = await workspace.send(testPhone(), {

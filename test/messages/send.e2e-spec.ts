@@ -53,6 +53,14 @@ describe('202', () => {
     });
   });
 
+  it('lets a restricted number send: what of it is allowed the platform says', async () => {
+    const connection = await connectionAtSimulator(test, workspace.organizationId, { status: 'restricted' });
+    const { phone } = await test.factories.conversation({ connection });
+    const response = await workspace.send(phone, { body: { connection_id: connection.id } });
+    expect(response.status).toBe(202);
+    await workspace.reaches(response.body.data.id as string, 'read');
+  });
+
   it('takes the legacy form', async () => {
     const to = await workspace.contact();
     const response = await workspace.api.post(

@@ -26,7 +26,17 @@ const REPLAYED = {
 };
 
 /** What a create and a retry refuse for the state of things; 422 on create, 409 on a retry. */
-const STATE_CODES = ['SERVICE_WINDOW_CLOSED'];
+const STATE_CODES = [
+  'SERVICE_WINDOW_CLOSED',
+  'CONNECTION_NOT_FOUND',
+  'TEMPLATE_NOT_FOUND',
+  'TEMPLATE_NOT_APPROVED',
+  'TEMPLATE_PARAMETERS_MISMATCH',
+  'MEDIA_NOT_FOUND',
+  'MEDIA_TYPE_MISMATCH',
+];
+/** Where the templates of an account could never be read. */
+const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
 export const SendMessageDocs = (): MethodDecorator =>
   applyDecorators(
@@ -37,6 +47,11 @@ export const SendMessageDocs = (): MethodDecorator =>
         '',
         'The body is exactly one of the variants. Outside the 24-hour window that a contact opens by writing, only a',
         'template may be sent. Messages to one recipient go out in the order in which they were taken.',
+        '',
+        'A template must be approved, and take the values that are given; its text is then the `body` of the message.',
+        'A file is named by the id that POST /media gave: in `media.id`, in `media_object_id`, or in the header of a',
+        'template. Herald uploads it to WhatsApp at its first use. Where the header of a template shows a file,',
+        '`media_object_id` fills it.',
         '',
         'Repeat a request with the same Idempotency-Key as often as you like: one key makes one message, for ever.',
       ].join('\n'),
@@ -55,11 +70,11 @@ export const SendMessageDocs = (): MethodDecorator =>
       'SUBSCRIPTION_REQUIRED',
       'CONNECTION_NOT_READY',
       'VALIDATION_FAILED',
-      'SERVICE_WINDOW_CLOSED',
       'REPLY_TARGET_NOT_FOUND',
       'BACKLOG_LIMIT_REACHED',
+      ...PLATFORM_CODES,
     ),
-    ApiErrorsAs(422, 'CONNECTION_NOT_FOUND', 'MEDIA_NOT_FOUND'),
+    ApiErrorsAs(422, ...STATE_CODES),
   );
 
 export const ListMessagesDocs = (): MethodDecorator =>
@@ -123,7 +138,8 @@ export const RetryMessageDocs = (): MethodDecorator =>
       summary: 'Send a failed message again',
       description: [
         'Queues a new attempt. A message whose outcome is unknown may have been sent: it goes again only with',
-        '`confirm_outcome_unknown: true`, and the recipient may then get it twice.',
+        '`confirm_outcome_unknown: true`, and the recipient may then get it twice. What must be so for a send, such as',
+        'an open window or an approved template, must be so for a retry too.',
       ].join('\n'),
     }),
     idempotencyKey(false, 'Optional: a repeat with the same key answers the message as it is and queues nothing.'),
@@ -144,6 +160,7 @@ export const RetryMessageDocs = (): MethodDecorator =>
       'MESSAGE_NOT_RETRYABLE',
       'OUTCOME_UNKNOWN_NOT_CONFIRMED',
       'CONNECTION_NOT_READY',
+      ...PLATFORM_CODES,
     ),
-    ApiErrorsAs(409, ...STATE_CODES, 'CONNECTION_NOT_FOUND'),
+    ApiErrorsAs(409, ...STATE_CODES),
   );

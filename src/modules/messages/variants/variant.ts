@@ -34,7 +34,9 @@ const COMMON_OPTIONAL = {
     description: 'Your own id; returned as it is, and a filter of GET /messages.',
   }),
   reply_to_message_id: uuid({ description: 'A message of the same conversation that this one answers.' }),
-  media_object_id: uuid({ description: 'A media file of the workspace.' }),
+  media_object_id: uuid({
+    description: 'A file of the workspace: the one to send, the one in the header of a template, or one to refer to.',
+  }),
 };
 
 /** The shape of a whole body: a variant's own fields beside those that every variant takes. */

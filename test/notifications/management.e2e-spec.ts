@@ -1,0 +1,96 @@
+import { newId } from '../../src/common/ids.js';
+import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
+import { approvedTemplate, templateBody } from '../messages/platform-templates.js';
+import { testPhone } from '../support/factories.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import {
+  counter,
+  changeOf,
+  entries,
+  inboundOf,
+  notify,
+  secondsNow,
+  statesOf,
+  sweep,
+  waitForStates,
+} from './fixture.js';
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp({ simulator: { templateReviewMs: 20 } });
+  workspace = await sendingWorkspace(test);
+});
+
+afterAll(() => test.stop());
+
+const messagingLimit = async () => (await workspace.api.get('/connections')).body.data[0].messaging_limit as string;
+
+/** What the platform tells of a number's quality. */
+function limitChange(limit: string): object {
+  const { phoneNumber, wabaId } = workspace.connection;
+  const value = { display_phone_number: phoneNumber, event: 'UPGRADE', current_limit: limit };
+  return { id: wabaId, time: secondsNow(), changes: [{ field: 'phone_number_quality_update', value }] };
+}
+
+describe('what the platform tells of', () => {
+  it('a template decides what may be sent', async () => {
+    const template = await approvedTemplate(test, workspace, {
+      name: 'told_of',
+      components: [{ type: 'BODY', text: 'News of us.' }],
+    });
+    const send = () => workspace.send(testPhone(), { body: templateBody('told_of') });
+    expect((await send()).status).toBe(202);
+    const told = counter(test, 'notifications_management');
+    await template.review('PAUSED');
+    await waitFor(async () => (await send()).body.error?.template_status === 'paused');
+    expect(counter(test, 'notifications_management')).toBeGreaterThan(told);
+    await template.review('REINSTATED');
+    await waitFor(async () => (await send()).status === 202);
+  });
+
+  it('a number is shown with it', async () => {
+    await notify(test, entries([limitChange('TIER_10K')]));
+    expect(await messagingLimit()).toBe('TIER_10K');
+  });
+
+  it('an account that is not ours, or of which nothing is known, changes nothing and is done with', async () => {
+    const marker = `unknown-${newId()}`;
+    const value = { event: 'APPROVED', message_template_name: marker, message_template_language: 'en_US' };
+    const fields = ['message_template_status_update', 'account_update', 'flows'];
+    await notify(test, entries([{ id: '1', time: 1, changes: fields.map((field) => ({ field, value })) }]));
+    await waitForStates(test, marker, ['applied']);
+  });
+});
+
+it('what can’t be applied now is applied by the sweep, and keeps nothing else of its notification back', async () => {
+  const marker = `wamid.${newId()}`;
+  const text = { from: testPhone(), id: marker, timestamp: String(secondsNow()), type: 'text', text: { body: 'oi' } };
+  const { wabaId } = workspace.connection;
+  const failed = counter(test, 'notifications_apply_failed');
+  await test.database.execute('alter table template_account rename to template_account_away');
+  try {
+    const value = { event: 'PAUSED', message_template_name: 'hello_world', message_template_language: 'en_US' };
+    await notify(
+      test,
+      entries([
+        { id: wabaId, time: secondsNow(), changes: [{ field: 'message_template_status_update', value }] },
+        limitChange('TIER_100K'),
+        { id: wabaId, changes: [changeOf(workspace.connection, { messages: [text] })] },
+      ]),
+    );
+    expect(await statesOf(test, marker)).toEqual(['stored']);
+    expect(counter(test, 'notifications_apply_failed')).toBeGreaterThan(failed);
+    expect(await messagingLimit()).toBe('TIER_100K');
+    const stored = await inboundOf(test, workspace.connection);
+    expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
+  } finally {
+    await test.database.execute('alter table template_account_away rename to template_account');
+  }
+  await sweep(test, marker);
+  await waitForStates(test, marker, ['applied']);
+  const stored = await inboundOf(test, workspace.connection);
+  expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
+});
