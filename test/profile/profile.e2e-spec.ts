@@ -1,0 +1,161 @@
+import { newId } from '../../src/common/ids.js';
+import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
+import { connectionAtSimulator } from '../messages/fixture.js';
+import type { ApiClient, ApiResponse } from '../support/api-client.js';
+import type { ConnectionRow } from '../support/factories.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const WHOLE = {
+  about: 'Fresh coffee, open until eight',
+  address: '12 Harbour Street, Dublin',
+  description: 'We roast our own beans.',
+  email: 'hello@example.com',
+  vertical: 'RESTAURANT',
+  websites: ['https://example.com/', 'https://shop.example.com/'],
+};
+
+describe("a number's business profile", () => {
+  let test: TestApp;
+  let organizationId: string;
+  let api: ApiClient;
+  let first: ConnectionRow;
+  let second: ConnectionRow;
+
+  beforeAll(async () => {
+    test = await startTestApp({ roles: ['api', 'simulator'], env: { WHATSAPP_TIMEOUT_MS: '1500' } });
+    organizationId = (await test.factories.workspace()).id;
+    api = test.api.as((await test.factories.apiKey({ organizationId })).text);
+    first = await connectionAtSimulator(test, organizationId);
+    second = await connectionAtSimulator(test, organizationId);
+  });
+  afterAll(async () => test?.stop());
+
+  const path = (id = first.id) => `/connections/${id}/profile`;
+  const put = (to: string, body: object, key?: string): Promise<ApiResponse> =>
+    api.request({ method: 'PUT', path: to, body, ...(key !== undefined && { key }) });
+  const control = async (name: string, body: object) => {
+    const response = await fetch(`${test.simulatorUrl}/_simulator/${name}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(await response.text());
+  };
+
+  it.each([
+    ['first', () => first],
+    ['second', () => second],
+  ])('is read and changed on the %s number, each for itself', async (name, number) => {
+    const { id } = number();
+    const empty = await api.get(path(id));
+    expect(empty.status).toBe(200);
+    expect(empty.body.data).toMatchObject({ about: null, email: null, websites: [], updated_at: null });
+    const changed = await put(path(id), { ...WHOLE, about: `The ${name} shop` });
+    expect(changed.status).toBe(200);
+    expect(changed.body.data).toEqual({
+      ...WHOLE,
+      about: `The ${name} shop`,
+      profile_picture_url: null,
+      updated_at: expect.any(String),
+    });
+    expect((await api.get(path(id))).body.data).toEqual(changed.body.data);
+  });
+
+  it('changes only the fields given', async () => {
+    await put(path(), WHOLE);
+    const { body } = await put(path(), { address: '' });
+    expect(body.data).toEqual({ ...WHOLE, address: null, profile_picture_url: null, updated_at: expect.any(String) });
+  });
+
+  it('an empty change changes nothing', async () => {
+    const before = await api.get(path());
+    const { status, body } = await put(path(), {});
+    expect([status, body.data]).toEqual([200, before.body.data]);
+  });
+
+  it.each([
+    [{ about: 'a'.repeat(140) }, 'about', 'length'],
+    [{ about: '' }, 'about', 'length'],
+    [{ about: null }, 'about', 'type'],
+    [{ address: 'a'.repeat(257) }, 'address', 'length'],
+    [{ description: 'a'.repeat(513) }, 'description', 'length'],
+    [{ email: 'nobody' }, 'email', 'format'],
+    [{ vertical: 'COFFEE' }, 'vertical', 'one_of'],
+    [{ websites: ['https://a.example', 'https://b.example', 'https://c.example'] }, 'websites', 'length'],
+    [{ websites: ['example.com'] }, 'websites', 'format'],
+    [{ websites: ['ftp://example.com'] }, 'websites', 'format'],
+    [{ websites: ['javascript:alert(1)'] }, 'websites', 'format'],
+    [{ websites: 'https://example.com' }, 'websites', 'type'],
+    [{ name: 'x' }, 'name', 'unknown_field'],
+  ])('refuses %j', async (change, field, rule) => {
+    const { status, body } = await put(path(), change);
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(body.error.details?.map((detail) => [detail.field.split(/[.[]/)[0], detail.rule])).toEqual([[field, rule]]);
+  });
+
+  it('takes each field at its limit', async () => {
+    const limits = {
+      about: 'a'.repeat(139),
+      address: 'b'.repeat(256),
+      description: 'c'.repeat(512),
+      vertical: 'ONLINE_GAMBLING',
+      websites: [`https://example.com/${'d'.repeat(236)}`],
+    };
+    const { status, body } = await put(path(), limits);
+    expect([status, body.error]).toEqual([200, undefined]);
+    expect(body.data).toMatchObject(limits);
+  });
+
+  it('needs its scopes', async () => {
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['profile:read'] });
+    expect((await test.api.as(text).get(path())).status).toBe(200);
+    expect((await put(path(), {}, text)).body.error.required_scope).toBe('profile:write');
+    expect((await test.api.get(path())).status).toBe(401);
+  });
+
+  it('a foreign number and one of nobody answer alike; an id that is none is told', async () => {
+    const foreign = await test.factories.connection({ organizationId: (await test.factories.workspace()).id });
+    for (const call of [(id: string) => api.get(path(id)), (id: string) => put(path(id), { about: 'x' })]) {
+      const answers = [await call(foreign.id), await call(newId())];
+      for (const { body } of answers) body.error.request_id = '';
+      expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual(
+        Array.from({ length: 2 }, () => [404, 'CONNECTION_NOT_FOUND']),
+      );
+      expect(JSON.stringify(answers[0]?.body)).toBe(JSON.stringify(answers[1]?.body));
+      expect((await call('1')).status).toBe(400);
+    }
+  });
+
+  it('tells a platform that is down, and one that does not answer, within its time', async () => {
+    await control('faults', { down: true });
+    try {
+      for (const answer of [await api.get(path()), await put(path(), { about: 'x' })]) {
+        expect([answer.status, answer.body.error.code]).toEqual([502, 'PLATFORM_UNAVAILABLE']);
+      }
+    } finally {
+      await control('faults', { down: false, latency_ms: 4_000 });
+    }
+    try {
+      const startedAt = performance.now();
+      const { status, body } = await api.get(path());
+      expect([status, body.error.code]).toEqual([504, 'PLATFORM_TIMEOUT']);
+      expect(performance.now() - startedAt).toBeLessThan(4_000);
+    } finally {
+      await control('faults', { latency_ms: 0 });
+    }
+    expect((await api.get(path())).status).toBe(200);
+  });
+
+  it("hands on the platform's own refusal", async () => {
+    const { status, body } = await put(path(), { about: '   ' });
+    expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
+    expect(body.error.platform).toMatchObject({ code: 100, message: expect.any(String) });
+  });
+
+  it('a refused token disconnects the number: 409 from then on', async () => {
+    const token = (await test.app.get(ConnectionsService).forSending(second.id))?.token ?? '';
+    await control('tokens', { token, valid: false });
+    const { status, body } = await api.get(path(second.id));
+    expect([status, body.error.code, body.error.status]).toEqual([409, 'CONNECTION_NOT_READY', 'disconnected']);
+    expect((await put(path(second.id), { about: 'x' })).status).toBe(409);
+  });
+});
