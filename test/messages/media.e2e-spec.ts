@@ -188,7 +188,9 @@ describe('the header of a template', () => {
     const retry = await workspace.api.post(`/messages/${id}/retry`);
     expect([retry.status, retry.body.error]).toEqual([202, undefined]);
     expect(await workspace.reaches(id, 'read')).toMatchObject({ media_object_id: file, body: 'Look at this.' });
-    const [first, second] = test.simulator.messages.list({ to }).map(({ body }) => (body as { template: object }).template);
+    const [first, second] = test.simulator.messages
+      .list({ to })
+      .map(({ body }) => (body as { template: object }).template);
     expect(second).toEqual(first);
   });
 
