@@ -49,6 +49,19 @@ describe('a delivery', () => {
     ]);
   });
 
+  it('goes to port 443', async () => {
+    const client = clientFor(443, { httpsPort: undefined });
+    const receiver = await Receiver.start(ok, trusted, 443).catch((error: NodeJS.ErrnoException) => error.code);
+    if (receiver instanceof Receiver) {
+      closers.push(() => receiver.stop());
+      expect(await deliver(client)).toMatchObject({ kind: 'answered', status: 204 });
+      expect(receiver.received[0]?.headers.host).toBe(HOST);
+    } else {
+      // An ordinary user may not listen there, and somebody else may already.
+      expect(['EACCES', 'EADDRINUSE']).toContain(receiver);
+    }
+  });
+
   it('carries every byte of a large body', async () => {
     const receiver = await receive(ok);
     const body = `{"text":"${'Olá, 世界 👋'.repeat(20_000)}"}`;
