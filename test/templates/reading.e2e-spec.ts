@@ -193,6 +193,16 @@ describe('GET /connections/{id}/templates', () => {
   });
 });
 
+it('a number whose token the platform refuses leaves the account to the other ones', async () => {
+  const workspace = await templateWorkspace(stage.test);
+  stage.platform.add(workspace.wabaId);
+  stage.platform.fate = ({ token }) =>
+    token === `token-${workspace.connection.id}`
+      ? { kind: 'error', ...graphError(190, null, 'Error validating access token.') }
+      : { kind: 'answer' };
+  expect((await workspace.api.get(workspace.path)).body.data).toHaveLength(1);
+});
+
 describe('GET /connections/{id}/templates/{name}', () => {
   it('gives all languages, or the one asked for', async () => {
     const workspace = await templateWorkspace(stage.test);

@@ -157,7 +157,7 @@ describe('a sync under way', () => {
   it('is given back when the process ends', async () => {
     const passing = await startTestApp({
       roles: ['api'],
-      env: { WHATSAPP_API_URL: stage.platform.url, WHATSAPP_TIMEOUT_MS: '500' },
+      env: { WHATSAPP_API_URL: stage.platform.url, WHATSAPP_TIMEOUT_MS: '3000' },
       shareWith: stage.test,
     });
     stage.platform.fate = () => ({ kind: 'silence' });
@@ -259,7 +259,7 @@ describe('notifications', () => {
     stage.platform.fate = () => ({ kind: 'cut' });
     await tell('PAUSED', inSeconds(1));
     const statuses = await Promise.all(
-      [workspace, other, stranger].map(async ({ version }) => (await version()).status as string),
+      [workspace, other, stranger].map(async (each) => (await each.version()).status as string),
     );
     expect(statuses).toEqual(['paused', 'paused', 'approved']);
   });

@@ -4,12 +4,12 @@ import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { Database } from '../../platform/database/database.js';
 import { Counters } from '../../platform/operations/counters.js';
-import { failure } from '../../platform/whatsapp/platform-result.js';
+import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import type { SendingConnection } from '../connections/connections.types.js';
+import type { Connection, ConnectionStatus } from '../connections/connections.types.js';
 import { MirrorRepository } from './mirror.repository.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
-import { TemplateListing } from './template-listing.js';
+import { TemplateListing, type Listing } from './template-listing.js';
 import type { AccountKey } from './templates.types.js';
 
 /** Kind of the notices that tell every process that templates have changed. */
@@ -24,10 +24,16 @@ export interface Freshness {
   firstWaitMs?: number;
 }
 
+export interface Refreshed extends AccountState {
+  /** A sync was waited for: what was read of the mirror before may be old. */
+  waited: boolean;
+}
+
 /** After a sync, good or bad, nobody's question starts another one for so long, unless something has changed. */
 const REST_MS = 5_000;
 const REST_AFTER_FAILURE_MS = 10_000;
 const POLL_MS = 100;
+const MAX_NUMBERS_TRIED = 3;
 
 const OUR_FAULT = 'The list could not be stored.';
 const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
@@ -63,15 +69,17 @@ export class TemplateSync implements OnModuleDestroy {
    *
    * @returns the account's state then; without `syncedAt` there is no mirror yet, and `failure` says why.
    */
-  async refresh(key: AccountKey, { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness): Promise<AccountState> {
+  async refresh(key: AccountKey, { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness): Promise<Refreshed> {
     const startedAt = performance.now();
+    let waited = false;
     for (;;) {
       const state = await this.accounts.get(key);
       const goneMs = Math.max(performance.now() - startedAt, state.syncingForMs ?? 0);
       const leftMs = (state.syncedAt === null ? firstWaitMs : waitMs) - goneMs;
-      if (!isDue(state, maxAgeMs) || this.stopped) return state;
+      if (!isDue(state, maxAgeMs) || this.stopped) return { ...state, waited };
       const ended = this.start(key);
-      if (leftMs <= 0) return state;
+      if (leftMs <= 0) return { ...state, waited };
+      waited = true;
       await Promise.race([ended, pause(leftMs, undefined, { ref: false })]);
     }
   }
@@ -120,13 +128,7 @@ export class TemplateSync implements OnModuleDestroy {
   }
 
   private async sync(key: AccountKey, owner: string): Promise<void> {
-    const number = await this.numberOf(key);
-    const listed =
-      number === null
-        ? failure('unavailable', { message: NO_NUMBER })
-        : await this.listing.read(key.wabaId, number.token, async () => {
-            return !this.stopped && (await this.accounts.renew(key, owner));
-          });
+    const listed = await this.list(key, owner);
     if (listed === null || this.stopped) return;
     if (!listed.ok) {
       this.counters.increment('template_syncs_failed');
@@ -145,13 +147,25 @@ export class TemplateSync implements OnModuleDestroy {
     this.counters.increment('template_syncs');
   }
 
-  /** Any number of the account will do, best one that is connected. */
-  private async numberOf({ organizationId, wabaId }: AccountKey): Promise<SendingConnection | null> {
-    const numbers = (await this.connections.list(organizationId)).filter(
-      (connection) => connection.wabaId === wabaId && connection.status !== 'disconnected',
-    );
-    const number = numbers.find(({ status }) => status === 'connected') ?? numbers[0];
-    return number === undefined ? null : this.connections.forSending(number.id);
+  /** Any number of the account will do; where the platform refuses the one's token, the next is tried. */
+  private async list(key: AccountKey, owner: string): Promise<Listing | PlatformFailure | null> {
+    let listed: Listing | PlatformFailure | null = failure('unavailable', { message: NO_NUMBER });
+    for (const { id } of await this.numbersOf(key)) {
+      const number = await this.connections.forSending(id);
+      if (number === null) continue;
+      listed = await this.listing.read(key.wabaId, number.token, async () => {
+        return !this.stopped && (await this.accounts.renew(key, owner));
+      });
+      if (listed === null || listed.ok || listed.kind !== 'rejected' || this.stopped) break;
+    }
+    return listed;
+  }
+
+  /** Best first. */
+  private async numbersOf({ organizationId, wabaId }: AccountKey): Promise<Connection[]> {
+    const numbers = (await this.connections.list(organizationId)).filter((number) => number.wabaId === wabaId);
+    const inState = (...states: ConnectionStatus[]) => numbers.filter(({ status }) => states.includes(status));
+    return [...inState('connected'), ...inState('restricted', 'pending')].slice(0, MAX_NUMBERS_TRIED);
   }
 
   private async awaitOther(key: AccountKey): Promise<void> {

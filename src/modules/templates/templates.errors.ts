@@ -33,8 +33,20 @@ export const templatesErrors = defineErrors('templates', {
 /** The platform counts its calls by the hour. */
 const LIMIT_RETRY_SECONDS = 60;
 
-/** What the caller is told of a call to the platform that failed and surely changed nothing. */
-export function platformError(failure: PlatformFailure): AppError {
+/** What the caller is told where the templates could not be listed and nothing is known of them yet. */
+export function listError(failure: PlatformFailure): AppError {
+  const error = platformError(failure);
+  if (error.code !== 'PLATFORM_REJECTED') return error;
+  const { kind, code, extra } = error;
+  return new AppError({
+    kind,
+    code,
+    extra,
+    message: `The messaging platform refused to list the templates: ${failure.message}`,
+  });
+}
+
+function platformError(failure: PlatformFailure): AppError {
   const { kind, code, subcode, message, traceId } = failure;
   if (kind === 'timeout') return commonErrors.PLATFORM_TIMEOUT(undefined, { internal: message });
   if (kind === 'unavailable') return commonErrors.PLATFORM_UNAVAILABLE(undefined, { internal: message });
@@ -50,7 +62,7 @@ export function platformError(failure: PlatformFailure): AppError {
   });
 }
 
-/** As `platformError`, after a write: without a clear answer it may have taken effect, and the caller must know that. */
+/** What the caller is told of a failed write: without a clear answer it may have taken effect, and he must know that. */
 export function writeError(failure: PlatformFailure): AppError {
   const error = platformError(failure);
   if (failure.kind === 'rejected') return error;

@@ -10,7 +10,7 @@ import { checkSendParameters, headerMediaOf, renderBody } from './form/send-para
 import type { AccountState } from './template-accounts.repository.js';
 import { TemplateNotifications } from './template-notifications.js';
 import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
-import { platformError, templatesErrors } from './templates.errors.js';
+import { listError, templatesErrors } from './templates.errors.js';
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
 import type { AccountKey, SendableTemplate, Template } from './templates.types.js';
 
@@ -122,7 +122,7 @@ export class TemplatesService {
     const known = isName(name) ? await this.templates.find(key, name, language) : null;
     if (known?.status === 'approved') return sendableOf(known);
     const state = await this.sync.refresh(key, known === null ? SEND_UNKNOWN : SEND);
-    const template = isName(name) ? await this.templates.find(key, name, language) : null;
+    const template = state.waited && isName(name) ? await this.templates.find(key, name, language) : known;
     if (template?.status === 'approved') return sendableOf(template);
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
     requireMirror(state);
@@ -182,7 +182,7 @@ function isName(name: string): boolean {
 /** An empty answer from a mirror that was never filled would say that there are no templates. */
 function requireMirror(state: AccountState): AccountState {
   if (state.syncedAt !== null) return state;
-  throw platformError(
+  throw listError(
     state.failure ?? failure('timeout', { message: 'The first list of the templates is still on its way.' }),
   );
 }

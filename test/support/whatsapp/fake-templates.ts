@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { platformId } from '../factories.js';
 
 export interface FakeTemplate {
@@ -56,7 +55,9 @@ export class FakeTemplates {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server?.address() as AddressInfo).port}`;
+    const address = this.server?.address();
+    if (address === null || typeof address !== 'object') throw new Error('the fake platform does not run');
+    return `http://127.0.0.1:${address.port}`;
   }
 
   async stop(): Promise<void> {
