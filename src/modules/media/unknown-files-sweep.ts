@@ -6,16 +6,19 @@ import { MediaRepository } from './media.repository.js';
 // Between storing the bytes and the row lie milliseconds; nothing that young is looked at.
 const MIN_AGE_MS = 60 * 60_000;
 const BATCH = 1_000;
+const LOOK_EVERY_MS = 5 * 60_000;
 
 /**
- * Removes stored files that no row names: a process died between the two, or a deletion could not remove the bytes. Each
- * round looks at one part of the storage, so that all of it is seen about once a day.
+ * Removes stored files that no row names: a process died between the two, or a deletion could not remove the bytes. Every
+ * five minutes it looks at one part of the storage, so that all of it is seen about once a day.
  */
 @Injectable()
 export class UnknownFilesSweep implements Sweep, OnModuleInit {
   readonly name = 'media_files';
-  readonly everyMs = 5 * 60_000;
+  /** Often, since its silence makes the service not ready; most rounds do nothing. */
+  readonly everyMs = 10_000;
   private nextPart: number;
+  private nextLookAt = performance.now() + LOOK_EVERY_MS;
 
   constructor(
     private readonly media: MediaRepository,
@@ -31,6 +34,8 @@ export class UnknownFilesSweep implements Sweep, OnModuleInit {
   }
 
   async run(signal: AbortSignal): Promise<number> {
+    if (performance.now() < this.nextLookAt) return 0;
+    this.nextLookAt = performance.now() + LOOK_EVERY_MS;
     const part = this.nextPart;
     this.nextPart = (part + 1) % this.storage.parts;
     return this.removeIn(part, signal);

@@ -62,7 +62,9 @@ export function readForm(
     };
     const upload = multer({ storage, limits: LIMITS, defParamCharset: 'utf8' }).single('file');
     void upload(req, res, (error: unknown) => {
-      if (error === undefined || error === null) resolve(req.body as Record<string, unknown>);
+      const form = req.body as Record<string, unknown> | undefined;
+      // Where it takes the Content-Type for none that it knows, the parser reads nothing and says nothing.
+      if (error === undefined && form !== undefined) resolve(form);
       else reject(refusalOf(error));
     });
   });
