@@ -1,7 +1,14 @@
 /** HTTP status and title of each error code the simulator answers with or reports. */
 export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: string }>> = {
+  0: { httpStatus: 401, title: 'We were unable to authenticate the app user' },
+  1: { httpStatus: 500, title: 'An unknown error occurred' },
+  2: { httpStatus: 503, title: 'Service temporarily unavailable' },
+  4: { httpStatus: 429, title: 'Application request limit reached' },
+  10: { httpStatus: 403, title: 'Application does not have permission for this action' },
+  33: { httpStatus: 400, title: 'Parameter value is not valid' },
   100: { httpStatus: 400, title: 'Invalid parameter' },
   190: { httpStatus: 401, title: 'Invalid OAuth access token' },
+  200: { httpStatus: 403, title: 'Permissions error' },
   368: { httpStatus: 403, title: 'Temporarily blocked for policies violations' },
   2500: { httpStatus: 400, title: 'Unknown path components' },
   130429: { httpStatus: 429, title: 'Rate limit hit' },
@@ -9,6 +16,8 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131000: { httpStatus: 500, title: 'Something went wrong' },
   131008: { httpStatus: 400, title: 'Required parameter is missing' },
   131009: { httpStatus: 400, title: 'Parameter value is not valid' },
+  131005: { httpStatus: 403, title: 'Access denied' },
+  131016: { httpStatus: 503, title: 'Service unavailable' },
   131021: { httpStatus: 400, title: 'Recipient cannot be sender' },
   131026: { httpStatus: 400, title: 'Message undeliverable' },
   131031: { httpStatus: 403, title: 'Business Account locked' },

@@ -7,6 +7,8 @@ export const NO_FAULTS: Readonly<Faults> = {
   errorRate: 0,
   statuses: 'on',
   down: false,
+  refusals: 0,
+  refusalCode: 80007,
   downloadFailures: 0,
   downloadFailure: 'not_found',
   downloadWrongBytes: 0,

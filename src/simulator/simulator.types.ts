@@ -65,6 +65,10 @@ export interface Faults {
   statuses: StatusMode;
   /** Calls of the Graph API and downloads are cut before they take effect, without a byte of an answer. */
   down: boolean;
+  /** So many of the next calls that are no messages are refused before they take effect. */
+  refusals: number;
+  /** With which code of the platform's. */
+  refusalCode: number;
   /** So many of the next downloads fail. */
   downloadFailures: number;
   /** How they fail: 404, 500, or cut half-way. */

@@ -11,6 +11,8 @@ const NUMBERS: readonly (readonly [string, NumberFault, number, number])[] = [
   ['drop_answers', 'dropAnswers', 0, 1],
   ['latency_ms', 'latencyMs', 0, LONGEST_MS],
   ['error_rate', 'errorRate', 0, 1],
+  ['refusals', 'refusals', 0, 1_000_000],
+  ['refusal_code', 'refusalCode', 0, 9_999_999],
   ['download_failures', 'downloadFailures', 0, 1_000_000],
   ['download_wrong_bytes', 'downloadWrongBytes', 0, 1_000_000],
   ['download_latency_ms', 'downloadLatencyMs', 0, LONGEST_MS],

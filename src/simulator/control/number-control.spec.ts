@@ -159,6 +159,20 @@ describe('a control call about', () => {
       expect(outcomes.at(-1)).toBe('200');
     });
 
+    it('refuses other calls than sends with any code, as often as asked for', async () => {
+      await rig.client.control('POST', 'faults', { refusals: 2, refusal_code: 4 });
+      expect((await rig.client.send(TO)).status).toBe(200);
+      const codes = async () => {
+        const { status, json } = await rig.client.call('GET', `/v26.0/${WABA_ID}/message_templates`);
+        return [status, json.error?.code];
+      };
+      expect([await codes(), await codes(), await codes()]).toEqual([
+        [429, 4],
+        [429, 4],
+        [200, undefined],
+      ]);
+    });
+
     it('can be stopped while it refuses', async () => {
       const other = await startRig();
       await other.client.control('POST', 'faults', { down_for_ms: 60_000 });

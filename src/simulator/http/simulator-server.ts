@@ -65,6 +65,7 @@ export class SimulatorServer {
 
   /** Lets whatever waits now have its answer, then refuses every connection for some time, and listens again. */
   closeFor(ms: number): void {
+    if (this.pause !== null) return;
     const { address, port } = this.server.address() as AddressInfo;
     this.pause = setTimeout(() => {
       this.server.close();
@@ -78,7 +79,10 @@ export class SimulatorServer {
     this.server.once('error', () => {
       this.pause = setTimeout(() => this.listenAgain(port, address), ANSWERING_MS);
     });
-    this.server.listen(port, address, () => this.server.removeAllListeners('error'));
+    this.server.listen(port, address, () => {
+      this.server.removeAllListeners('error');
+      this.pause = null;
+    });
   }
 
   /** Closes at once, requests without an answer too. */
@@ -162,6 +166,10 @@ export class SimulatorServer {
     try {
       if (isWrite && faults.errorRate > 0 && ids.draw() < faults.errorRate) {
         throw new GraphError(131000, { details: 'A fault that was asked for', isTransient: true });
+      }
+      if (exchange.graph !== null && exchange.graph.edge !== 'messages' && faults.refusals > 0) {
+        faults.refusals--;
+        throw new GraphError(faults.refusalCode, { details: 'A fault that was asked for' });
       }
       const call = new Call(exchange.graph?.nodeId ?? '', exchange.params, exchange.query, text, request);
       const answer = route.handler(call);

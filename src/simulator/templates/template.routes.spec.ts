@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { GraphAnswer } from '../../../test/support/simulator/simulator-client.js';
 import { type SimulatorRig, startRig, WABA_ID } from '../../../test/support/simulator/simulator-rig.js';
 
@@ -289,6 +292,25 @@ describe('templates', () => {
     expect((await read(b)).id).toBe(b);
     expect((await remove(`hsm_ids=${encodeURIComponent(JSON.stringify([b, c]))}`)).status).toBe(200);
     expect((await remove('')).status).toBe(400);
+  });
+
+  it('are still decided on, and remembered as deleted, after a restart', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'simulator-templates-'));
+    const components = [BODY];
+    const make = (on: SimulatorRig, name: string) =>
+      on.client.call('POST', LIST, { name, language: 'en_US', category: 'UTILITY', components });
+    const first = await startRig({ dataDir, templateReviewMs: 200 });
+    const id = idOf(await make(first, 'pending'));
+    await first.client.call('DELETE', `${LIST}?name=order_update`);
+    await first.stop();
+    const second = await startRig({ dataDir, templateReviewMs: 200 });
+    await second.receiver.until('the approval', () =>
+      second.receiver.requests.some(({ bytes }) => bytes.includes('APPROVED')),
+    );
+    expect(second.simulator.templates.get(id)?.status).toBe('APPROVED');
+    expect(codes(await make(second, 'order_update'))).toEqual([400, 100, 2388023]);
+    await second.stop();
+    rmSync(dataDir, { recursive: true, force: true });
   });
 
   it('are found by content, quality and several states, and counted', async () => {
