@@ -1,0 +1,52 @@
+import { Receiver, verify } from '../faults/webhook-receiver.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { eventState, startWebhookApp, subscriber } from './fixture.js';
+
+let api: TestApp;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [api, receiver] = await Promise.all([startWebhookApp({ roles: ['api'] }), Receiver.start()]);
+});
+afterAll(async () => {
+  await api?.stop();
+  await receiver?.stop();
+});
+
+const startWorker = () => startWebhookApp({ roles: ['worker'], shareWith: api, env: { SHUTDOWN_TIMEOUT_MS: '2000' } });
+
+describe('a graceful stop', () => {
+  it('lets deliveries end that can, and gives back those that hang: the next worker makes them at once', async () => {
+    receiver.answer = ({ path }, nth) => {
+      if (path === '/hangs' && nth === 1) return 'hang';
+      return { status: 204, delayMs: path === '/slow' ? 200 : 0 };
+    };
+    const hanging = await subscriber(api);
+    const slow = await subscriber(api);
+    const { secret } = await hanging.configure({ url: receiver.url('/hangs') });
+    await slow.configure({ url: receiver.url('/slow') });
+    const worker = await startWorker();
+    const [[hung = ''], [ended = '']] = await Promise.all([hanging.emit(), slow.emit()]);
+    await waitFor(() => receiver.of(hung).length === 1 && receiver.of(ended).length === 1);
+    const from = performance.now();
+    await worker.stop();
+    expect(performance.now() - from).toBeLessThan(6_000);
+    expect((await eventState(api.database, ended)).status).toBe('delivered');
+    // The attempt that was given up counts for nothing and is due at once.
+    expect(await eventState(api.database, hung)).toMatchObject({ status: 'pending', tries: 0, attempt_count: 0 });
+    expect((await hanging.api.get('/webhook')).body.data.recent_deliveries).toEqual([]);
+
+    const next = await startWorker();
+    try {
+      await waitFor(() => receiver.of(hung).length === 2);
+      expect(verify(secret, receiver.of(hung)[1] ?? never()).id).toBe(hung);
+    } finally {
+      await next.stop();
+    }
+  });
+});
+
+function never(): never {
+  throw new Error('it is missing');
+}
