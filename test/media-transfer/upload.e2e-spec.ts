@@ -152,11 +152,37 @@ describe('a message does not wait for long', () => {
   });
 });
 
+describe('slow files', () => {
+  it('hold a quarter of the places of messages at the most', async () => {
+    const fileIds = await Promise.all(Array.from({ length: 100 }, () => rig.storedFile(randomBytes(10))));
+    let letGo = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    rig.platform.before = async () => {
+      await held;
+      return false;
+    };
+    let answered = 0;
+    const answers = fileIds.map(async (fileId) => {
+      const answer = await rig.idFor(fileId);
+      answered++;
+      return answer.kind;
+    });
+    await waitFor(() => answered === 100 - rig.test.config.queue.maxInFlight / 4);
+    letGo();
+    await Promise.all(answers);
+    // Those that were sent away find their files ready, or on their way.
+    for (const fileId of fileIds) await waitFor(async () => (await rig.idFor(fileId)).kind === 'ready');
+    expect(uploads()).toBe(100);
+  });
+});
+
 describe('a file that can’t be sent', () => {
   it('fails the messages, and is asked about once however many there are', async () => {
     const fileId = await rig.storedFile();
     answerUploads(400, refusal(100, { message: '(#100) Param file must be a file with one of the following types' }));
-    const ids = await Promise.all(Array.from({ length: 100 }, () => rig.idFor(fileId)));
+    const ids = await Promise.all(Array.from({ length: 60 }, () => rig.idFor(fileId)));
     for (let index = 0; index < 1_000; index++) ids.push(await rig.idFor(fileId));
     expect(new Set(ids.map((id) => id.kind))).toEqual(new Set(['failed']));
     expect(ids[0]).toEqual({ kind: 'failed', message: expect.stringContaining('Param file must be a file') });

@@ -17,7 +17,7 @@ export class MediaTransferService {
    * Uploads of one file for one number are shared.
    *
    * Waits at most three seconds and until `notAfter` (by `performance.now()`), then says `later` while the upload goes
-   * on. A file that the platform refused stays `failed` for five minutes without being asked for again.
+   * on; at once where many messages wait already. A file that the platform refused stays `failed` for five minutes without being asked for again.
    */
   platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
     return this.ids.get(connection, mediaObjectId, notAfter);

@@ -15,7 +15,7 @@ import { FetchRepository, fetchLaneOf, type ClaimedFile } from '../transfer/fetc
 import { FETCH_QUEUE, MediaFetcher } from '../transfer/media-fetcher.js';
 
 /** Files on their way into this process at once. They have places of their own: no file keeps a message waiting. */
-const MAX_IN_FLIGHT = 32;
+const MAX_IN_FLIGHT = 64;
 const SWEEP_BATCH = 1_000;
 
 /** The lanes of customers' files, one a connection: waking, draining, sweeping. */

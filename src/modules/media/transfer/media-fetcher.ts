@@ -25,8 +25,6 @@ import {
 
 export const FETCH_QUEUE = 'media';
 
-/** The platform has no published limit for this; a number that gets more files a second is a rarity. */
-const PACE: LanePace = { ratePerSecond: 20, burstSeconds: 1 };
 /** How often a file is asked for again because its address is gone. */
 const ADDRESSES = 2;
 /** Tries of a file that the platform does not have, or has not as it said: about an hour. */
@@ -43,7 +41,7 @@ const ANY_TYPE = 'application/octet-stream';
 export class MediaFetcher implements LaneHandler<ClaimedFile> {
   readonly name = FETCH_QUEUE;
   /** One slow file leaves places for others. */
-  readonly maxInFlightPerLane = 8;
+  readonly maxInFlightPerLane = 16;
   private readonly logger = new Logger(MediaFetcher.name);
   private readonly pausedLanes = new Set<string>();
   private readonly running = new Set<AbortController>();
@@ -66,7 +64,9 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
   }
 
   async pace(laneKey: string): Promise<LanePace | null> {
-    if ((await this.usable(connectionOfLane(laneKey))) !== null) return PACE;
+    const connection = await this.usable(connectionOfLane(laneKey));
+    // The number's throughput counts what comes in as well, so that files never come faster in the long run.
+    if (connection !== null) return { ratePerSecond: connection.throughputPerSecond, burstSeconds: 1 };
     // A number without a working token is looked at again once a minute, not with every sweep.
     await this.lanes.pause(laneKey, 'not connected');
     return null;

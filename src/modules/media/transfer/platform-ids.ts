@@ -1,6 +1,7 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid } from '../../../common/ids.js';
+import { Config } from '../../../platform/config/config.js';
 import { FileGoneError, FileStorage } from '../../../platform/storage/file-storage.js';
 import { Counters } from '../../../platform/operations/counters.js';
 import { MediaClient, type UploadOutcome } from '../../../platform/whatsapp/media-client.js';
@@ -45,6 +46,8 @@ export class PlatformIds implements BeforeApplicationShutdown {
   private readonly places = new UploadPlaces();
   private readonly underWay = new Map<string, Promise<PlatformId>>();
   private readonly uploads = new Set<AbortController>();
+  private readonly maxWaiting: number;
+  private waiting = 0;
   private stopping = false;
 
   constructor(
@@ -52,7 +55,11 @@ export class PlatformIds implements BeforeApplicationShutdown {
     private readonly storage: FileStorage,
     private readonly client: MediaClient,
     private readonly counters: Counters,
-  ) {}
+    config: Config,
+  ) {
+    // A message that waits holds one of the places of all that are sent: slow files must leave places for other numbers.
+    this.maxWaiting = Math.max(1, Math.floor(config.queue.maxInFlight / 4));
+  }
 
   /** See MediaTransferService.platformIdFor. */
   async get(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
@@ -64,14 +71,16 @@ export class PlatformIds implements BeforeApplicationShutdown {
     const shared = this.underWay.get(key) ?? this.begin(key, file, connection);
     if (shared === null) return { kind: 'later', retryInMs: COME_AGAIN_MS };
     const patienceMs = Math.min(PATIENCE_MS, notAfter - performance.now());
-    if (!(patienceMs > 0)) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    if (!(patienceMs > 0) || this.waiting >= this.maxWaiting) return { kind: 'later', retryInMs: COME_AGAIN_MS };
     const late = new AbortController();
+    this.waiting++;
     try {
       return await Promise.race([
         shared,
         pause(patienceMs, { kind: 'later', retryInMs: COME_AGAIN_MS } as const, { signal: late.signal }),
       ]);
     } finally {
+      this.waiting--;
       late.abort();
     }
   }
