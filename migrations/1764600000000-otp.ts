@@ -32,6 +32,7 @@ const UP: readonly string[] = [
   `create table otp_sender (
     id boolean primary key default true check (id),
     phone_number_id text not null,
+    former_number_ids text[] not null default '{}',
     phone_number text,
     template_name text not null,
     token_ciphertext bytea not null,

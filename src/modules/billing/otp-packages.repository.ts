@@ -40,12 +40,16 @@ export class OtpPackagesRepository {
     return rows[0]?.id ?? null;
   }
 
-  /** Makes this month's package from the allowance, unless there is one. `none`: nothing was ever granted. */
+  /**
+   * Makes this month's package from the allowance, unless there is one. `none`: nothing was ever granted. The allowance
+   * is locked: a grant under way either counts here already, or finds the package made.
+   */
   async open(organizationId: string, projectId: string, country: string): Promise<'made' | 'known' | 'none'> {
     const made = await this.database.execute(
       `insert into otp_package (id, project_id, organization_id, country, month, monthly_limit)
        select $4, project_id, organization_id, country, ${MONTH}, monthly_limit from otp_allowance
        where organization_id = $1 and project_id = $2 and country = $3
+       for share
        on conflict (project_id, country, month) do nothing`,
       [organizationId, projectId, country, newId()],
     );

@@ -96,7 +96,7 @@ export class ChallengesRepository {
   async supersede(
     challenge: Pick<OtpChallenge, 'organizationId' | 'projectId' | 'recipient' | 'id'>,
   ): Promise<OtpPackageMove[]> {
-    const rows = await this.database.query<{ package_id: string | null; released: boolean }>(
+    const rows = await this.database.query<{ package_id: string | null; package_used: boolean; released: boolean }>(
       `with older as (
          select id, status, released_at from otp_challenge
          where organization_id = $1 and project_id = $2 and recipient = $3 and id <> $4 and status in ${OPEN_SQL}
@@ -105,11 +105,11 @@ export class ChallengesRepository {
        update otp_challenge c set status = 'expired', code_ciphertext = null, lease_until = null,
          released_at = case when older.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
        from older where c.id = older.id
-       returning c.package_id, older.status = 'queued' and older.released_at is null as released`,
+       returning c.package_id, c.package_used, older.status = 'queued' and older.released_at is null as released`,
       [challenge.organizationId, challenge.projectId, challenge.recipient, challenge.id],
     );
-    return rows.flatMap(({ package_id: packageId, released }): OtpPackageMove[] =>
-      released && packageId !== null ? [{ packageId, move: 'give_back', wasUsed: false }] : [],
+    return rows.flatMap(({ package_id: packageId, package_used: wasUsed, released }): OtpPackageMove[] =>
+      released && packageId !== null ? [{ packageId, move: 'give_back', wasUsed }] : [],
     );
   }
 }

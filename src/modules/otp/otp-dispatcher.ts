@@ -31,6 +31,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   readonly maxInFlightPerLane = 64;
   private readonly logger = new Logger(OtpDispatcher.name);
   private stopping = false;
+  private lastProjectId: string | null = null;
 
   constructor(
     private readonly sending: SendingRepository,
@@ -57,14 +58,20 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   async claim(request: ClaimRequest): Promise<CodeTask[]> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
-    return (await this.sending.claim(request)).map((code) => ({ ...code, notAfter }));
+    const claimed = await this.sending.claim(request, this.lastProjectId);
+    this.lastProjectId = claimed.at(-1)?.projectId ?? this.lastProjectId;
+    return claimed.map((code) => ({ ...code, notAfter }));
   }
 
   async work(task: CodeTask): Promise<void> {
     const outcome = await this.send(task);
-    await this.persist(task, () =>
-      outcome === null ? this.sending.putBack(task.attemptId) : this.record(task, outcome),
-    );
+    await this.persist(task, () => (outcome === null ? this.putBack(task) : this.record(task, outcome)));
+  }
+
+  /** What nobody wrote waits again; where its lease was over first, it was not sent all the same. */
+  private async putBack(task: CodeTask): Promise<void> {
+    if (await this.sending.putBack(task.attemptId)) return;
+    await this.record(task, { kind: 'failed', error: 'platform_unavailable' });
   }
 
   private async send(task: CodeTask): Promise<CodeOutcome | null> {
@@ -83,9 +90,10 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   /** Tries again what was surely not taken, for as long as the user may be waiting. */
   private async tryFor(ms: number, sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
     const until = performance.now() + ms;
+    const notAfter = Math.min(until, task.notAfter);
     const { recipient: to, templateLanguage: language, attemptId } = task;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
-      const outcome = await this.platform.send(sender, { to, code, language, attemptId }, task.notAfter);
+      const outcome = await this.platform.send(sender, { to, code, language, attemptId }, notAfter);
       if (outcome.kind === 'accepted') return { kind: 'sent', metaMessageId: outcome.metaMessageId };
       if (outcome.kind === 'unknown') return { kind: 'unknown' };
       const pauseMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);

@@ -19,9 +19,12 @@ export class OtpReportsService {
     private readonly counters: Counters,
   ) {}
 
-  /** Whether this is the service's own number. At most two seconds old. */
+  /** Whether codes are or were sent from this number. At most two seconds old. */
   async isSender(phoneNumberId: string): Promise<boolean> {
-    return (await this.senders.find())?.phoneNumberId === phoneNumberId;
+    const sender = await this.senders.find();
+    return (
+      sender !== null && (sender.phoneNumberId === phoneNumberId || sender.formerNumberIds.includes(phoneNumberId))
+    );
   }
 
   /** Applies a report; durable when this resolves. False where no challenge is known by its ids. */

@@ -3,6 +3,7 @@ import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { ConnectionsService } from '../connections/connections.service.js';
 import { OtpSenderRepository } from './otp-sender.repository.js';
 import type { OtpSender } from './otp.types.js';
 
@@ -26,13 +27,19 @@ export const OTP_LANE = 'otp';
 @Injectable()
 export class OtpSenderService {
   private readonly logger = new Logger(OtpSenderService.name);
-  private readonly cache = new ExpiringCache<'sender', OtpSenderWithToken | null>({ ttlMs: 2_000, maxEntries: 1 });
+  private readonly cache = new ExpiringCache<'sender', OtpSenderWithToken | null>({
+    ttlMs: 2_000,
+    maxEntries: 1,
+    // "There is none" too: every notification of the platform asks.
+    keep: () => true,
+  });
 
   constructor(
     private readonly senders: OtpSenderRepository,
     private readonly secrets: SecretBox,
     private readonly invalidation: CacheInvalidation,
     private readonly lanes: LaneRepository,
+    private readonly connections: ConnectionsService,
   ) {
     invalidation.on(INVALIDATION, () => this.cache.clear());
   }
@@ -49,8 +56,18 @@ export class OtpSenderService {
     return sender?.status === 'connected' ? sender : null;
   }
 
-  /** Sets the number, its template and its token. */
+  /**
+   * Sets the number, its template and its token.
+   *
+   * @throws Error where the number is a workspace's.
+   */
   async set(input: NewOtpSender): Promise<OtpSender> {
+    const connection = await this.connections.findByPhoneNumberId(input.phoneNumberId);
+    if (connection !== null && connection.status !== 'disconnected') {
+      throw new Error(
+        `the number ${input.phoneNumberId} belongs to the workspace ${connection.organizationId}; codes need one of their own`,
+      );
+    }
     await this.senders.set({
       phoneNumberId: input.phoneNumberId,
       phoneNumber: input.phoneNumber,

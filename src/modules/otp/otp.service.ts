@@ -150,14 +150,13 @@ export class OtpService {
     const { organizationId, projectId, recipient, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
     if (challenge === null) return null;
-    const live = fresh.mode === 'live';
-    if (live && (await this.senders.findReady()) === null) throw otpErrors.OTP_SENDER_NOT_READY();
     const waitSeconds = await this.guesses.admitSend(organizationId, projectId, recipient);
     if (waitSeconds !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ retryAfterSeconds: waitSeconds });
     await this.packages.apply(await this.challenges.supersede(challenge));
-    if (live) {
+    if (fresh.mode === 'live') {
       const packageId = await this.packages.reserve(organizationId, projectId, country);
       await this.challenges.setPackage(organizationId, challenge.id, packageId);
+      if ((await this.senders.findReady()) === null) throw otpErrors.OTP_SENDER_NOT_READY();
     }
     return challenge;
   }

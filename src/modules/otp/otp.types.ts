@@ -52,6 +52,8 @@ export interface OtpChallenge {
 /** The service's own number, which sends the codes of every project. */
 export interface OtpSender {
   phoneNumberId: string;
+  /** Numbers from which codes were sent before: the platform still reports about these. */
+  formerNumberIds: string[];
   /** Digits; null where the platform did not tell it. */
   phoneNumber: string | null;
   /** An AUTHENTICATION template. */

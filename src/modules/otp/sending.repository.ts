@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
 import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
@@ -9,6 +10,7 @@ import type { OtpStatusReport } from './otp.types.js';
 export interface ClaimedCode {
   id: string;
   organizationId: string;
+  projectId: string;
   recipient: string;
   attemptId: string;
   codeCiphertext: Buffer;
@@ -37,24 +39,22 @@ interface MoveRow {
 export class SendingRepository {
   constructor(private readonly database: Database) {}
 
-  /** Claims due codes, one of each project in turn, so that no project's crowd delays another's code. */
-  async claim(request: ClaimRequest): Promise<ClaimedCode[]> {
-    const rows = await this.database.query<{
-      id: string;
-      organization_id: string;
-      recipient: string;
-      attempt_id: string;
-      code_ciphertext: Buffer;
-      template_language: string;
-    }>(CLAIM, [request.laneKey, request.owner, request.limit, LEASE_MS / 1_000]);
-    return rows.map((row) => ({
-      id: row.id,
-      organizationId: row.organization_id,
-      recipient: row.recipient,
-      attemptId: row.attempt_id,
-      codeCiphertext: row.code_ciphertext,
-      templateLanguage: row.template_language,
-    }));
+  /**
+   * Claims due codes, one of each project in turn, so that no project's crowd delays another's code.
+   *
+   * @param after the project that had the last turn; the one behind it begins. Where the pace allows one code at a time,
+   * this alone keeps the turns.
+   */
+  async claim(request: ClaimRequest, after: string | null): Promise<ClaimedCode[]> {
+    const { laneKey, owner, limit } = request;
+    const rows = await this.database.query<ClaimedCode & { place: number }>(CLAIM, [
+      laneKey,
+      owner,
+      limit,
+      LEASE_MS / 1_000,
+      after,
+    ]);
+    return rows.sort((a, b) => a.place - b.place).map(({ place: _place, ...code }) => code);
   }
 
   /** Milliseconds since the oldest code that can be sent was accepted; null where none waits. */
@@ -66,13 +66,17 @@ export class SendingRepository {
     return rows[0]?.due_ms ?? null;
   }
 
-  /** Puts a code back that is surely not on the wire. */
-  async putBack(attemptId: string): Promise<void> {
-    await this.database.execute(
-      `update otp_challenge set status = 'queued', lease_until = null, sending_at = null
+  /**
+   * Puts a code back that is surely not on the wire; false where it has gone on without that. The next attempt has an id
+   * of its own, so that nothing which this one still says touches it: not even this, said twice.
+   */
+  async putBack(attemptId: string): Promise<boolean> {
+    const changed = await this.database.execute(
+      `update otp_challenge set status = 'queued', lease_until = null, sending_at = null, attempt_id = $2
        where attempt_id = $1 and status = 'sending'`,
-      [attemptId],
+      [attemptId, newId()],
     );
+    return changed > 0;
   }
 
   /** Records what came of a send, in the ambient transaction. The challenge may have gone on without it. */
@@ -106,12 +110,13 @@ export class SendingRepository {
   async end(id: string): Promise<OtpPackageMove | null> {
     const rows = await this.database.query<MoveRow>(
       `with ended as (
-         select id, status from otp_challenge where id = $1 and status in ${OPEN_SQL} for update
+         select id, status, released_at from otp_challenge where id = $1 and status in ${OPEN_SQL} for update
        )
        update otp_challenge c set status = 'expired', ${WIPE},
          released_at = case when ended.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
        from ended where c.id = ended.id
-       returning c.package_id, c.package_used, false as used_now, ended.status = 'queued' as released_now`,
+       returning c.package_id, c.package_used, false as used_now,
+         ended.status = 'queued' and ended.released_at is null as released_now`,
       [id],
     );
     return moveOf(rows[0]);
@@ -145,7 +150,7 @@ function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
 /** Whatever leaves `sending` or `queued` has no more use for the plain code. */
 const WIPE = 'code_ciphertext = null, lease_until = null';
 
-// $1 lane key, $2 owner, $3 limit, $4 lease seconds.
+// $1 lane key, $2 owner, $3 limit, $4 lease seconds, $5 the project that had the last turn.
 const CLAIM = `
 with recursive project as (
   (select project_id, 1 as n from otp_challenge where status = 'queued' order by project_id, seq limit 1)
@@ -155,25 +160,29 @@ with recursive project as (
     where status = 'queued' and project_id > project.project_id order by project_id, seq limit 1) as next
   where project.n < ${MAX_PROJECTS}
 ), head as (
-  select due.id, due.seq, row_number() over (partition by project.project_id order by due.seq) as turn
+  select due.id, project.project_id, row_number() over (partition by project.project_id order by due.seq) as turn
   from project cross join lateral (
     select id, seq from otp_challenge
-    where status = 'queued' and project_id = project.project_id
+    where status = 'queued' and project_id = project.project_id and code_ciphertext is not null
       and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})
     order by seq limit $3) as due
   where exists (select 1 from lane where key = $1 and owner = $2 and owner_until > clock_timestamp()
     and (paused_until is null or paused_until <= clock_timestamp()))
 ), picked as (
-  select id from head order by turn, seq limit $3
+  select id, (row_number() over turns)::integer as place from head
+  window turns as (order by turn, coalesce(project_id <= $5::uuid, false), project_id)
+  order by place limit $3
 ), locked as (
-  select c.id from otp_challenge c join picked on picked.id = c.id
+  select c.id, picked.place from otp_challenge c join picked on picked.id = c.id
   where c.status = 'queued' and c.code_ciphertext is not null
   for update of c skip locked
 )
 update otp_challenge c set status = 'sending', sending_at = clock_timestamp(),
   lease_until = clock_timestamp() + make_interval(secs => $4)
 from locked where c.id = locked.id
-returning c.id, c.organization_id, c.recipient, c.attempt_id, c.code_ciphertext, c.template_language`;
+returning c.id, c.organization_id as "organizationId", c.project_id as "projectId", c.recipient,
+  c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
+  locked.place`;
 
 // A challenge is found by our attempt id, and where the platform left that out by its own id of the message.
 const FOUND = `
@@ -190,7 +199,7 @@ with found as (
 )
 update otp_challenge c set
   status = case when c.status in ('sending', 'outcome_unknown') then 'sent' else c.status end,
-  sent_at = coalesce(c.sent_at, clock_timestamp()), meta_message_id = $2, ${WIPE},
+  sent_at = coalesce(c.sent_at, least(clock_timestamp(), c.delivered_at, c.read_at)), meta_message_id = $2, ${WIPE},
   package_used = c.released_at is null
 from found where c.id = found.id
 returning c.package_id, c.package_used, not found.package_used and found.released_at is null as used_now,
@@ -199,26 +208,30 @@ returning c.package_id, c.package_used, not found.package_used and found.release
 // $1 attempt, $2 the platform's id, $3 a failure category. After "delivered" a failure means another device.
 const FAILED = `${FOUND}
 update otp_challenge c set
-  status = case when c.status in ('sending', 'sent', 'outcome_unknown') then 'failed' else c.status end,
-  error = case when c.status in ('sending', 'sent', 'outcome_unknown') then $3 else c.error end, ${WIPE},
+  status = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then 'failed' else c.status end,
+  error = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then $3 else c.error end, ${WIPE},
   released_at = case when c.delivered_at is null and c.read_at is null
     then coalesce(c.released_at, clock_timestamp()) else c.released_at end
 from found where c.id = found.id
 returning c.package_id, found.package_used, false as used_now,
   found.released_at is null and c.released_at is not null as released_now`;
 
-// $1 attempt, $2 the platform's id, $3 sent, delivered or read, $4 its time. A later state never moves back.
+// $1 attempt, $2 the platform's id, $3 sent, delivered or read, $4 its time. A later state never moves back, and no
+// time is earlier than the state before it: the platform's times are whole seconds.
 const ARRIVED = `${FOUND}
 update otp_challenge c set
   status = case
-    when c.status in ('sending', 'outcome_unknown') then $3
+    when c.status in ('queued', 'sending', 'outcome_unknown') then $3
     when c.status = 'sent' and $3 in ('delivered', 'read') then $3
     when c.status = 'delivered' and $3 = 'read' then $3
     else c.status end,
   meta_message_id = coalesce(c.meta_message_id, $2), ${WIPE},
-  sent_at = case when $3 = 'sent' then coalesce(c.sent_at, now.at) else c.sent_at end,
-  delivered_at = case when $3 = 'delivered' then coalesce(c.delivered_at, now.at) else c.delivered_at end,
-  read_at = case when $3 = 'read' then coalesce(c.read_at, now.at) else c.read_at end,
+  sent_at = case when $3 = 'sent'
+    then coalesce(c.sent_at, least(greatest(now.at, c.created_at), c.delivered_at, c.read_at)) else c.sent_at end,
+  delivered_at = case when $3 = 'delivered'
+    then coalesce(c.delivered_at, least(greatest(now.at, c.created_at, c.sent_at), c.read_at)) else c.delivered_at end,
+  read_at = case when $3 = 'read'
+    then coalesce(c.read_at, greatest(now.at, c.created_at, c.sent_at, c.delivered_at)) else c.read_at end,
   package_used = c.released_at is null
 from found cross join (select least(coalesce($4::timestamptz, clock_timestamp()), clock_timestamp()) as at) as now
 where c.id = found.id
