@@ -31,7 +31,8 @@ describe('the vectors', () => {
   });
 
   it.each(vectors)('$title: the published library says the same', ({ secret, headers, body, now, valid }) => {
-    jest.useFakeTimers({ now: now * 1_000, doNotFake: ['performance'] });
+    const clock = Date.now;
+    Date.now = () => now * 1_000;
     try {
       let taken = true;
       try {
@@ -41,7 +42,7 @@ describe('the vectors', () => {
       }
       expect(taken).toBe(valid);
     } finally {
-      jest.useRealTimers();
+      Date.now = clock;
     }
   });
 });

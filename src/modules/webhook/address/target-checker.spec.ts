@@ -61,12 +61,16 @@ describe('TargetChecker', () => {
   });
 
   it('asks for no address of a URL whose form is refused', async () => {
-    const resolve = jest.fn<Promise<string[]>, [string]>();
+    const asked: string[] = [];
+    const resolve = (host: string): Promise<string[]> => {
+      asked.push(host);
+      return Promise.resolve(['1.1.1.1']);
+    };
     const checker = new TargetChecker({ policy: { allowPrivate: false }, resolver: { resolve } });
     for (const url of ['http://a.com/', 'https://a.com:80/', 'https://u@a.com/', 'https://127.1/', 'https://', 'x']) {
       expect(await checker.check(url)).toMatchObject({ ok: false });
     }
-    expect(resolve).not.toHaveBeenCalled();
+    expect(asked).toEqual([]);
   });
 
   it.each(['http://localhost:3000/x', 'http://a.localhost/x', 'http://127.0.0.1:3000/x', 'http://[::1]:3000/x'])(
