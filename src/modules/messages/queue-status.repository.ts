@@ -11,7 +11,33 @@ export class QueueStatusRepository {
   async lanes(): Promise<LaneStatus[]> {
     return this.database.query<LaneStatus>(LANES);
   }
+
+  /** Messages that wait and that are under way, each counted up to 100,000. */
+  async depth(): Promise<{ queued: number; processing: number }> {
+    const count = (status: string) =>
+      `(select count(*)::integer from (select 1 from message where status = '${status}' limit ${DEPTH_LIMIT}) as counted)`;
+    const rows = await this.database.query<{ queued: number; processing: number }>(
+      `select ${count('queued')} as queued, ${count('processing')} as processing`,
+    );
+    return rows[0] ?? { queued: 0, processing: 0 };
+  }
+
+  /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
+  async oldestDueSeconds(): Promise<number> {
+    const rows = await this.database.query<{ seconds: number | null }>(OLDEST_DUE);
+    return rows[0]?.seconds ?? 0;
+  }
 }
+
+const DEPTH_LIMIT = 100_000;
+
+// Number by number, the oldest queued row of each.
+const OLDEST_DUE = `
+select greatest(max(extract(epoch from clock_timestamp() - head.next_attempt_at)), 0)::float8 as seconds
+from (select id from connection where status in ('connected', 'restricted') order by id limit 10000) as c
+cross join lateral (
+  select next_attempt_at from message where connection_id = c.id and status = 'queued'
+  order by next_attempt_at limit 1) as head`;
 
 const LANES = `
 with queued as (

@@ -6,6 +6,7 @@ import { ChallengesRepository } from './challenges.repository.js';
 import { GuessesRepository } from './guesses.repository.js';
 import { OtpCodes } from './otp-code.js';
 import { OtpDispatcher } from './otp-dispatcher.js';
+import { OtpGauges } from './otp-gauges.js';
 import { OtpLimits } from './otp-limits.js';
 import { OtpPlatform } from './otp-platform.js';
 import { OtpProjectsRepository } from './otp-projects.repository.js';
@@ -39,6 +40,7 @@ import { SendingRepository } from './sending.repository.js';
     OtpPlatform,
     OtpDispatcher,
     OtpLane,
+    OtpGauges,
     OtpProcessor,
   ],
   exports: [OtpProjectsService, OtpSenderService, OtpSenderCheckService, OtpReportsService],

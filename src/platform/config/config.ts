@@ -60,6 +60,8 @@ export abstract class Config {
     encryptionKeys: readonly EncryptionKey[];
     trustProxy: boolean | number | string;
     authFailuresPerMinute: number;
+    /** null: only this machine may read the metrics. */
+    metricsToken: string | null;
   };
   abstract readonly limits: {
     ratePerSecond: number;

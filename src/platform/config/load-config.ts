@@ -115,6 +115,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       encryptionKeys: keys ?? generated?.encryptionKeys ?? [],
       trustProxy: trustProxy(text('TRUST_PROXY') ?? 'false'),
       authFailuresPerMinute: number('AUTH_FAILURES_PER_MINUTE'),
+      metricsToken: text('METRICS_TOKEN'),
     },
     limits: {
       ratePerSecond: number('RATE_LIMIT_PER_SECOND'),

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Response } from 'express';
 import { commonErrors } from '../../common/common.errors.js';
 import { AccessLog } from '../operations/access-log.js';
+import { Metrics } from '../operations/metrics/metrics.js';
 import { requestContext } from '../operations/request-context.js';
 import { ALIAS_DEPRECATION, API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
 import { Drain } from './drain.js';
@@ -21,6 +22,7 @@ export class Reception {
   constructor(
     private readonly drain: Drain,
     private readonly accessLog: AccessLog,
+    private readonly metrics: Metrics,
   ) {
     const gone = (res: Response): void => this.gone(res.req as HeraldRequest, res);
     // One listener for all responses, which finds its own by `this`: a closure for each is a measurable cost.
@@ -46,6 +48,7 @@ export class Reception {
     this.drain.leave();
     drainUnreadBody(req);
     this.accessLog.write(req, res, req.startedAt);
+    this.metrics.observe(req, res, req.startedAt);
   }
 }
 

@@ -7,15 +7,20 @@ import { DatabaseCheck, MigrationsCheck } from './database-check.js';
 import { HealthController } from './health.controller.js';
 import { Heartbeats } from './heartbeats.js';
 import { HeraldLogger } from './logger.js';
+import { MetricsController } from './metrics/metrics.controller.js';
+import { Metrics } from './metrics/metrics.js';
+import { PlatformGauges } from './metrics/platform-gauges.js';
 import { Readiness } from './readiness.js';
 
 /** What those who run Herald look at: health, logs, counters. */
 @Global()
 @Module({
-  controllers: [HealthController],
+  controllers: [HealthController, MetricsController],
   providers: [
     AccessLog,
     Counters,
+    Metrics,
+    PlatformGauges,
     { provide: HeraldLogger, inject: [Config], useFactory: (config: Config) => new HeraldLogger(config.process) },
     {
       provide: Heartbeats,
@@ -34,6 +39,6 @@ import { Readiness } from './readiness.js';
       },
     },
   ],
-  exports: [AccessLog, Counters, Heartbeats, HeraldLogger, Readiness],
+  exports: [AccessLog, Counters, Heartbeats, HeraldLogger, Metrics, Readiness],
 })
 export class OperationsModule {}

@@ -30,6 +30,14 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     meaning: 'Requests without a valid key that one address may make in a minute.',
   },
   {
+    name: 'METRICS_TOKEN',
+    section: 'Security',
+    type: 'string',
+    fallback: null,
+    secret: true,
+    meaning: 'Bearer token with which Prometheus may read /metrics. Without it only this machine may.',
+  },
+  {
     name: 'RATE_LIMIT_PER_SECOND',
     section: 'Limits',
     type: 'integer',

@@ -1,0 +1,45 @@
+import { timingSafeEqual, createHash } from 'node:crypto';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { commonErrors } from '../../../common/common.errors.js';
+import { Public } from '../../access/public.decorator.js';
+import { Config } from '../../config/config.js';
+import { Metrics } from './metrics.js';
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/** For Prometheus. Figures of every workspace together: nothing for strangers. */
+@ApiExcludeController()
+@Controller('metrics')
+@Public()
+export class MetricsController {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly config: Config,
+  ) {}
+
+  @Get()
+  async read(@Req() request: Request, @Res() response: Response): Promise<void> {
+    if (!this.mayRead(request)) {
+      throw commonErrors.ROUTE_NOT_FOUND(undefined, { internal: 'metrics were asked for without METRICS_TOKEN' });
+    }
+    response.setHeader('Content-Type', this.metrics.contentType);
+    response.setHeader('Cache-Control', 'no-store');
+    response.send(await this.metrics.render());
+  }
+
+  /** Who has the token; where none is set, whoever sits on this machine and came through no proxy. */
+  private mayRead(request: Request): boolean {
+    const { metricsToken } = this.config.security;
+    if (metricsToken !== null) return isSame(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
+    const forwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded;
+    return forwarded === undefined && LOOPBACK.test(request.socket.remoteAddress ?? '');
+  }
+}
+
+/** In constant time, whatever the lengths. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

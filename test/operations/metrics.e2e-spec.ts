@@ -1,0 +1,100 @@
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** Values of one metric by their labels. */
+function samples(text: string, name: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return new Map(
+    lines.map((line) => {
+      const [, labels = '', value = ''] = /^[^{ ]+(\{[^}]*\})? (.+)$/.exec(line) ?? [];
+      return [labels, Number(value)];
+    }),
+  );
+}
+
+describe('GET /metrics', () => {
+  let test: TestApp;
+
+  beforeAll(async () => {
+    test = await startTestApp();
+  });
+  afterAll(async () => test?.stop());
+
+  it('shows requests by route, never by path, and what lanes, sweeps and the pool do', async () => {
+    const sender = await test.sender();
+    const { api, connection } = sender;
+    const { phone: to } = await test.openWindow(sender);
+    const sent = await api.post(
+      '/messages',
+      { connection_id: connection.id, to, type: 'text', text: { body: 'Hello' } },
+      { headers: { 'idempotency-key': crypto.randomUUID() } },
+    );
+    expect(sent.status).toBe(202);
+    const { id } = sent.body.data as { id: string };
+    await waitFor(async () => (await api.get(`/messages/${id}`)).body.data.status === 'read');
+    const text = await waitFor(async () => {
+      const { status, headers, body } = await test.api.get<string>('/metrics');
+      expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('version=0.0.4')]);
+      return samples(body, 'herald_sweep_age_seconds').size > 0 && body;
+    });
+    expect(text).not.toContain(id);
+    const requests = samples(text, 'herald_http_request_seconds_count');
+    expect(requests.get('{method="POST",route="/api/v1/messages",status="202"}')).toBe(1);
+    expect(requests.get('{method="GET",route="/api/v1/messages/:id",status="200"}')).toBeGreaterThan(0);
+    expect([...samples(text, 'herald_messages_waiting').keys()]).toEqual([
+      '{status="queued"}',
+      '{status="processing"}',
+    ]);
+    expect(samples(text, 'herald_messages_oldest_due_seconds').get('')).toBe(0);
+    expect(samples(text, 'herald_send_accepted_total').get('')).toBe(1);
+    expect(samples(text, 'herald_notifications_statuses_total').get('')).toBeGreaterThan(0);
+    expect([...samples(text, 'herald_database_connections').keys()]).toEqual([
+      '{state="used"}',
+      '{state="idle"}',
+      '{state="waiting"}',
+    ]);
+    expect(samples(text, 'nodejs_eventloop_lag_p99_seconds').get('')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('tells how long the oldest due message has waited', async () => {
+    const { connection } = await test.sender();
+    const stuck = await test.factories.connection({ organizationId: connection.organizationId, status: 'connected' });
+    await test.database.execute(
+      `insert into lane (key, paused_until, pause_reason, pause_count)
+       values ($1, clock_timestamp() + interval '1 hour', 'rate_limited', 1)`,
+      [stuck.id],
+    );
+    await test.factories.message({ connection: stuck, nextAttemptAt: new Date(Date.now() - 60_000) });
+    await waitFor(
+      async () => {
+        const { body } = await test.api.get<string>('/metrics');
+        expect(samples(body, 'herald_messages_oldest_due_seconds').get('')).toBeGreaterThan(59);
+        expect(samples(body, 'herald_lanes_paused').get('{reason="rate_limited"}')).toBe(1);
+        return true;
+      },
+      { timeoutMs: 15_000 },
+    );
+  });
+
+  it('is there for this machine only, and not through a proxy', async () => {
+    const forwarded = await test.api.get('/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } });
+    expect([forwarded.status, forwarded.body.error.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
+  });
+
+  it('takes a token instead, where one is set', async () => {
+    const guarded = await startTestApp({
+      roles: ['api'],
+      shareWith: test,
+      env: { METRICS_TOKEN: 'a-token-of-metrics' },
+    });
+    try {
+      const ask = async (authorization?: string) =>
+        (await guarded.api.get('/metrics', authorization === undefined ? {} : { headers: { authorization } })).status;
+      expect(await ask()).toBe(404);
+      expect(await ask('Bearer wrong')).toBe(404);
+      expect(await ask('Bearer a-token-of-metrics')).toBe(200);
+    } finally {
+      await guarded.stop();
+    }
+  });
+});
