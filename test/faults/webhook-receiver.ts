@@ -31,6 +31,9 @@ export class Receiver {
   answer: (delivery: Received, nth: number) => Answer = () => ({ status: 204 });
   /** False: only counts, for long runs. */
   keep = true;
+  /** Most deliveries that waited for their answer at once, by path. */
+  readonly mostAtOnce = new Map<string, number>();
+  private readonly waiting = new Map<string, number>();
   private readonly seen = new Map<string, number>();
   private readonly sockets = new Set<Socket>();
 
@@ -50,6 +53,8 @@ export class Receiver {
         const nth = (this.seen.get(id) ?? 0) + 1;
         this.seen.set(id, nth);
         if (this.keep) this.received.push(delivery);
+        this.enter(delivery.path);
+        response.on('close', () => this.waiting.set(delivery.path, (this.waiting.get(delivery.path) ?? 1) - 1));
         reply(response, this.answer(delivery, nth));
       });
     });
@@ -69,6 +74,12 @@ export class Receiver {
   /** Deliveries of an event, or to a path. */
   of(idOrPath: string): Received[] {
     return this.received.filter(({ id, path }) => id === idOrPath || path === idOrPath);
+  }
+
+  private enter(path: string): void {
+    const waiting = (this.waiting.get(path) ?? 0) + 1;
+    this.waiting.set(path, waiting);
+    this.mostAtOnce.set(path, Math.max(waiting, this.mostAtOnce.get(path) ?? 0));
   }
 
   async stop(): Promise<void> {

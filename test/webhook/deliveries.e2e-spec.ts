@@ -7,6 +7,7 @@ import { Receiver, verify, type Received } from '../faults/webhook-receiver.js';
 
 let test: TestApp;
 let receiver: Receiver;
+let gone = true;
 
 beforeAll(async () => {
   [test, receiver] = await Promise.all([startWebhookApp(), Receiver.start()]);
@@ -14,11 +15,11 @@ beforeAll(async () => {
     '/twice-500': (nth) => ({ status: nth <= 2 ? 500 : 200 }),
     '/500': () => ({ status: 500 }),
     '/redirect': () => ({ status: 302, headers: { location: receiver.url('/landed') } }),
-    '/gone-first': (nth) => ({ status: nth === 1 ? 410 : 204 }),
+    '/gone': () => ({ status: gone ? 410 : 204 }),
     '/wait-a-minute': () => ({ status: 429, headers: { 'retry-after': '60' } }),
     '/wait-a-day': () => ({ status: 503, headers: { 'retry-after': '86400' } }),
   };
-  receiver.answer = ({ path }, nth) => answers[path]?.(nth) ?? { status: 204 };
+  receiver.answer = ({ path }, nth) => answers[path]?.(nth) ?? { status: 204, delayMs: path === '/thinks' ? 60 : 0 };
 });
 afterAll(async () => {
   await test?.stop();
@@ -92,6 +93,37 @@ describe('a delivery', () => {
     const [delivery = never()] = await arrived(answer.body.data.event_id as string);
     expect(JSON.parse(delivery.body)).toMatchObject({ type: 'webhook.test', data: { note: expect.any(String) } });
     expect(receiver.of('/received-only')).toHaveLength(2);
+  });
+
+  it('goes with others at once, ten at the most', async () => {
+    const { configure, emit } = await subscriber(test);
+    await configure({ url: receiver.url('/thinks') });
+    await emit(80);
+    await waitFor(() => receiver.of('/thinks').length === 80);
+    const most = receiver.mostAtOnce.get('/thinks');
+    expect(most).toBeLessThanOrEqual(10);
+    expect(most).toBeGreaterThan(5);
+  });
+
+  it('waits, and is no failed attempt, where its secret cannot be opened', async () => {
+    const { organizationId, api, configure, emit } = await subscriber(test);
+    await configure({ url: receiver.url('/sealed') });
+    const turnByte = (by: number) =>
+      test.database.execute(
+        `update webhook_secret set ciphertext = set_byte(ciphertext, 20, (get_byte(ciphertext, 20) + $2) % 256)
+         where organization_id = $1`,
+        [organizationId, by],
+      );
+    await turnByte(1);
+    const [id = ''] = await emit();
+    await waitFor(async () => ((await eventState(test.database, id)).wait_ms ?? 0) > 30_000, {
+      what: 'the event to wait',
+    });
+    expect(await eventState(test.database, id)).toMatchObject({ status: 'pending', tries: 0 });
+    expect((await api.get('/webhook')).body.data.recent_deliveries).toEqual([]);
+    await turnByte(255);
+    await makeDue(test, organizationId);
+    await arrived(id);
   });
 
   it('keeps the secret sealed in the database', async () => {
@@ -216,21 +248,23 @@ describe('a failed attempt', () => {
 describe('an endpoint that fails', () => {
   it('is disabled at once by 410; its events wait and go out after the next PUT', async () => {
     const { organizationId, api, configure, emit } = await subscriber(test);
-    const url = receiver.url('/gone-first');
+    const url = receiver.url('/gone');
     await configure({ url });
     const [id = ''] = await emit();
     await settled(id, 1);
     expect((await api.get('/webhook')).body.data).toMatchObject({ active: true, disabled_reason: 'gone' });
     const [later = ''] = await emit();
-    const test1 = await api.post('/webhook/test');
-    expect(test1.body.data.status).toBe('held');
+    const held = (await api.post('/webhook/test')).body.data;
+    expect(held.status).toBe('held');
+    await makeDue(test, organizationId);
     await test.app.get(Sweeps).runNow('webhook_due');
     expect(receiver.of(later)).toEqual([]);
-    await makeDue(test, organizationId);
+    gone = false;
     expect(await configure({ url })).toMatchObject({ disabled_reason: null });
-    // The receiver answers 410 to the first delivery of each event: one at a time they disable it again.
-    await waitFor(() => receiver.of(id).length === 2);
-    expect((await eventState(test.database, id)).status).toMatch(/delivered|pending/);
+    for (const waiting of [id, later, held.event_id as string]) {
+      await waitFor(async () => (await eventState(test.database, waiting)).status === 'delivered');
+    }
+    expect(receiver.of('/gone')).toHaveLength(4);
   });
 
   it('is disabled after five days without one success, and not where one came in between', async () => {

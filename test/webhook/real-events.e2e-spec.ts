@@ -5,6 +5,11 @@ import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp } from './fixture.js';
 
+interface Description {
+  components: object;
+  webhooks: Record<string, { post: { requestBody: { content: Record<string, { schema: object }> } } }>;
+}
+
 let test: TestApp;
 let receiver: Receiver;
 let sender: TestSender;
@@ -16,12 +21,13 @@ beforeAll(async () => {
   sender = await test.sender();
   const made = await sender.api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url() } });
   secret = made.body.data.secret as string;
-  const description = (await test.api.get<Record<string, Record<string, never>>>('/openapi.json')).body;
+  const description = (await test.api.get<Description>('/openapi.json')).body;
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  const { components, webhooks } = description as { components: object; webhooks: Record<string, unknown> };
+  const { components, webhooks } = description;
   validate = (event) => {
-    const { post } = webhooks[event.type] as { post: { requestBody: { content: Record<string, { schema: object }> } } };
-    const check = ajv.compile({ ...post.requestBody.content['application/json']?.schema, components });
+    const content = webhooks[event.type]?.post.requestBody.content['application/json'];
+    if (content === undefined) throw new Error(`${event.type} is not described`);
+    const check = ajv.compile({ ...content.schema, components });
     return check(event) ? null : check.errors;
   };
 });

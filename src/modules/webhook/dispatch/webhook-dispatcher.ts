@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
 import { Counters } from '../../../platform/operations/counters.js';
-import { DeliveryClient, type DeliveryResult } from '../delivery-client.js';
+import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { EndpointSecrets } from '../endpoint-secrets.js';
 import { endpointOfLane, laneKeyOf } from '../webhook-lane-key.js';
 import { deliveryBody, deliveryHeaders } from './delivery-body.js';
@@ -67,19 +67,13 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
   }
 
   async work(task: DeliveryTask): Promise<void> {
-    if (this.stopping || task.signing === null) {
+    const request = this.stopping ? null : this.requestOf(task);
+    if (request === null) {
       this.windows.abandoned(task.endpointId);
-      await this.record({ ...emptyOutcome(task), delayMs: task.signing === null ? UNREADABLE_DELAY_MS : 0 });
+      await this.record({ ...emptyOutcome(task), delayMs: this.stopping ? 0 : UNREADABLE_DELAY_MS });
       return;
     }
-    const body = deliveryBody(task);
-    const result = await this.client.deliver({
-      url: task.url,
-      headers: deliveryHeaders(task.id, body, task.signing, Date.now()),
-      body,
-      endpoint: task.endpointId,
-      signal: this.giveUp.signal,
-    });
+    const result = await this.client.deliver(request);
     if (this.giveUp.signal.aborted && result.kind === 'failed') {
       this.windows.abandoned(task.endpointId);
       await this.record(emptyOutcome(task));
@@ -108,10 +102,27 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
     try {
       return event.secrets.map(({ id, sealed }) => this.secrets.open(event.organizationId, id, sealed));
     } catch (error) {
-      this.counters.increment('webhook_secret_unreadable');
-      this.logger.error(`endpoint ${event.endpointId}: its secret cannot be opened: ${describe(error)}`);
+      this.unreadable(event, error);
       return null;
     }
+  }
+
+  /** The signed request; null where it cannot be signed. */
+  private requestOf(task: DeliveryTask): DeliveryRequest | null {
+    if (task.signing === null) return null;
+    try {
+      const body = deliveryBody(task);
+      const headers = deliveryHeaders(task.id, body, task.signing, Date.now());
+      return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
+    } catch (error) {
+      this.unreadable(task, error);
+      return null;
+    }
+  }
+
+  private unreadable(event: ClaimedEvent, error: unknown): void {
+    this.counters.increment('webhook_secret_unreadable');
+    this.logger.error(`endpoint ${event.endpointId}: its secret cannot be used: ${describe(error)}`);
   }
 
   /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
