@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Tab, line feed, form feed, carriage return: what else is below a space, and DEL, stands in no text. */
-const ALLOWED_CONTROLS = new Set([0x09, 0x0a, 0x0c, 0x0d]);
+/** 1 for bytes that stand in no text: what is below a space but tab, line feed, form feed, carriage return; and DEL. */
+const FORBIDDEN = new Uint8Array(256).fill(1, 0, 0x20).fill(0, 0x09, 0x0b).fill(0, 0x0c, 0x0e).fill(1, 0x7f, 0x80);
 const NOTHING = Buffer.alloc(0);
 
 /** Looks at a text as it comes: valid UTF-8 without control characters. Keeps three bytes at most. */
@@ -26,10 +26,10 @@ export class TextScan {
 }
 
 function hasControls(bytes: Buffer): boolean {
-  for (const byte of bytes) {
-    if ((byte < 0x20 && !ALLOWED_CONTROLS.has(byte)) || byte === 0x7f) return true;
-  }
-  return false;
+  // Counted by hand, for it meets every byte of every text: an iterator costs several times as much.
+  let found = 0;
+  for (let at = 0; at < bytes.length; at++) found |= FORBIDDEN[bytes[at] as number] as number;
+  return found !== 0;
 }
 
 /** Bytes at the end that begin a character whose rest is still to come. */
