@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { join } from 'node:path';
+import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { waitFor } from '../support/wait-for.js';
+import { noTemporaryFiles, temporaryFilesOf } from './fixture.js';
+
+const MIB = 1_048_576;
+const FILE_BYTES = 32 * MIB;
+const PIECE_BYTES = 64 * 1_024;
+const BOUNDARY = '----herald-at-once';
+
+interface Demo {
+  api_key: string;
+  connection_id: string;
+}
+
+/** What the process takes more than before, at the most, in MiB. */
+interface Growth {
+  addedMib: number;
+}
+
+/** A text of 32 MiB that differs from file to file, made piece by piece so that it costs this process nothing. */
+function* pieces(seed: number): Generator<Buffer> {
+  const line = Buffer.alloc(PIECE_BYTES, `upload ${seed} `);
+  for (let sent = 0; sent < FILE_BYTES; sent += PIECE_BYTES) {
+    line.write(String(sent).padStart(12, '0'), 0);
+    yield line;
+  }
+}
+
+function sha256Of(seed: number): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces(seed)) hash.update(piece);
+  return hash.digest('hex');
+}
+
+describe('uploads of 32 MiB into the real process', () => {
+  let database: TestDatabase;
+  let herald: HeraldProcess;
+  let demo: Demo;
+  const data = temporaryDataDir();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    herald = await start();
+  }, 60_000);
+
+  afterAll(async () => {
+    await herald.end();
+    await database.drop();
+    data.remove();
+  });
+
+  async function start(): Promise<HeraldProcess> {
+    const started = await HeraldProcess.start({
+      DATABASE_URL: database.url,
+      DATA_DIR: data.path,
+      DEMO: 'true',
+      LOG_LEVEL: 'info',
+      ROLES: 'api,simulator',
+    });
+    demo = JSON.parse(readFileSync(join(data.path, 'demo.json'), 'utf8')) as Demo;
+    return started;
+  }
+
+  function send(seed: number, cutAfterBytes = Infinity): Promise<{ status: number; sha256: string }> {
+    const head = Buffer.from(
+      [
+        `--${BOUNDARY}`,
+        'Content-Disposition: form-data; name="connection_id"',
+        '',
+        demo.connection_id,
+        `--${BOUNDARY}`,
+        `Content-Disposition: form-data; name="file"; filename="${seed}.txt"`,
+        'Content-Type: text/plain',
+        '',
+        '',
+      ].join('\r\n'),
+    );
+    const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+    return new Promise((resolve, reject) => {
+      const req = request(`${herald.ready.base_url}/api/v1/media`, {
+        method: 'POST',
+        agent: false,
+        headers: {
+          authorization: `Bearer ${demo.api_key}`,
+          'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+          'content-length': head.length + FILE_BYTES + tail.length,
+        },
+      });
+      req.on('error', reject);
+      req.on('response', (res) => {
+        let text = '';
+        res.on('data', (chunk) => (text += String(chunk)));
+        res.on('end', () => {
+          const { data: media } = JSON.parse(text) as { data?: { sha256: string } };
+          resolve({ status: res.statusCode ?? 0, sha256: media?.sha256 ?? text });
+        });
+      });
+      const body = function* (): Generator<Buffer> {
+        yield head;
+        let sent = 0;
+        for (const piece of pieces(seed)) {
+          yield Buffer.from(piece);
+          sent += piece.length;
+          if (sent >= cutAfterBytes) {
+            req.destroy(new Error('cut'));
+            return;
+          }
+        }
+        yield tail;
+      };
+      Readable.from(body(), { objectMode: true, highWaterMark: 1 }).pipe(req);
+    });
+  }
+
+  /** Resident memory; in MiB. */
+  function residentMib(): number {
+    const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${herald.pid}/status`, 'utf8'))?.[1];
+    return Number(kib) / 1_024;
+  }
+
+  function cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${herald.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+
+  async function growthDuring(work: () => Promise<unknown>): Promise<Growth> {
+    const before = residentMib();
+    let highest = before;
+    const timer = setInterval(() => (highest = Math.max(highest, residentMib())), 20);
+    await work();
+    clearInterval(timer);
+    return { addedMib: Math.round((highest - before) * 10) / 10 };
+  }
+
+  const canMeasure = existsSync('/proc/self/status');
+
+  it('costs at most 8 MiB for one, 64 MiB for fifty at once, and every byte arrives', async () => {
+    // The first upload pays for what every process pays once: code, pools, connections.
+    for (let seed = 1_000; seed < 1_003; seed++) expect((await send(seed)).status).toBe(201);
+    const work = async (seeds: number[]): Promise<void> => {
+      const answers = await Promise.all(seeds.map((seed) => send(seed)));
+      expect(answers.map(({ status }) => status)).toEqual(seeds.map(() => 201));
+      for (const [at, seed] of seeds.entries()) if (at % 10 === 0) expect(answers[at]?.sha256).toBe(sha256Of(seed));
+    };
+    if (!canMeasure) return work([1, 2, 3]);
+    const one = await growthDuring(() => work([1]));
+    const startedAt = performance.now();
+    const cpuBefore = cpuSeconds();
+    const fifty = await growthDuring(() => work(Array.from({ length: 50 }, (_, at) => at + 100)));
+    const seconds = (performance.now() - startedAt) / 1_000;
+    process.stderr.write(
+      `uploads of 32 MiB: one adds ${one.addedMib} MiB, fifty at once ${fifty.addedMib} MiB, in ${seconds.toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)\n`,
+    );
+    expect(one.addedMib).toBeLessThanOrEqual(8);
+    expect(fifty.addedMib).toBeLessThanOrEqual(64);
+    await noTemporaryFiles(data.path);
+  }, 60_000);
+
+  it('a process killed in the middle leaves files that the next one removes', async () => {
+    const uploads = [1, 2, 3].map((seed) => send(seed).catch(() => 'cut'));
+    await waitFor(async () => (await temporaryFilesOf(data.path)).length > 0, { what: 'temporary files', everyMs: 2 });
+    await herald.end('SIGKILL');
+    await Promise.all(uploads);
+    expect((await temporaryFilesOf(data.path)).length).toBeGreaterThan(0);
+    herald = await start();
+    await noTemporaryFiles(data.path);
+    expect((await send(7)).status).toBe(201);
+  }, 60_000);
+});
