@@ -34,7 +34,8 @@ export function downloadMedia(context: SimulatorContext, call: Call): Answer {
   return {
     status: 200,
     body: null,
-    contentType: file.mimeType,
+    // A type is whatever somebody said it is; a header can't carry all of that.
+    contentType: file.mimeType.replaceAll(/[^\x20-\x7e]/g, '?'),
     delayMs: faults.downloadLatencyMs,
     file: {
       path: media.pathOf(file.id),

@@ -12,6 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** An uploaded file can be sent for so long. */
 const UPLOAD_LIFE_MS = 30 * DAY_MS;
 const MOST_FIELD_BYTES = 1024;
+const MOST_TYPE_CHARACTERS = 255;
 
 /** The form of an upload, part by part. */
 class UploadForm {
@@ -73,6 +74,7 @@ function keep(context: SimulatorContext, phoneNumberId: string, id: string, form
   if (file === null || file.sha256 === null) throw invalidParam('The parameter file is required.');
   const declared = fields.get('type');
   const mimeType = (form.fileType ?? declared ?? 'application/octet-stream').trim();
+  if (mimeType.length > MOST_TYPE_CHARACTERS) throw invalidParam('Param type is too long.');
   for (const type of [mimeType, declared ?? mimeType]) {
     if (kindOf(type) === undefined) {
       throw invalidParam(

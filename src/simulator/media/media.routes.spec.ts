@@ -99,9 +99,19 @@ describe('media', () => {
     ['a sticker beyond 100 KiB', starting('RIFF\0\0\0\0WEBPVP8 ', 100 * KIB), 'image/webp', {}],
     ['a field beyond a kilobyte', JPEG, 'image/jpeg', { note: 'x'.repeat(1025) }],
   ])('with %s is refused, and nothing is kept', async (_, bytes, type, fields) => {
+    const before = rig.simulator.media.all().length;
     const answer = await upload(bytes, type, fields);
     expect(codes(answer)).toEqual([400, 100, undefined]);
+    expect(rig.simulator.media.all()).toHaveLength(before);
     expect(answer.json.error?.message).toMatch(/^\(#100\) (Param|The parameter)/);
+  });
+
+  it('survives types that no header can carry', async () => {
+    const type = 'text/plain; note=\u{1F44D}\u0007';
+    const id = await uploaded(Buffer.from('Hello'), type);
+    expect((await get(id)).json.mime_type).toBe(type);
+    expect(await download(await addressOf(id))).toMatchObject({ status: 200, type: 'text/plain; note=???' });
+    expect(codes(await upload(Buffer.from('x'), `text/plain; ${'x'.repeat(300)}`))[1]).toBe(100);
   });
 
   it('says which types it takes', async () => {
