@@ -1,0 +1,33 @@
+import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { watchPace } from './upload-clock.js';
+
+describe('watchPace', () => {
+  const watch = (socket: { bytesRead: number }, graceMs: number): { errors: Error[]; stop: () => void } => {
+    const errors: Error[] = [];
+    return { errors, stop: watchPace(socket as unknown as Socket, (error) => errors.push(error), graceMs) };
+  };
+
+  it('ends who sends nothing once his time of grace is over, once', async () => {
+    const { errors, stop } = watch({ bytesRead: 5_000 }, 20);
+    await pause(150);
+    expect(errors).toEqual([expect.objectContaining({ code: 'INVALID_REQUEST', status: 400 })]);
+    stop();
+  });
+
+  it('leaves alone who sends at least 40 KiB a second on the average', async () => {
+    const socket = { bytesRead: 0 };
+    const { errors, stop } = watch(socket, 20);
+    socket.bytesRead = 40 * 1_024;
+    await pause(200);
+    expect(errors).toEqual([]);
+    stop();
+  });
+
+  it('says nothing once it is stopped', async () => {
+    const { errors, stop } = watch({ bytesRead: 0 }, 20);
+    stop();
+    await pause(80);
+    expect(errors).toEqual([]);
+  });
+});

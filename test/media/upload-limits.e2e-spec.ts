@@ -1,0 +1,125 @@
+import { jest } from '@jest/globals';
+import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newId } from '../../src/common/ids.js';
+import { MediaRepository } from '../../src/modules/media/media.repository.js';
+import { UnknownFilesSweep } from '../../src/modules/media/unknown-files-sweep.js';
+import { UPLOADS_AT_ONCE, UPLOADS_OF_ONE_WORKSPACE, UploadSlots } from '../../src/modules/media/upload/upload-slots.js';
+import { FileStorage, StorageUnavailableError } from '../../src/platform/storage/file-storage.js';
+import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
+import { filesOf, noTemporaryFiles, upload, uploaded } from './fixture.js';
+import * as sample from './samples.js';
+
+describe('uploads when something is short', () => {
+  let test: TestApp;
+  let sender: TestSender;
+  let storage: FileStorage;
+
+  beforeAll(async () => {
+    test = await startTestApp({ roles: ['api', 'simulator'] });
+    sender = await test.sender();
+    storage = test.app.get(FileStorage, { strict: false });
+  });
+
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await noTemporaryFiles(test.dataDir);
+  });
+
+  afterAll(() => test.stop());
+
+  /** Status, code and Retry-After of an upload that must leave nothing behind. */
+  async function refused(): Promise<unknown[]> {
+    const before = await filesOf(test.dataDir);
+    const response = await upload(test, sender, { file: sample.pdf(2_000_000) });
+    await noTemporaryFiles(test.dataDir);
+    expect(await filesOf(test.dataDir)).toEqual(before);
+    return [response.status, response.body.error.code, response.headers.get('retry-after')];
+  }
+
+  it('503 where the disk fills up in the middle of a file', async () => {
+    const create = storage.create.bind(storage);
+    jest.spyOn(storage, 'create').mockImplementation(async () => {
+      const file = await create();
+      const write = file.write.bind(file);
+      jest.spyOn(file, 'write').mockImplementation((bytes) => {
+        if (file.sizeBytes > 1_000_000) return Promise.reject(new StorageUnavailableError('the media folder: ENOSPC'));
+        return write(bytes);
+      });
+      return file;
+    });
+    expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '30']);
+  });
+
+  it('503 where the finished file can not be put in its place', async () => {
+    jest.spyOn(storage, 'put').mockRejectedValue(new StorageUnavailableError('the media folder: EROFS'));
+    expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '30']);
+  });
+
+  it('no file stays where its row can not be stored', async () => {
+    jest.spyOn(test.app.get(MediaRepository), 'insertUploaded').mockRejectedValue(new Error('a fault of ours'));
+    expect(await refused()).toEqual([500, 'INTERNAL_ERROR', null]);
+  });
+
+  it('503 where less is free than MEDIA_MIN_FREE_MIB; files go where MEDIA_DIR says', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'herald-media-'));
+    const full = await startTestApp({ shareWith: test, roles: ['api'], env: { MEDIA_MIN_FREE_MIB: '1048576' } });
+    const elsewhere = await startTestApp({ shareWith: test, roles: ['api'], env: { MEDIA_DIR: join(dir, 'media') } });
+    try {
+      const answer = await upload(full, sender, { file: sample.png() });
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30']);
+      await uploaded(elsewhere, sender, { file: sample.png() });
+      expect(await filesOf(dir)).toHaveLength(1);
+    } finally {
+      await full.stop();
+      await elsewhere.stop();
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('429 where the workspace has its share of uploads under way, and 201 again afterwards', async () => {
+    const slots = test.app.get(UploadSlots);
+    const releases = Array.from({ length: UPLOADS_OF_ONE_WORKSPACE }, () => slots.take(sender.workspace.id));
+    expect(await refused()).toEqual([429, 'UPLOAD_LIMIT_REACHED', '2']);
+    const other = await test.sender();
+    expect((await upload(test, other, { file: sample.png() })).status).toBe(201);
+    for (const release of releases) release();
+    expect((await upload(test, sender, { file: sample.png() })).status).toBe(201);
+  });
+
+  it('503 where the process has as many uploads under way as it takes', async () => {
+    const slots = test.app.get(UploadSlots);
+    const releases = Array.from({ length: UPLOADS_AT_ONCE }, (_, at) => slots.take(`workspace ${at % 3}`));
+    expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
+    for (const release of releases) release();
+    expect((await upload(test, sender, { file: sample.png() })).status).toBe(201);
+  });
+
+  it('a refused upload gives its place back', async () => {
+    const refuse = (): Promise<number> =>
+      upload(test, sender, { file: Buffer.from('GIF89a') }).then(({ status }) => status);
+    for (let round = 0; round < UPLOADS_OF_ONE_WORKSPACE + 2; round++) expect(await refuse()).toBe(400);
+  });
+
+  it('files that no row names are removed after an hour; those with a row stay', async () => {
+    const { id } = await uploaded(test, sender, { file: sample.png() });
+    const strayKey = newId();
+    const stray = await storage.create();
+    await stray.write(sample.png());
+    await storage.put(stray, strayKey);
+    const sweep = test.app.get(UnknownFilesSweep);
+    const part = Number.parseInt(strayKey.slice(-2), 16);
+    expect(await sweep.removeIn(part)).toBe(0);
+    const twoHoursAgo = new Date(Date.now() - 7_200_000);
+    for (const { path } of await filesOf(test.dataDir)) {
+      utimesSync(join(test.dataDir, 'media', path), twoHoursAgo, twoHoursAgo);
+    }
+    let removed = 0;
+    for (let each = 0; each < storage.parts; each++) removed += await sweep.removeIn(each);
+    expect(removed).toBe(1);
+    expect(await storage.size(strayKey)).toBeNull();
+    const { url } = (await sender.api.get(`/media/${id}/url`)).body.data as { url: string };
+    expect((await fetch(url)).status).toBe(200);
+  });
+});
