@@ -1,5 +1,6 @@
 import type { Claim } from '../bench-context.js';
 import { acceptClaim } from './accept.js';
+import { codesClaim } from './codes.js';
 import { coldStartClaim } from './cold-start.js';
 import { endToEndClaim } from './end-to-end.js';
 import { journalClaim } from './journal.js';
@@ -12,6 +13,7 @@ export const CLAIMS: readonly Claim[] = [
   acceptClaim,
   endToEndClaim,
   quietWorkspaceClaim,
+  codesClaim,
   statusesClaim,
   journalClaim,
   memoryClaim,

@@ -3,9 +3,7 @@ import type { Pool } from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { newKey } from '../../src/platform/access/api-key-format.js';
 import { isOtpScope, SCOPES } from '../../src/platform/access/scopes.js';
-import { loadConfig } from '../../src/platform/config/load-config.js';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
-import { heraldSettings } from './herald.js';
+import { benchSecrets } from './secrets.js';
 import type { SimulatorNumber } from './simulator.js';
 
 export interface SeededConnection extends SimulatorNumber {
@@ -26,16 +24,9 @@ let numbers = 0;
 
 /** Writes workspaces into the database as the command line would, many in one statement. */
 export class Workspaces {
-  private readonly secrets: SecretBox;
+  private readonly secrets = benchSecrets();
 
-  constructor(private readonly pool: Pool) {
-    const settings = heraldSettings({
-      databaseUrl: 'postgres://unused',
-      dataDir: '/unused',
-      simulatorUrl: 'http://unused',
-    });
-    this.secrets = new SecretBox(loadConfig({ env: settings, persistSecrets: false }));
-  }
+  constructor(private readonly pool: Pool) {}
 
   /** @param throughputPerSecond of each number; the platform's own default is 80 */
   async create(connectionCount = 1, throughputPerSecond = 80): Promise<SeededWorkspace> {

@@ -7,6 +7,7 @@ import { closeOnSignal, progress } from '../../bench/rig/session.js';
 import type { FaultContext, FaultReport, Scenario } from './scenario.js';
 import { apiKilled } from './scenarios/api-killed.js';
 import { neighbours } from './scenarios/neighbours.js';
+import { otpWorkerKilled } from './scenarios/otp-worker-killed.js';
 import { postgresKilled } from './scenarios/postgres-killed.js';
 import { queueWiped } from './scenarios/queue-wiped.js';
 import { webhookWorkerKilled } from './scenarios/webhook-worker-killed.js';
@@ -19,6 +20,7 @@ const SCENARIOS: readonly Scenario[] = [
   postgresKilled,
   neighbours,
   webhookWorkerKilled,
+  otpWorkerKilled,
 ];
 const USAGE = `npm run faults -- [--quick] [--redis] [scenario ...]
   --quick    fewer faults, the same checks

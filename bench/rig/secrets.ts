@@ -1,0 +1,13 @@
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { heraldSettings } from './herald.js';
+
+/** Seals as the processes of this run do, so that they can open what was seeded. */
+export function benchSecrets(): SecretBox {
+  const settings = heraldSettings({
+    databaseUrl: 'postgres://unused',
+    dataDir: '/unused',
+    simulatorUrl: 'http://unused',
+  });
+  return new SecretBox(loadConfig({ env: settings, persistSecrets: false }));
+}

@@ -1,0 +1,111 @@
+import { CODE_SETTINGS, CodeProject } from '../../../bench/rig/codes.js';
+import { freePort } from '../../../bench/rig/free-port.js';
+import { recipientNumber } from '../../../bench/rig/recipients.js';
+import { Stage } from '../../../bench/rig/stage.js';
+import { pause, waitFor } from '../../../bench/rig/wait.js';
+import { judgeCodes, type JudgedCode } from '../code-verdict.js';
+import { RECOVERY_LIMIT_MS } from '../fault-stage.js';
+import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+
+const CODES_PER_SECOND = 40;
+const EVERY_MS = 50;
+const LATENCY_MS = 80;
+/** A killed worker's lane is free again five seconds later, and BullMQ sees its job stalled after as long. */
+const PROGRESS_MS = 30_000;
+const GIVE_UP_MS = 60_000;
+const NOTIFICATIONS_MS = 30_000;
+/** Refused; failed later; 429 twice; cut without an answer; 500 and not taken; read without delivered. */
+const SCENARIOS = ['0003', '0002', '0004', '0005', '0006', '0009'];
+
+/** kill -9 of the worker, again and again, while codes are on the wire: a code is sent once or not at all. */
+export const otpWorkerKilled: Scenario = {
+  name: 'otp-worker-killed',
+  run: (context) => context.scope.within((scope) => run(context, scope)),
+};
+
+async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
+  const kills = context.quick ? 5 : 20;
+  const apiPort = await freePort();
+  const stage = await Stage.set(scope, context.postgres, 'codes', {
+    simulator: { statuses: 'on', webhookUrl: `http://127.0.0.1:${apiPort}/platform/whatsapp/webhook` },
+    settings: {
+      ...CODE_SETTINGS,
+      ...(context.redisUrl === null ? {} : { REDIS_URL: context.redisUrl, QUEUE_PREFIX: `codes-${apiPort}` }),
+    },
+  });
+  await stage.simulator.control('POST', 'faults', { latency_ms: LATENCY_MS });
+  const project = await CodeProject.seed(stage.database.pool, stage.simulator, CODES_PER_SECOND);
+  const api = await stage.herald('api', apiPort);
+  const worker = await stage.herald('worker');
+
+  const acknowledged: string[] = [];
+  const violations: string[] = [];
+  let attempted = 0;
+  let killing = true;
+  const accepting = (async () => {
+    while (killing) {
+      const id = await project.send(api.url, numberOf(attempted++)).then((code) => code.id);
+      acknowledged.push(id);
+      await pause(EVERY_MS);
+    }
+  })();
+  accepting.catch(() => undefined); // awaited below; until then a failure must not end the process
+
+  for (let kill = 1; kill <= kills; kill++) {
+    const before = await stage.simulator.count();
+    const goesOn = async () => ((await stage.simulator.count()) >= before + 10 ? true : null);
+    await waitFor('codes to go out', goesOn, { timeoutMs: PROGRESS_MS, everyMs: 10 }).catch(() => {
+      violations.push(`nothing went out before kill ${kill}: it showed nothing`);
+    });
+    // Anywhere: between claim and request, on the wire, between answer and outcome.
+    await pause(randomBetween(0, 200));
+    await worker.child.kill();
+    worker.revive();
+    context.say(`kill ${kill} of ${kills}: ${await stage.simulator.count()} of ${acknowledged.length} taken so far`);
+  }
+  const killedAt = performance.now();
+  killing = false;
+  await accepting;
+  const recoveredMs = await recoveredAfter(stage, killedAt);
+  if (recoveredMs > RECOVERY_LIMIT_MS) violations.push(`recovery took ${Math.round(recoveredMs)} ms`);
+
+  const judgement = judgeCodes({ acknowledged, failsLater: (to) => to.endsWith('0002'), ...(await evidence(stage)) });
+  context.say(`${JSON.stringify(judgement.states)}, ${judgement.givenBack} given back`);
+  return {
+    scenario: otpWorkerKilled.name,
+    faults: kills,
+    attempted,
+    acknowledged: acknowledged.length,
+    lost: judgement.lost,
+    duplicated: judgement.duplicated,
+    unknown: judgement.unknown,
+    recovered_ms: Math.round(recoveredMs),
+    violations: [...violations, ...judgement.violations],
+  };
+}
+
+/** A number for each code; every eighth plays one of the simulator's scenarios. */
+function numberOf(n: number): string {
+  const scenario = SCENARIOS[Math.floor(n / 8) % SCENARIOS.length] ?? '';
+  return n % 8 === 7 ? `4915${String(n).padStart(5, '0')}${scenario}` : recipientNumber(n);
+}
+
+async function recoveredAfter({ database }: Stage, killedAt: number): Promise<number> {
+  const open = `select 1 from otp_challenge where status in ('queued', 'sending') limit 1`;
+  const none = async () => ((await database.pool.query(open)).rowCount === 0 ? true : null);
+  await waitFor('every code to have a final state', none, { timeoutMs: GIVE_UP_MS }).catch(() => null);
+  return performance.now() - killedAt;
+}
+
+/** What the database and the platform say once the platform has told everything. */
+async function evidence({ database, simulator }: Stage) {
+  const told = async () => ((await simulator.pendingNotifications()) === 0 ? true : null);
+  await waitFor('the platform to report', told, { timeoutMs: NOTIFICATIONS_MS }).catch(() => null);
+  const { rows: codes } = await database.pool.query<JudgedCode>(
+    `select id, recipient, status, attempt_id as "attemptId", released_at is not null as "givenBack" from otp_challenge`,
+  );
+  const { rows } = await database.pool.query<{ reserved: number; used: number }>(
+    'select reserved, used from otp_package',
+  );
+  return { codes, counts: rows[0] ?? { reserved: 0, used: 0 }, taken: await simulator.taken() };
+}
