@@ -5,6 +5,7 @@ import { Webhook1764300000000 } from './1764300000000-webhook.js';
 import { ConnectionFacts1764400000000 } from './1764400000000-connection-facts.js';
 import { MessageEvents1764500000000 } from './1764500000000-message-events.js';
 import { Otp1764600000000 } from './1764600000000-otp.js';
+import { Retention1764700000000 } from './1764700000000-retention.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   ConnectionFacts1764400000000,
   MessageEvents1764500000000,
   Otp1764600000000,
+  Retention1764700000000,
 ];

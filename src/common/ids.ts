@@ -8,6 +8,12 @@ export function newId(): string {
   return v7();
 }
 
+/** Below every id that `newId` makes from this time on: old rows are found by their keys alone. */
+export function lowestIdSince(time: Date): string {
+  const hex = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`;
+}
+
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID_PATTERN.test(value);
 }

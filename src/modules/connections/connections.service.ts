@@ -132,8 +132,7 @@ export class ConnectionsService {
       });
     } else {
       await this.connections.reconnect(input.organizationId, id, common);
-      // What has waited for the new token goes on at once.
-      await this.lanes.resume(id);
+      await this.resumeLanes(id);
     }
     await this.changed(id);
     return this.getFresh(input.organizationId, id);
@@ -172,7 +171,7 @@ export class ConnectionsService {
   async keepFacts(connection: SendingConnection, facts: ConnectionFacts): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
     if (!(await this.connections.keepFacts(organizationId, id, tokenVersion, facts))) return;
-    if (!canSend(connection.status) && facts.status === 'connected') await this.lanes.resume(id);
+    if (!canSend(connection.status) && facts.status === 'connected') await this.resumeLanes(id);
     await this.changed(id);
   }
 
@@ -203,6 +202,12 @@ export class ConnectionsService {
   /** When the number's profile was last changed through Herald. */
   async profileUpdatedAt(organizationId: string, id: string): Promise<Date | null> {
     return (await this.connections.findById(organizationId, id))?.profileUpdatedAt ?? null;
+  }
+
+  /** What has waited for the number, messages and customers' files, goes on at once. */
+  private async resumeLanes(id: string): Promise<void> {
+    await this.lanes.resume(id);
+    await this.lanes.resume(`media:${id}`);
   }
 
   private async getFresh(organizationId: string, id: string): Promise<Connection> {

@@ -6,6 +6,8 @@ import { MediaModule } from '../media/media.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept.repository.js';
+import { ContentRetentionRepository } from './content-retention.repository.js';
+import { ContentRetention } from './content-retention.js';
 import { BacklogGuard } from './backlog-guard.js';
 import { ContentPreparation } from './content-preparation.js';
 import { ConversationsRepository } from './conversations.repository.js';
@@ -50,6 +52,8 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     QueueStatusService,
     QueueStatusRepository,
     MessageGauges,
+    ContentRetention,
+    ContentRetentionRepository,
     BacklogGuard,
     SendRepository,
     OutcomeRepository,

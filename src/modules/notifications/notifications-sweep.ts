@@ -1,4 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { lowestIdSince } from '../../common/ids.js';
+import { Config } from '../../platform/config/config.js';
+import { Retention } from '../../platform/lanes/retention.js';
 import { Sweeps, type Sweep } from '../../platform/lanes/sweeps.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import { NotificationsService } from './notifications.service.js';
@@ -17,10 +20,17 @@ export class NotificationsSweep implements Sweep, OnModuleInit {
     private readonly notifications: NotificationsRepository,
     private readonly service: NotificationsService,
     private readonly sweeps: Sweeps,
+    private readonly retention: Retention,
+    private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
     this.sweeps.add(this);
+    this.retention.add({
+      name: 'notifications',
+      days: this.config.retention.notificationDays,
+      clear: (before, limit) => this.notifications.removeBelow(lowestIdSince(before), limit),
+    });
   }
 
   async run(signal: AbortSignal): Promise<number> {

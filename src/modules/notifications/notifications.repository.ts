@@ -67,6 +67,15 @@ export class NotificationsRepository {
     await this.marking.submit({ id, state });
   }
 
+  /** Removes notifications that are done with, by their ids, which begin with their time; returns how many. */
+  removeBelow(id: string, limit: number): Promise<number> {
+    return this.database.execute(
+      `delete from platform_notification
+       where id in (select id from platform_notification where id < $1 and state <> 'stored' order by id limit $2)`,
+      [id, limit],
+    );
+  }
+
   /**
    * Stored notifications whose turn it is, oldest turn first; each is left alone until its next turn, which comes later
    * every time (20 s, 80 s ... an hour), so a process that dies over it costs a turn and nothing else.

@@ -12,6 +12,8 @@ import { OtpPlatform } from './otp-platform.js';
 import { OtpProjectsRepository } from './otp-projects.repository.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { OtpReportsService } from './otp-reports.service.js';
+import { OtpRetentionRepository } from './otp-retention.repository.js';
+import { OtpRetention } from './otp-retention.js';
 import { OtpSenderCheckService } from './otp-sender-check.service.js';
 import { OtpSenderRepository } from './otp-sender.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';
@@ -41,6 +43,8 @@ import { SendingRepository } from './sending.repository.js';
     OtpDispatcher,
     OtpLane,
     OtpGauges,
+    OtpRetention,
+    OtpRetentionRepository,
     OtpProcessor,
   ],
   exports: [OtpProjectsService, OtpSenderService, OtpSenderCheckService, OtpReportsService],

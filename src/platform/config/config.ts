@@ -63,6 +63,12 @@ export abstract class Config {
     /** null: only this machine may read the metrics. */
     metricsToken: string | null;
   };
+  /** Days; 0: for ever. */
+  abstract readonly retention: {
+    messageContentDays: number;
+    notificationDays: number;
+    otpDays: number;
+  };
   abstract readonly limits: {
     ratePerSecond: number;
     rateBurst: number;

@@ -117,6 +117,11 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       authFailuresPerMinute: number('AUTH_FAILURES_PER_MINUTE'),
       metricsToken: text('METRICS_TOKEN'),
     },
+    retention: {
+      messageContentDays: number('MESSAGE_CONTENT_RETENTION_DAYS'),
+      notificationDays: number('NOTIFICATION_RETENTION_DAYS'),
+      otpDays: number('OTP_RETENTION_DAYS'),
+    },
     limits: {
       ratePerSecond: number('RATE_LIMIT_PER_SECOND'),
       rateBurst: number('RATE_LIMIT_BURST'),

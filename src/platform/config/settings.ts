@@ -1,6 +1,7 @@
 import type { Setting } from './setting.js';
 import { MEDIA_SETTINGS } from './settings/media-settings.js';
 import { PROCESS_SETTINGS } from './settings/process-settings.js';
+import { RETENTION_SETTINGS } from './settings/retention-settings.js';
 import { SECURITY_SETTINGS } from './settings/security-settings.js';
 import { STORAGE_SETTINGS } from './settings/storage-settings.js';
 import { WHATSAPP_SETTINGS } from './settings/whatsapp-settings.js';
@@ -14,4 +15,5 @@ export const SETTINGS: readonly Setting[] = [
   ...MEDIA_SETTINGS,
   ...WEBHOOK_SETTINGS,
   ...SECURITY_SETTINGS,
+  ...RETENTION_SETTINGS,
 ];

@@ -4,6 +4,7 @@ import { Slots } from '../../common/slots.js';
 import { Config } from '../config/config.js';
 import { LaneRepository } from './lane.repository.js';
 import { LANE_OWNER, PLATFORM_SLOTS } from './lane-tokens.js';
+import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
 
 /** Lanes for every room that works later: holds, pauses, sweeps, and the bound on requests in flight. */
@@ -12,6 +13,7 @@ import { Sweeps } from './sweeps.js';
   providers: [
     LaneRepository,
     Sweeps,
+    Retention,
     { provide: LANE_OWNER, useFactory: () => newId() },
     {
       provide: PLATFORM_SLOTS,
@@ -19,6 +21,6 @@ import { Sweeps } from './sweeps.js';
       useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
     },
   ],
-  exports: [LaneRepository, Sweeps, LANE_OWNER, PLATFORM_SLOTS],
+  exports: [LaneRepository, Sweeps, Retention, LANE_OWNER, PLATFORM_SLOTS],
 })
 export class LanesModule {}

@@ -1,0 +1,25 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { lowestIdSince } from '../../common/ids.js';
+import { Config } from '../../platform/config/config.js';
+import { Database } from '../../platform/database/database.js';
+import { Retention } from '../../platform/lanes/retention.js';
+import { ContentRetentionRepository } from './content-retention.repository.js';
+
+/** Clears what old messages said; that they were, and what became of them, the journal keeps. */
+@Injectable()
+export class ContentRetention implements OnModuleInit {
+  constructor(
+    private readonly contents: ContentRetentionRepository,
+    private readonly database: Database,
+    private readonly retention: Retention,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add({
+      name: 'message contents',
+      days: this.config.retention.messageContentDays,
+      clear: (before, limit) => this.database.transaction(() => this.contents.clear(lowestIdSince(before), limit)),
+    });
+  }
+}
