@@ -1,4 +1,3 @@
-import { TemplatesSweep } from '../../src/modules/templates/templates-sweep.js';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/platform/lanes/sweeps.js';
 import { platformId } from '../support/factories.js';
@@ -409,15 +408,46 @@ describe('the sweep', () => {
     const workspace = await templateWorkspace(stage.test);
     stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
-    const sweeps = stage.test.app.get(Sweeps);
-    const { name } = stage.test.app.get(TemplatesSweep);
-    await sweeps.runNow(name);
+    await sweep();
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(1);
     await ageMirror(stage.test, workspace.wabaId, 3_601);
-    await sweeps.runNow(name);
+    await sweep();
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(2);
   });
+
+  it('syncs many accounts, a few at a time, and does not wait for a platform that is silent', async () => {
+    const workspaces = await Promise.all(Array.from({ length: 20 }, () => templateWorkspace(stage.test)));
+    for (const { api, path } of workspaces) await api.get(path);
+    let under = 0;
+    let most = 0;
+    stage.platform.fate = async () => {
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      under--;
+      return { kind: 'answer' };
+    };
+    for (const { wabaId } of workspaces) await ageMirror(stage.test, wabaId, 3_601);
+    await waitFor(
+      async () => {
+        await sweep();
+        return workspaces.every(({ wabaId }) => stage.platform.lists(wabaId).length > 1);
+      },
+      { what: 'all accounts to be synced' },
+    );
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(8);
+
+    stage.platform.fate = () => ({ kind: 'silence' });
+    for (const { wabaId } of workspaces) await ageMirror(stage.test, wabaId, 3_601);
+    const startedAt = performance.now();
+    await sweep();
+    expect(performance.now() - startedAt).toBeLessThan(6_500);
+  });
 });
+
+function sweep(): Promise<number> {
+  return stage.test.app.get(Sweeps).runNow('templates');
+}
 
 async function failuresOf(wabaId: string): Promise<number> {
   const [row] = await stage.test.database.query<{ failures: number }>(

@@ -8,6 +8,9 @@ import type { AccountKey, PlatformTemplate, Template, TemplateComponent } from '
 /** A list may still show, under a deleted name, languages that the mirror did not know of. */
 const DELETION_GRACE = "interval '10 minutes'";
 
+/** The platform lists what it is deleting for 30 days at the most. */
+const MARK_LIFE = "interval '90 days'";
+
 const LISTED = `jsonb_to_recordset($3::jsonb) as l (id uuid, "platformId" text, name text, language text, status text,
   "platformStatus" text, category text, "parameterFormat" text, quality text, "rejectedReason" text, components jsonb)`;
 
@@ -34,7 +37,8 @@ export class MirrorRepository {
        where exists (select from template k where k.organization_id = $1 and k.waba_id = $2
            and k.name = l.name and k.language = l.language)
          or not exists (select from template d where d.organization_id = $1 and d.waba_id = $2
-           and d.name = l.name and d.deleted_at > ${STARTED} - ${DELETION_GRACE})
+           and d.name = l.name and d.deleted_at is not null
+           and (d.deleted_at > ${STARTED} - ${DELETION_GRACE} or l.status = 'pending_deletion'))
        order by l.name, l.language
        on conflict (organization_id, waba_id, name, language) do update set
          id = case when t.platform_id = excluded.platform_id then t.id else excluded.id end,
@@ -55,11 +59,15 @@ export class MirrorRepository {
     );
   }
 
-  /** Drops what a complete list no longer shows, and was not changed since the sync began. Returns how many. */
+  /**
+   * Drops what a complete list no longer shows, and was not changed since the sync began; marks of old deletions too.
+   *
+   * @returns how many.
+   */
   removeUnlisted({ organizationId, wabaId }: AccountKey, listed: readonly PlatformTemplate[]): Promise<number> {
     return this.database.execute(
-      `delete from template t where organization_id = $1 and waba_id = $2 and deleted_at is null
-         and touched_at < ${STARTED}
+      `delete from template t where organization_id = $1 and waba_id = $2 and touched_at < ${STARTED}
+         and (deleted_at is null or deleted_at < ${STARTED} - ${MARK_LIFE})
          and not exists (select from unnest($3::text[], $4::text[]) as l (name, language)
            where l.name = t.name and l.language = t.language)`,
       [organizationId, wabaId, listed.map(({ name }) => name), listed.map(({ language }) => language)],

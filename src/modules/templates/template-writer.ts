@@ -31,6 +31,9 @@ export interface WrittenTemplate {
 /** Says that this name and language exist already: then the mirror missed them. */
 const EXISTS_SUBCODE = 2_388_024;
 
+/** How old the mirror may be when a template is deleted. */
+const FRESH_MS = 5_000;
+
 /** Changes templates: first on the platform, then in the mirror. */
 @Injectable()
 export class TemplateWriter {
@@ -112,8 +115,9 @@ export class TemplateWriter {
    * @throws TEMPLATE_NOT_FOUND (404), and as `create`.
    */
   async remove(organizationId: string, connectionId: string, name: string): Promise<string[]> {
+    const { wabaId } = await this.connections.getById(organizationId, connectionId);
     // Fresh where that is possible: every language that is known can be told, and recognised when it is listed later.
-    await this.templates.get(organizationId, connectionId, name, null);
+    await this.templates.versions({ organizationId, wabaId }, name, null, FRESH_MS);
     const number = await this.numberFor(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     await this.call(number, {

@@ -6,6 +6,9 @@ import { TemplateSync } from './template-sync.js';
 const BATCH = 50;
 const MAX_AT_ONCE = 8;
 
+/** A platform that does not answer must not make the round a long one: its age is part of readiness. */
+const ROUND_MS = 5_000;
+
 /** Syncs each account once an hour, and within seconds where its mirror is known to differ from the platform. */
 @Injectable()
 export class TemplatesSweep implements Sweep, OnModuleInit {
@@ -24,15 +27,19 @@ export class TemplatesSweep implements Sweep, OnModuleInit {
 
   async run(signal: AbortSignal): Promise<number> {
     const due = await this.accounts.listDue(BATCH);
-    // A sync may take longer than a round: it goes on, and counts among those of the next.
-    const over = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    const syncs: Promise<void>[] = [];
-    for (const account of due) {
-      if (this.sync.active >= MAX_AT_ONCE && syncs.length > 0) await Promise.race([...syncs, over]);
-      if (signal.aborted || this.sync.active >= MAX_AT_ONCE) break;
-      syncs.push(this.sync.start(account));
-    }
-    await Promise.race([Promise.all(syncs), over]);
-    return syncs.length;
+    const round = AbortSignal.any([signal, AbortSignal.timeout(ROUND_MS)]);
+    let started = 0;
+    const work = async (): Promise<void> => {
+      while (!round.aborted && this.sync.active < MAX_AT_ONCE) {
+        const next = due.shift();
+        if (next === undefined) return;
+        started++;
+        await this.sync.start(next);
+      }
+    };
+    // A sync may take longer than the round: it goes on, and takes a place in the next one.
+    const over = new Promise<void>((resolve) => round.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([Promise.all(Array.from({ length: MAX_AT_ONCE }, work)), over]);
+    return started;
   }
 }

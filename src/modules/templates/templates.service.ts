@@ -137,9 +137,18 @@ export class TemplatesService {
     return this.notifications.apply(notification);
   }
 
-  /** @throws as `get`. */
-  async versions(key: AccountKey, name: string, language: string | null): Promise<TemplateVersions> {
-    let state = await this.sync.refresh(key, READ);
+  /**
+   * As `get`, of an account.
+   *
+   * @param maxAgeMs how old the mirror may be, where the platform can be reached
+   */
+  async versions(
+    key: AccountKey,
+    name: string,
+    language: string | null,
+    maxAgeMs = READ.maxAgeMs,
+  ): Promise<TemplateVersions> {
+    let state = await this.sync.refresh(key, { ...READ, maxAgeMs });
     let versions = await this.find(key, name, language);
     if (versions.length === 0 && isName(name)) {
       state = await this.sync.refresh(key, READ_UNKNOWN);
