@@ -82,6 +82,18 @@ describe('the media library', () => {
       expect(await list('before=2026-11-01T10:00:00.123Z&type=image')).toBe(0);
     });
 
+    it('tells the numbers of a workspace apart', async () => {
+      const owner = await test.sender();
+      const second = await test.factories.connection({ organizationId: owner.workspace.id });
+      const first = await uploaded(test, owner, { file: sample.png() });
+      const other = await uploaded(test, { ...owner, connection: second }, { file: sample.png() });
+      expect(other.connection_id).toBe(second.id);
+      const listed = async (query: string): Promise<string[]> => idsOf((await owner.api.get(`/media?${query}`)).body);
+      expect(await listed('')).toEqual([other.id, first.id]);
+      expect(await listed(`connection_id=${second.id}`)).toEqual([other.id]);
+      expect(await listed(`connection_id=${owner.connection.id}&type=image`)).toEqual([first.id]);
+    });
+
     it('shows a file that is still to come', async () => {
       const { body } = await sender.api.get('/media?direction=inbound&type=document');
       expect(body.data[0]).toMatchObject({

@@ -6,7 +6,7 @@ const MAX_PADDING_BYTES = 8_192;
 const FRAMES = 3;
 
 const broken = (reason: string): Finding<Format> => ({ format: null, detected: null, reason });
-const NO_FRAMES = broken('The file begins like audio, but its frames are broken or cut short');
+const NO_FRAMES = broken('The file begins like audio, but is no MP3, AAC or AMR, or is cut short');
 
 /** Bytes of one frame from its first bytes; null where they are none. */
 type FrameLength = (head: Buffer) => number | null;

@@ -102,7 +102,8 @@ async function contents(source: ByteSource, directory: Directory): Promise<Conte
       at: head.readUInt32LE(42),
     };
     if (nameBytes > MAX_NAME_BYTES || isEncrypted) return null;
-    const name = (await cursor.take(nameBytes))?.toString('utf8') ?? '';
+    // Some writers on Windows separate folders their own way.
+    const name = ((await cursor.take(nameBytes))?.toString('utf8') ?? '').replaceAll('\\', '/');
     cursor.position += extraBytes + commentBytes;
     first = Math.min(first, described.at);
     if (name === CONTENT_TYPES) {

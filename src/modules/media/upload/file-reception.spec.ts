@@ -125,6 +125,19 @@ describe('FileReception', () => {
     expect(detected(await receive(sample.compound('ObjectPool', 'Workbook')))).toBe('application/x-cfb');
   });
 
+  it('knows a Word file whose writer separates folders as Windows does', async () => {
+    const type = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+    const bytes = sample.zip([
+      { name: 'word\\document.xml', data: Buffer.from('<document/>') },
+      {
+        name: '[Content_Types].xml',
+        data: Buffer.from(`<Types><Override ContentType="${type}"/></Types>`),
+        stored: true,
+      },
+    ]);
+    expect(await receive(bytes)).toMatchObject({ type: 'document' });
+  });
+
   it('unpacks no bomb', async () => {
     const list = '<Types>' + ' '.repeat(40_000_000) + '</Types>';
     const bytes = sample.zip([{ name: '[Content_Types].xml', data: Buffer.from(list) }]);
