@@ -205,3 +205,35 @@ it('more than a hundred templates are all there', async () => {
   // With the samples that every account has.
   expect(body.data).toHaveLength(120);
 });
+
+it('the examples of the description do what they say', async () => {
+  const { body: description } = await test.api.get<Description>('/openapi.json');
+  const examplesOf = (path: string, method: string): unknown[] => {
+    const body = description.paths[`/api/v1/connections/{id}/templates${path}`]?.[method]?.requestBody;
+    return Object.values(body?.content['application/json'].examples ?? {}).map(({ value }) => value);
+  };
+  const created = await Promise.all(
+    examplesOf('', 'post').map((body) => sender.api.post(pathOf(sender.connection), body)),
+  );
+  expect(created.map(({ status, body }) => [status, body.error])).toEqual(created.map(() => [201, undefined]));
+  const [preview] = examplesOf('/preview', 'post');
+  const { body: shown } = await sender.api.post(pathOf(sender.connection, '/preview'), preview);
+  expect([shown.data.body, shown.data.missing, shown.data.unused]).toEqual([
+    'Hello Ana, your order 4711 is on its way.',
+    [],
+    [],
+  ]);
+  const [edit] = examplesOf('/{name}', 'patch');
+  const path = pathOf(sender.connection, '/order_update');
+  expect((await sender.api.request({ method: 'PATCH', path, body: edit })).status).toBe(200);
+});
+
+interface Description {
+  paths: Record<
+    string,
+    Record<
+      string,
+      { requestBody?: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } } }
+    >
+  >;
+}

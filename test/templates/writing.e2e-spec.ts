@@ -191,6 +191,66 @@ describe('a write whose answer was lost', () => {
   );
 });
 
+describe('PATCH /connections/{id}/templates/{name}', () => {
+  const COMPONENTS_2 = [{ type: 'BODY', text: 'Hello {{1}}, it left.', example: { body_text: [['Ana']] } }];
+
+  it('replaces the components of one language, which waits for its review again', async () => {
+    const template = stage.platform.add(workspace.wabaId, { rejected_reason: 'SCAM', status: 'REJECTED' });
+    stage.platform.add(workspace.wabaId, { language: 'de' });
+    const before = await workspace.version();
+    const { status, body } = await edit({ language: 'en_US', components: COMPONENTS_2 });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      id: before.id,
+      language: 'en_US',
+      status: 'pending',
+      rejected_reason: null,
+      components: COMPONENTS_2,
+    });
+    expect(writes()).toMatchObject([{ path: `/v26.0/${template.id}`, body: { components: COMPONENTS_2 } }]);
+    expect(await workspace.version('order_update', 'de')).toMatchObject({ status: 'approved' });
+  });
+
+  it.each<[string, object, string]>([
+    ['no language', { components: COMPONENTS_2 }, 'language'],
+    ['no components', { language: 'en_US' }, 'components'],
+    ['an unknown key', { language: 'en_US', components: COMPONENTS_2, category: 'UTILITY' }, 'category'],
+    ['a body without an example', { language: 'en_US', components: [{ type: 'BODY', text: BODY }] }, 'components[0]'],
+  ])('refuses %s', async (_case, body, field) => {
+    stage.platform.add(workspace.wabaId);
+    const answer = await edit(body);
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(answer.body.error.details?.[0]?.field).toContain(field);
+    expect(writes()).toHaveLength(0);
+  });
+
+  it('answers 404 where there is no such template, or not in that language', async () => {
+    stage.platform.add(workspace.wabaId);
+    const body = { language: 'en_US', components: COMPONENTS_2 };
+    expect((await edit(body, 'nothing')).body.error.code).toBe('TEMPLATE_NOT_FOUND');
+    expect((await edit({ ...body, language: 'de' })).status).toBe(404);
+    expect(writes()).toHaveLength(0);
+  });
+
+  it('learns that a template is gone from the refusal of its change', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.version();
+    stage.platform.accounts.delete(workspace.wabaId);
+    const { status, body } = await edit({ language: 'en_US', components: COMPONENTS_2 });
+    expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
+    expect(await workspace.version()).toBeUndefined();
+  });
+
+  it('leaves the mirror as it was where the platform refuses', async () => {
+    stage.platform.add(workspace.wabaId);
+    const before = await workspace.version();
+    writesMeet({ kind: 'error', ...graphError(100, 2_388_025, 'You can only change it once in 24 hours.') });
+    const { status, body } = await edit({ language: 'en_US', components: COMPONENTS_2 });
+    expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
+    expect(await workspace.version()).toEqual(before);
+  });
+});
+
 describe('DELETE /connections/{id}/templates/{name}', () => {
   it('deletes all languages, and the name is gone whatever the platform still lists', async () => {
     for (const language of ['en_US', 'de']) stage.platform.add(workspace.wabaId, { language });
@@ -230,6 +290,18 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
     const anew = stage.platform.add(workspace.wabaId);
     await told(anew.id, 'APPROVED');
     await waitFor(async () => (await workspace.version())?.status === 'approved', { what: 'the new one to be known' });
+  });
+
+  it('counts what is gone already as deleted, and two at once as one', async () => {
+    stage.platform.add(workspace.wabaId);
+    await workspace.version();
+    stage.platform.accounts.delete(workspace.wabaId);
+    const gone = await remove();
+    expect([gone.status, gone.body.data]).toEqual([200, { name: 'order_update', deleted_languages: ['en_US'] }]);
+
+    await create();
+    const statuses = (await Promise.all([remove(), remove()])).map(({ status }) => status);
+    expect(statuses.sort((a, b) => a - b)).toEqual([200, 404]);
   });
 
   it('answers 404 for a name that is not there, and asks the platform for nothing', async () => {

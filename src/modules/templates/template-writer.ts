@@ -4,7 +4,7 @@ import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { Database } from '../../platform/database/database.js';
 import { CloudApiClient, type PlatformRequest } from '../../platform/whatsapp/cloud-api-client.js';
 import { own, ownId, ownText } from '../../platform/whatsapp/json-access.js';
-import { failure } from '../../platform/whatsapp/platform-result.js';
+import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import { checkTemplate, type TemplateDraft } from './form/check-template.js';
@@ -28,8 +28,11 @@ export interface WrittenTemplate {
   syncedAt: Date | null;
 }
 
-/** Says that this name and language exist already: then the mirror missed them. */
-const EXISTS_SUBCODE = 2_388_024;
+/** On a deletion: there is no such template. */
+const NOT_FOUND_SUBCODE = 2_593_002;
+
+/** It exists already, it does not exist, its status allows no change: the mirror has missed something. */
+const MISSED = new Set([2_388_024, 33, NOT_FOUND_SUBCODE, 2_388_039]);
 
 /** How old the mirror may be when a template is deleted. */
 const FRESH_MS = 5_000;
@@ -120,12 +123,17 @@ export class TemplateWriter {
     await this.templates.versions({ organizationId, wabaId }, name, null, FRESH_MS);
     const number = await this.numberFor(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
-    await this.call(number, {
+    const result = await this.client.request({
       method: 'DELETE',
-      path: `/${encodeURIComponent(number.wabaId)}/message_templates`,
+      path: `/${encodeURIComponent(wabaId)}/message_templates`,
+      token: number.token,
       query: { name },
     });
-    return this.change(account, () => this.mirror.remove(account, name));
+    // Deleted already, by somebody else or by a request whose answer was lost.
+    if (!result.ok && result.subcode !== NOT_FOUND_SUBCODE) return this.fail(number, result);
+    const languages = await this.change(account, () => this.mirror.remove(account, name));
+    if (languages.length === 0) throw templatesErrors.TEMPLATE_NOT_FOUND();
+    return languages;
   }
 
   /** The number with its token. What is not connected any more can't change anything; a restricted one still can. */
@@ -143,8 +151,9 @@ export class TemplateWriter {
   }
 
   /** Without a clear answer nobody knows what is true now: the mirror stays, and the platform is asked. */
-  private async fail(number: SendingConnection, problem: ReturnType<typeof failure>): Promise<never> {
-    if (problem.kind !== 'rejected' || problem.subcode === EXISTS_SUBCODE || problem.code === EXISTS_SUBCODE) {
+  private async fail(number: SendingConnection, problem: PlatformFailure): Promise<never> {
+    const { kind, code, subcode } = problem;
+    if (kind !== 'rejected' || MISSED.has(subcode ?? code ?? 0)) {
       await this.accounts.markStale(keyOf(number));
     }
     throw writeError(problem);

@@ -21,7 +21,7 @@ const CREATE_EXAMPLES = {
   body: {
     summary: 'A text with variables',
     value: {
-      name: 'order_update',
+      name: 'order_shipped',
       language: 'en_US',
       category: 'UTILITY',
       body: 'Hello {{1}}, your order {{2}} is on its way.',
