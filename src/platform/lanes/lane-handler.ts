@@ -18,6 +18,11 @@ export interface LaneHandler<T> {
   readonly name: string;
   /** Rows of one lane that one process works on at once. */
   readonly maxInFlightPerLane: number;
+  /**
+   * No row waits for what comes of another. A drain that finds no more then ends at once, though its work is under way:
+   * a wake from another process would else wait until the quantum is over.
+   */
+  readonly independentRows?: boolean;
   /** The lane's pace, or null where it must not run now (its rows then stay due). */
   pace(laneKey: string): Promise<LanePace | null>;
   /** Claims up to `limit` due rows, durably, so that nobody else works on them. */

@@ -19,6 +19,7 @@ afterAll(() => opened.close());
 class ListHandler implements LaneHandler<number> {
   readonly name = 'list';
   maxInFlightPerLane = 100;
+  independentRows = false;
   readonly rows = new Map<string, number[]>();
   readonly done: { lane: string; item: number; at: number }[] = [];
   lanePace: LanePace | null = { ratePerSecond: 1_000_000, burstSeconds: 1 };
@@ -79,6 +80,21 @@ describe('a drain', () => {
     const other = runnerFor(handler).runner;
     handler.fill(lane, 1);
     expect(await other.drain(lane)).toBe('idle');
+  });
+
+  it('of rows that wait for no other leaves its work behind, and the lane free for the next wake', async () => {
+    const handler = new ListHandler();
+    handler.workMs = 300;
+    handler.independentRows = true;
+    const lane = newId();
+    handler.fill(lane, 3);
+    const { runner } = runnerFor(handler);
+    expect(await runner.drain(lane)).toBe('idle');
+    expect(handler.done).toHaveLength(0);
+    handler.fill(lane, 1);
+    expect(await runnerFor(handler).runner.drain(lane)).toBe('idle');
+    expect(handler.inFlight).toBe(4);
+    expect(await runner.stop(5_000)).toBe(0);
   });
 
   it('is one at a time in this process, and in the fleet', async () => {

@@ -142,7 +142,7 @@ export class LaneRunner<T> {
           continue;
         }
         if (lane.touched) continue;
-        if (lane.inFlight === 0) {
+        if (lane.inFlight === 0 || handler.independentRows === true) {
           result = 'idle';
           break;
         }

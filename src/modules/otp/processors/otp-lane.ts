@@ -1,16 +1,12 @@
 import { InjectQueue } from '@nestjs/bullmq';
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/database/database.js';
-import { DueSweep } from '../../../platform/lanes/due-sweep.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
-import { LaneRunner } from '../../../platform/lanes/lane-runner.js';
-import { LANE_OWNER } from '../../../platform/lanes/lane-tokens.js';
-import { LaneWaker, type DrainJob } from '../../../platform/lanes/lane-waker.js';
+import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
+import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
-import { Counters } from '../../../platform/operations/counters.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { OtpDispatcher, type CodeTask } from '../otp-dispatcher.js';
 import { OTP_LANE } from '../otp-sender.service.js';
@@ -25,36 +21,27 @@ const PLACES = 64;
 @Injectable()
 export class OtpLane implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(OtpLane.name);
-  private readonly runner: LaneRunner<CodeTask>;
-  private readonly waker: LaneWaker;
+  private readonly lanes: QueuedLanes<CodeTask>;
 
   constructor(
     private readonly sending: SendingRepository,
     private readonly packages: OtpPackagesService,
-    lanes: LaneRepository,
     private readonly dispatcher: OtpDispatcher,
     private readonly database: Database,
     private readonly sweeps: Sweeps,
-    @InjectQueue(OTP_QUEUE) queue: Queue<DrainJob>,
-    @Inject(LANE_OWNER) owner: string,
-    counters: Counters,
     private readonly config: Config,
+    @InjectQueue(OTP_QUEUE) queue: Queue<DrainJob>,
+    factory: LaneFactory,
   ) {
-    this.runner = new LaneRunner({
+    this.lanes = factory.create({
       handler: dispatcher,
-      lanes,
       slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
-      owner,
-      onError: (message, error) => {
-        counters.increment('lane_drain_failed');
-        this.logger.error(message, error instanceof Error ? error.stack : undefined);
-      },
+      queue,
+      dueLanes: () => this.dueLanes(),
     });
-    this.waker = new LaneWaker(queue, counters, (laneKey) => this.runner.touch(laneKey));
   }
 
   onModuleInit(): void {
-    this.sweeps.add(new DueSweep('otp_due', this.database, this.waker, () => this.dueLanes()));
     this.sweeps.add({
       name: 'otp_leases',
       everyMs: 1_000,
@@ -65,19 +52,18 @@ export class OtpLane implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Tells the workers that a code waits. */
   wake(): void {
-    this.waker.wake(OTP_LANE);
+    this.lanes.wake(OTP_LANE);
   }
 
   /** Drains the lane for its quantum. */
   async drain(): Promise<void> {
-    const result = await this.runner.drain(OTP_LANE);
-    if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(OTP_LANE);
+    await this.lanes.drain(OTP_LANE);
   }
 
   /** Lets the requests in flight end before the connections that record their outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
     this.dispatcher.stop();
-    const left = await this.runner.stop(this.config.process.shutdownTimeoutMs);
+    const left = await this.lanes.stop(this.config.process.shutdownTimeoutMs);
     if (left > 0) this.logger.warn(`${left} codes had no answer when Herald stopped; their outcome will be unknown`);
   }
 
