@@ -15,7 +15,7 @@ let workspace: SendingWorkspace;
 beforeAll(async () => {
   test = await startTestApp({
     env: { MEDIA_MIN_FREE_MIB: '0' },
-    simulator: { templateReviewMs: 20, slowAnswerMs: 1_200 },
+    simulator: { templateReviewMs: 20, slowAnswerMs: 1_200, statusGapMs: 20 },
   });
   workspace = await sendingWorkspace(test);
 });

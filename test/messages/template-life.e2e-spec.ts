@@ -8,7 +8,7 @@ import { approvedTemplate, templateBody } from './platform-templates.js';
 let test: TestApp;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { templateReviewMs: 20 } });
+  test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
 });
 
 afterAll(() => test.stop());

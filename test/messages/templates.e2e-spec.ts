@@ -9,7 +9,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { templateReviewMs: 20 } });
+  test = await startTestApp({ simulator: { templateReviewMs: 20, statusGapMs: 20 } });
   workspace = await sendingWorkspace(test);
 });
 

@@ -6,7 +6,7 @@ import { connectionAtSimulator, sendingWorkspace } from './fixture.js';
 let test: TestApp;
 
 beforeAll(async () => {
-  test = await startTestApp({ simulator: { accessTokens: ['a-good-token'] } });
+  test = await startTestApp({ simulator: { accessTokens: ['a-good-token'], statusGapMs: 20 } });
 });
 
 afterAll(() => test.stop());

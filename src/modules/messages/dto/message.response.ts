@@ -122,6 +122,7 @@ export class MessageResponse extends MessageListItem {
   @ApiProperty({ type: 'integer', minimum: 0, example: 1 })
   attempt_count!: number;
 
+  /** The file that it sends, refers to, or that came with it: GET /media/{id}/url. */
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: null })
   media_object_id!: string | null;
 
