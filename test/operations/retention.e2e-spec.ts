@@ -51,7 +51,7 @@ describe('what is kept for a time only', () => {
   });
 
   it('a message that still waits keeps its content, and is cleared once it is done', async () => {
-    const { connection } = await test.sender();
+    const { connection, api } = await test.sender();
     const { id } = await test.factories.message({ connection, status: 'queued', body: 'still to be said' });
     const old = idOf(100);
     await test.database.execute(
@@ -67,6 +67,9 @@ describe('what is kept for a time only', () => {
     await test.database.execute(`update message set status = 'failed', next_attempt_at = null where id = $1`, [old]);
     await run();
     expect(await bodyOf()).toBeNull();
+    const retried = await api.post(`/messages/${old}/retry`);
+    expect([retried.status, retried.body.error.code]).toEqual([409, 'MESSAGE_NOT_RETRYABLE']);
+    expect(retried.body.error.message).toContain('cleared');
   });
 
   it('notifications that are done with go, those that are not stay', async () => {

@@ -8,11 +8,14 @@ const ownErrors = defineErrors('messages', {
     when: "The id names no message of this key's workspace.",
     fix: 'Take the id from the answer of POST /messages or from GET /messages.',
   }),
-  MESSAGE_NOT_RETRYABLE: error<{ status: string }>({
+  MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean }>({
     kind: 'conflict',
-    message: ({ status }) => `A message that is ${status} cannot be retried; only failed ones can.`,
-    when: 'A retry was asked for a message that has not failed.',
-    fix: 'Wait for its outcome; retry it when it is failed.',
+    message: ({ status, cleared }) =>
+      cleared === true
+        ? 'What this message said was cleared when its time was over; send it as a new one.'
+        : `A message that is ${status} cannot be retried; only failed ones can.`,
+    when: 'A retry was asked for a message that has not failed, or whose content was cleared when its time was over.',
+    fix: 'Wait for its outcome and retry it when it is failed; send a message whose content was cleared anew.',
     extra: ({ status }) => ({ status }),
   }),
   OUTCOME_UNKNOWN_NOT_CONFIRMED: error<{ status: string }>({

@@ -135,6 +135,7 @@ export class MessagesService {
     await this.preparation.requirePayment(sender);
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
+    if (isCleared(message)) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
     const { body } = await this.preparation.prepareAgain(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
@@ -173,6 +174,11 @@ export class MessagesService {
 function replay(known: Accepted, fingerprint: string): SendResult {
   if (known.fingerprint !== fingerprint) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
   return { messageId: known.messageId, replayed: true };
+}
+
+/** No kind of message is without content; only retention leaves it so. */
+function isCleared({ content }: Message): boolean {
+  return Object.keys(content).length === 0;
 }
 
 function notRetryable(status: string): AppError {
