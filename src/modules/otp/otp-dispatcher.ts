@@ -29,6 +29,7 @@ const TOKEN_REFUSED: ReadonlySet<number | null> = new Set([0, 190]);
 export class OtpDispatcher implements LaneHandler<CodeTask> {
   readonly name = 'otp';
   readonly maxInFlightPerLane = 64;
+  readonly independentRows = true;
   private readonly logger = new Logger(OtpDispatcher.name);
   private stopping = false;
   private lastProjectId: string | null = null;

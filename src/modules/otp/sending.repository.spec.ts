@@ -1,0 +1,207 @@
+import { newId } from '../../common/ids.js';
+import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts } from '../../../test/otp/code-rows.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import type { OtpStatus } from './otp.types.js';
+
+let opened: OpenTestDatabase;
+let rows: CodeRows;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(6);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  await opened.database.execute(`update otp_challenge set status = 'expired' where status in ('queued', 'sending')`);
+  await opened.database.execute('delete from lane');
+  rows = await CodeRows.project(opened.database);
+});
+
+describe('claiming', () => {
+  const many = async (project: CodeRows, count: number) => {
+    for (let i = 0; i < count; i++) await project.make();
+    return project.projectId;
+  };
+
+  it('gives each project a turn, whoever was first', async () => {
+    const [b, c] = [await CodeRows.project(opened.database), await CodeRows.project(opened.database)];
+    const [idA, idB, idC] = [await many(rows, 6), await many(b, 2), await many(c, 1)];
+    const claimed = await rows.claim(6);
+    expect(claimed.map(({ projectId }) => projectId)).toEqual([...[idA, idB, idC].sort(), ...[idA, idB].sort(), idA]);
+    expect((await rows.claim(10)).map(({ projectId }) => projectId)).toEqual([idA, idA, idA]);
+  });
+
+  it('keeps the turns where the pace gives one code at a time', async () => {
+    const b = await CodeRows.project(opened.database);
+    const [idA, idB] = [await many(rows, 5), await many(b, 2)];
+    const turns: string[] = [];
+    let after: string | null = null;
+    for (let i = 0; i < 7; i++) {
+      const [claimed] = await rows.claim(1, after);
+      after = claimed?.projectId ?? null;
+      turns.push(after ?? '');
+    }
+    const [first, second] = [idA, idB].sort();
+    expect(turns).toEqual([first, second, first, second, idA, idA, idA]);
+  });
+
+  it('opens a lease, and gives a code once', async () => {
+    const made = await rows.make();
+    const claims = await Promise.all(Array.from({ length: 4 }, () => rows.claim(1)));
+    expect(claims.flat()).toMatchObject([{ id: made.id, attemptId: made.attemptId, recipient: made.recipient }]);
+    const row = await rows.row(made);
+    expect(row).toMatchObject({ status: 'sending', sending_at: expect.any(Date) });
+    expect((row.lease_until as Date).getTime()).toBeGreaterThan(Date.now() + 10_000);
+  });
+
+  it('stops where another process holds the lane, or it rests', async () => {
+    const [first, second] = [newId(), newId()];
+    await rows.make();
+    expect(await rows.claim(0, null, first)).toEqual([]);
+    expect(await rows.claim(1, null, second)).toEqual([]);
+    await opened.database.execute(`update lane set paused_until = clock_timestamp() + interval '1 minute'`);
+    expect(await rows.claim(1, null, first)).toEqual([]);
+  });
+
+  it.each([
+    ['is over', `expires_at = clock_timestamp()`],
+    ['has waited for half a minute', `created_at = created_at - interval '30 seconds'`],
+    ['was wiped', `code_ciphertext = null`],
+  ])('leaves out a code that %s', async (_name, change) => {
+    const made = await rows.make();
+    await opened.database.execute(`update otp_challenge set ${change} where id = $1`, [made.id]);
+    const other = await rows.make();
+    expect((await rows.claim(1)).map(({ id }) => id)).toEqual([other.id]);
+  });
+
+  it('what is put back goes out under an attempt of its own, and the old one touches nothing', async () => {
+    const made = await rows.make();
+    await rows.claim(1);
+    expect(await rows.sending.putBack(made.attemptId)).toBe(true);
+    const [again] = await rows.claim(1);
+    expect(again?.id).toBe(made.id);
+    expect(again?.attemptId).not.toBe(made.attemptId);
+    // As a process does that never learned that its statement was committed.
+    expect(await rows.sending.putBack(made.attemptId)).toBe(false);
+    await rows.answer(made.attemptId, { kind: 'failed', error: 'platform_unavailable' });
+    expect(await rows.statusOf(made)).toBe('sending');
+    expect(await rows.counts()).toEqual(RESERVED);
+  });
+});
+
+describe('the answer to a send', () => {
+  const sent = { kind: 'sent', metaMessageId: 'wamid.1' } as const;
+  const failed = { kind: 'failed', error: 'invalid_content' } as const;
+  const unknown = { kind: 'unknown' } as const;
+
+  it.each<[OtpStatus, typeof sent | typeof failed | typeof unknown, OtpStatus, Counts]>([
+    ['sending', sent, 'sent', USED],
+    ['sending', failed, 'failed', GIVEN_BACK],
+    ['sending', unknown, 'outcome_unknown', RESERVED],
+    // However late: the lease was over.
+    ['outcome_unknown', sent, 'sent', USED],
+    ['outcome_unknown', failed, 'failed', GIVEN_BACK],
+    ['outcome_unknown', unknown, 'outcome_unknown', RESERVED],
+    // A notification was faster.
+    ['delivered', sent, 'delivered', USED],
+    ['read', sent, 'read', USED],
+    ['read', unknown, 'read', USED],
+    ['failed', sent, 'failed', GIVEN_BACK],
+    ['failed', failed, 'failed', GIVEN_BACK],
+    // Superseded or expired on its way.
+    ['expired', sent, 'expired', USED],
+    ['expired', failed, 'expired', GIVEN_BACK],
+    ['expired', unknown, 'expired', RESERVED],
+    ['verified', sent, 'verified', USED],
+    ['verified', unknown, 'verified', USED],
+  ])('%s: %j makes %s', async (from, outcome, to, counts) => {
+    const made = await rows.make(from);
+    for (let times = 0; times < 2; times++) await rows.answer(made.attemptId, outcome);
+    expect(await rows.row(made)).toMatchObject({ status: to, code_ciphertext: null, lease_until: null });
+    expect(await rows.counts()).toEqual(counts);
+  });
+});
+
+describe('the end', () => {
+  const STATES: [OtpStatus, ended: OtpStatus, Counts][] = [
+    // What nobody has begun to send is given back; what may have been sent is not.
+    ['queued', 'expired', GIVEN_BACK],
+    ['sending', 'expired', RESERVED],
+    ['outcome_unknown', 'expired', RESERVED],
+    ['sent', 'expired', USED],
+    ['delivered', 'expired', USED],
+    ['read', 'expired', USED],
+    ['verified', 'verified', USED],
+    ['failed', 'failed', GIVEN_BACK],
+  ];
+
+  it.each(STATES)('by a newer code: %s becomes %s', async (from, to, counts) => {
+    const made = await rows.make(from);
+    await Promise.all([rows.supersede(made), rows.supersede(made)]);
+    expect(await rows.row(made)).toMatchObject({ status: to, code_ciphertext: null });
+    expect(await rows.counts()).toEqual(counts);
+  });
+
+  it.each(STATES)('by wrong codes: %s becomes %s', async (from, to, counts) => {
+    const made = await rows.make(from);
+    await Promise.all([rows.end(made), rows.end(made)]);
+    expect(await rows.row(made)).toMatchObject({ status: to, code_ciphertext: null });
+    expect(await rows.counts()).toEqual(counts);
+  });
+
+  it.each(STATES)('by its time: %s becomes %s', async (from, to, counts) => {
+    const made = await rows.make(from);
+    await opened.database.execute('update otp_challenge set expires_at = clock_timestamp() where id = $1', [made.id]);
+    await Promise.all([rows.endOverdue(), rows.endOverdue(), rows.supersede(made)]);
+    expect(await rows.row(made)).toMatchObject({ status: to, code_ciphertext: null, error: null });
+    expect(await rows.counts()).toEqual(counts);
+  });
+
+  it('by half a minute in the queue: it has failed and is given back', async () => {
+    const made = await rows.make();
+    await opened.database.execute(
+      `update otp_challenge set created_at = created_at - interval '30 seconds' where id = $1`,
+      [made.id],
+    );
+    await rows.endOverdue();
+    expect(await rows.row(made)).toMatchObject({ status: 'failed', error: 'platform_unavailable' });
+    expect(await rows.counts()).toEqual(GIVEN_BACK);
+  });
+
+  it('by a lease that is over: nobody knows, it stays reserved, and nobody sends it again', async () => {
+    const [late, early] = [await rows.make('sending'), await rows.make('sending')];
+    await opened.database.execute('update otp_challenge set lease_until = clock_timestamp() where id = $1', [late.id]);
+    expect(await rows.sending.expireLeases(10)).toBe(1);
+    expect([await rows.statusOf(late), await rows.statusOf(early)]).toEqual(['outcome_unknown', 'sending']);
+    expect(await rows.claim(10)).toEqual([]);
+    expect(await rows.sending.putBack(late.attemptId)).toBe(false);
+    expect(await rows.counts()).toEqual({ reserved: 2, used: 0 });
+  });
+});
+
+describe('a grant', () => {
+  it('that is under way while the month’s package is made counts', async () => {
+    const small = await CodeRows.project(opened.database, 0);
+    let making: Promise<unknown> | null = null;
+    await opened.database.transaction(async () => {
+      await small.packages.grant(small.organizationId, small.projectId, 'DE', 5);
+      making = opened.database.detached(() => small.make());
+      await untilSomebodyWaits();
+    });
+    await making;
+    expect(await small.packages.list(small.organizationId, small.projectId)).toMatchObject([
+      { monthlyLimit: 5, reserved: 1, used: 0 },
+    ]);
+  });
+
+  async function untilSomebodyWaits(): Promise<void> {
+    for (let looks = 0; looks < 200; looks++) {
+      const waiting = await opened.database.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      if (waiting.length > 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    throw new Error('the other transaction did not wait');
+  }
+});
