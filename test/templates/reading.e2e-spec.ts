@@ -297,10 +297,10 @@ describe('while the platform is down', () => {
     };
     const first = await timed(() => workspace.api.get(workspace.path));
     expect(first.status).toBe(200);
-    expect(first.ms).toBeLessThan(2_800);
+    expect(first.ms).toBeLessThan(3_500);
     // Who comes later does not wait for the same silence again.
     const second = await timed(() => workspace.api.get(workspace.path));
-    expect(second.ms).toBeLessThan(500);
+    expect(second.ms).toBeLessThan(1_500);
     // The sync gives up when the platform's time is over; from then on nobody waits.
     await waitFor(async () => (await failuresOf(workspace.wabaId)) > 0, { what: 'the sync to fail' });
     for (const work of [
@@ -310,7 +310,7 @@ describe('while the platform is down', () => {
     ]) {
       const { status, ms } = await timed(work);
       expect(status).toBe(200);
-      expect(ms).toBeLessThan(500);
+      expect(ms).toBeLessThan(1_500);
     }
   });
 
