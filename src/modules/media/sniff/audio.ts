@@ -2,8 +2,9 @@ import { type ByteSource, type Finding } from './byte-source.js';
 import { type Format, FORMATS } from './formats.js';
 
 const MAX_PADDING_BYTES = 8_192;
-/** So many frames in a row are no coincidence. */
+/** So many frames in a row are no coincidence; those of AMR have three bits only that must be as they are. */
 const FRAMES = 3;
+const AMR_FRAMES = 24;
 
 const broken = (reason: string): Finding<Format> => ({ format: null, detected: null, reason });
 const NO_FRAMES = broken('The file begins like audio, but is no MP3, AAC or AMR, or is cut short');
@@ -31,9 +32,9 @@ export async function examineFrames(source: ByteSource, start = 0): Promise<Find
   return NO_FRAMES;
 }
 
-async function haveFrames(source: ByteSource, start: number, lengthOf: FrameLength): Promise<boolean> {
+async function haveFrames(source: ByteSource, start: number, lengthOf: FrameLength, frames = FRAMES): Promise<boolean> {
   let position = start;
-  for (let frame = 0; frame < FRAMES; frame++) {
+  for (let frame = 0; frame < frames; frame++) {
     if (frame > 0 && (await isEnd(source, position))) return true;
     const length = lengthOf(await source.read(position, 7));
     if (length === null || position + length > source.sizeBytes) return false;
@@ -84,7 +85,7 @@ export async function examineAmr(source: ByteSource): Promise<Finding<Format>> {
     if ((first & 0x83) !== 0) return null;
     return type === AMR_NO_DATA ? 1 : (AMR_FRAME_BYTES[type] ?? null);
   };
-  return (await haveFrames(source, AMR_MAGIC.length, lengthOf)) ? { format: FORMATS.amr } : NO_FRAMES;
+  return (await haveFrames(source, AMR_MAGIC.length, lengthOf, AMR_FRAMES)) ? { format: FORMATS.amr } : NO_FRAMES;
 }
 
 /** Ogg with one stream, which is Opus and mono: the platform takes no other. */
