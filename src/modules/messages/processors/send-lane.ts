@@ -3,14 +3,11 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModu
 import type { Queue } from 'bullmq';
 import type { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
-import { Database } from '../../../platform/database/database.js';
-import { DueSweep } from '../../../platform/lanes/due-sweep.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
-import { LaneRunner, type DrainResult } from '../../../platform/lanes/lane-runner.js';
-import { LANE_OWNER, PLATFORM_SLOTS } from '../../../platform/lanes/lane-tokens.js';
-import { LaneWaker, type DrainJob } from '../../../platform/lanes/lane-waker.js';
+import type { DrainResult } from '../../../platform/lanes/lane-runner.js';
+import { PLATFORM_SLOTS } from '../../../platform/lanes/lane-tokens.js';
+import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
+import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
-import { Counters } from '../../../platform/operations/counters.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { MessageSender, type SendTask } from '../message-sender.js';
 import { SendRepository, type MovedMessage } from '../send.repository.js';
@@ -22,38 +19,23 @@ const SWEEP_BATCH = 1_000;
 @Injectable()
 export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(SendLane.name);
-  private readonly runner: LaneRunner<SendTask>;
-  private readonly waker: LaneWaker;
+  private readonly lanes: QueuedLanes<SendTask>;
 
   constructor(
     private readonly sends: SendRepository,
-    lanes: LaneRepository,
     private readonly sender: MessageSender,
     private readonly webhook: WebhookService,
-    private readonly database: Database,
     private readonly sweeps: Sweeps,
+    private readonly config: Config,
     @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
     @Inject(PLATFORM_SLOTS) slots: Slots,
-    @Inject(LANE_OWNER) owner: string,
-    counters: Counters,
-    private readonly config: Config,
+    factory: LaneFactory,
   ) {
-    this.runner = new LaneRunner({
-      handler: sender,
-      lanes,
-      slots,
-      owner,
-      onError: (message, error) => {
-        counters.increment('lane_drain_failed');
-        this.logger.error(message, error instanceof Error ? error.stack : undefined);
-      },
-    });
-    this.waker = new LaneWaker(queue, counters, (laneKey) => this.runner.touch(laneKey));
+    const dueLanes = (limit: number) => this.sends.dueConnections(limit);
+    this.lanes = factory.create({ handler: sender, slots, queue, dueLanes });
   }
 
   onModuleInit(): void {
-    const due = (limit: number) => this.sends.dueConnections(limit);
-    this.sweeps.add(new DueSweep('send_due', this.database, this.waker, due));
     this.sweeps.add({ name: 'send_leases', everyMs: 1_000, run: () => this.sweepLeases() });
     this.sweeps.add({
       name: 'send_expiry',
@@ -64,26 +46,24 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Tells the workers that a connection has messages to send. */
   wake(connectionId: string): void {
-    this.waker.wake(connectionId);
+    this.lanes.wake(connectionId);
   }
 
   /** Drains one lane for its quantum; rows that are left wait behind everybody else's. */
-  async drain(connectionId: string): Promise<DrainResult> {
-    const result = await this.runner.drain(connectionId);
-    if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(connectionId);
-    return result;
+  drain(connectionId: string): Promise<DrainResult> {
+    return this.lanes.drain(connectionId);
   }
 
   /** Lets the requests in flight end before the connections that record their outcomes are closed. */
   async beforeApplicationShutdown(): Promise<void> {
     this.sender.stop();
-    const left = await this.runner.stop(this.config.process.shutdownTimeoutMs);
+    const left = await this.lanes.stop(this.config.process.shutdownTimeoutMs);
     if (left > 0) this.logger.warn(`${left} sends had no answer when Herald stopped; their outcome will be unknown`);
   }
 
   private async sweepLeases(): Promise<number> {
     const moved = await this.sends.expireLeases(SWEEP_BATCH);
-    for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.waker.wake(connectionId);
+    for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.lanes.wake(connectionId);
     return this.announce(moved);
   }
 
