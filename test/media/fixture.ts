@@ -1,5 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newId } from '../../src/common/ids.js';
+import { MediaService } from '../../src/modules/media/media.service.js';
+import type { PendingMedia } from '../../src/modules/media/media.types.js';
+import { Database } from '../../src/platform/database/database.js';
 import type { ApiBody, ApiResponse } from '../support/api-client.js';
 import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -78,4 +82,25 @@ export async function noTemporaryFiles(dataDir: string): Promise<void> {
 export function refusal({ status, body }: ApiResponse): Record<string, unknown> {
   const { code, details } = body.error;
   return { status, code, fields: details?.map(({ field, rule }) => `${field}: ${rule}`) };
+}
+
+/** A customer's file as its notification announces it. */
+export function pending(sender: TestSender, values: Partial<PendingMedia> = {}): PendingMedia {
+  return {
+    id: newId(),
+    organizationId: sender.workspace.id,
+    connectionId: sender.connection.id,
+    platformMediaId: '1037543291543636',
+    type: 'image',
+    mimeType: 'image/jpeg',
+    sha256: null,
+    filename: null,
+    voice: false,
+    ...values,
+  };
+}
+
+/** Adds files that are to be fetched, as the room of messages does. */
+export async function addPending(test: TestApp, items: readonly PendingMedia[]): Promise<void> {
+  await test.app.get(MediaService).createPending(items, test.app.get(Database));
 }
