@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { newId } from '../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -300,19 +302,73 @@ it('every change has exactly one event, in order, however reports, answers and s
           else await (repositories[n % 3] ?? statuses).apply(report(made, kind));
         }),
       );
-      for (const { made } of all) {
-        const events = await eventsOf(opened.database, made.id);
-        const row = await rowOf(made.id);
-        // A chain without a gap: each event begins where the one before it ended, and the last one is what is.
-        expect(events.map(({ data }) => data.sequence)).toEqual(events.map((_event, index) => index + 1));
-        expect(events.map(({ data }) => data.previous_status)).toEqual(['processing', ...toldBy(events)].slice(0, -1));
-        expect([row.status, row.event_count]).toEqual([events.at(-1)?.data.status ?? 'processing', events.length]);
-        expect(new Set(toldBy(events)).size).toBe(events.length);
-      }
+      for (const { made } of all) await expectChain(made);
     }),
     { numRuns: 40 },
   );
 }, 60_000);
+
+it('every change has exactly one event, though connections break in the middle and all is done again', async () => {
+  const made = await Promise.all(Array.from({ length: 60 }, () => make('processing')));
+  const killer = new pg.Client({ connectionString: opened.url });
+  await killer.connect();
+  let isOver = false;
+  let kills = 0;
+  const killing = (async () => {
+    while (!isOver) {
+      const { rowCount } = await killer.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+           and pid <> pg_backend_pid() and backend_type = 'client backend' and (state <> 'idle' or random() < 0.1)
+         order by random() limit 1`,
+      );
+      kills += rowCount ?? 0;
+      await pause(25);
+    }
+  })();
+  // As the sender and the notifications do: what may not have been written is written again.
+  const insist = async (work: () => Promise<unknown>): Promise<void> => {
+    const until = performance.now() + 30_000;
+    for (;;) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        if (performance.now() > until) throw error;
+        await pause(5);
+      }
+    }
+  };
+  try {
+    await Promise.all(
+      made.map(async (each, n) => {
+        await pause(n * 15);
+        await insist(() => outcomes.record(outcome(each, n % 3 === 0 ? UNKNOWN : {})));
+        for (const status of ['sent', 'delivered', 'read'] as const) {
+          await insist(() => statuses.apply(report(each, status)));
+        }
+      }),
+    );
+  } finally {
+    isOver = true;
+    await killing;
+    await killer.end();
+  }
+  expect(kills).toBeGreaterThan(5);
+  for (const each of made) {
+    await expectChain(each);
+    expect(await rowOf(each.id)).toMatchObject({ status: 'read', event_count: 4 });
+  }
+}, 60_000);
+
+/** A chain without a gap: each event begins where the one before it ended, and the last one is what is. */
+async function expectChain(made: Made): Promise<void> {
+  const events = await eventsOf(opened.database, made.id);
+  const row = await rowOf(made.id);
+  expect(events.map(({ data }) => data.sequence)).toEqual(events.map((_event, index) => index + 1));
+  expect(events.map(({ data }) => data.previous_status)).toEqual(['processing', ...toldBy(events)].slice(0, -1));
+  expect([row.status, row.event_count]).toEqual([events.at(-1)?.data.status ?? 'processing', events.length]);
+  expect(new Set(toldBy(events)).size).toBe(events.length);
+}
 
 async function runOut(made: Made): Promise<void> {
   await opened.database.execute(
