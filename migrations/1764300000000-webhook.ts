@@ -73,6 +73,8 @@ const UP: readonly string[] = [
     next_attempt_at timestamptz default clock_timestamp()
   ) with (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_insert_scale_factor = 0.05)`,
   `create index webhook_event_due on webhook_event (endpoint_id, next_attempt_at) where status = 'pending'`,
+  // At most ten rows an endpoint: how many deliveries are under way, in all processes.
+  `create index webhook_event_in_flight on webhook_event (endpoint_id) where current_attempt_id is not null`,
 
   // One row an attempt, written with its outcome. The id is a UUIDv7, so the oldest are found by it.
   `create table webhook_delivery (

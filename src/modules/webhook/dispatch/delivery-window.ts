@@ -1,4 +1,4 @@
-/** Deliveries that one endpoint may have in flight at the most (in one process, which holds its lane). */
+/** Deliveries that one endpoint may have in flight at the most. */
 export const MOST_IN_FLIGHT = 10;
 
 const FIRST = 2;

@@ -4,6 +4,7 @@ import { Database } from '../../../platform/database/database.js';
 import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
 import type { DueLane } from '../../../platform/lanes/due-sweep.js';
 import { endpointOfLane } from '../webhook-lane-key.js';
+import { MOST_IN_FLIGHT } from './delivery-window.js';
 
 /** An event that this process may deliver now, and where to. */
 export interface ClaimedEvent {
@@ -53,7 +54,7 @@ export class DispatchRepository {
 
   /**
    * Claims up to `limit` due events, oldest due first; each gets an attempt and a lease. An endpoint that is paused or
-   * disabled gives none. The secrets are those of this moment.
+   * disabled gives none, nor one with ten deliveries in flight. The secrets are those of this moment.
    */
   async claim(request: ClaimRequest): Promise<ClaimedEvent[]> {
     const endpointId = endpointOfLane(request.laneKey);
@@ -64,6 +65,7 @@ export class DispatchRepository {
       request.owner,
       attemptIds,
       LEASE_MS / 1_000,
+      MOST_IN_FLIGHT,
     ]);
     return rows.map((row) => ({
       id: row.id,
@@ -123,7 +125,8 @@ function purgeOlder(table: 'webhook_delivery' | 'webhook_event'): string {
   return `delete from ${table} where id = any(array(select id from ${table} where id < $1 order by id limit $2))`;
 }
 
-// $1 endpoint, $2 lane key, $3 owner, $4 attempt ids, as many as events are wanted, $5 lease seconds.
+// $1 endpoint, $2 lane key, $3 owner, $4 attempt ids, as many as events are wanted, $5 lease seconds, $6 most in flight
+// in all processes: a lane may go to another process while deliveries of the one before are under way.
 // An event that still bears an attempt fell due because that attempt's process died: it is written down as such.
 const CLAIM = `
 with endpoint as materialized (
@@ -139,7 +142,9 @@ with endpoint as materialized (
   select v.id, v.current_attempt_id, v.attempt_count, v.next_attempt_at from webhook_event v
   where v.endpoint_id = $1 and v.status = 'pending' and v.next_attempt_at <= clock_timestamp()
     and exists (select 1 from endpoint)
-  order by v.next_attempt_at limit cardinality($4::uuid[])
+  order by v.next_attempt_at limit (
+    select least(cardinality($4::uuid[]), greatest(0, $6 - count(*))) from webhook_event f
+    where f.endpoint_id = $1 and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp())
   for update of v skip locked
 ), numbered as (
   select due.*, ($4::uuid[])[row_number() over ()] as attempt_id from due

@@ -51,8 +51,14 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
     this.giveUp.abort();
   }
 
-  pace(): Promise<LanePace> {
-    return Promise.resolve(PACE);
+  /** As many deliveries are in flight as the endpoint may have: nothing can be claimed before one of them ends. */
+  isFull(laneKey: string): boolean {
+    return this.windows.room(endpointOfLane(laneKey)) === 0;
+  }
+
+  /** None while the endpoint's places are taken: a drain would only wait. */
+  pace(laneKey: string): Promise<LanePace | null> {
+    return Promise.resolve(this.isFull(laneKey) ? null : PACE);
   }
 
   async claim(request: ClaimRequest): Promise<DeliveryTask[]> {

@@ -22,7 +22,6 @@ const PURGE_EVERY_MS = 60_000;
 const PURGE_BATCH = 5_000;
 /** A drain may wait for slow answers so long before it costs the queue another job; less than a lane's hold lasts. */
 const QUANTUM_MS = 3_000;
-const MOST_DRAINS_HERE = 64;
 /** Deliveries in flight get so much of the stop's time to end by themselves. */
 const STOP_PART = 0.3;
 
@@ -33,7 +32,9 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
   private readonly runner: LaneRunner<DeliveryTask>;
   private readonly waker: LaneWaker;
   private readonly isWorker: boolean;
-  private drainsHere = 0;
+  private readonly drainsHere = new Set<Promise<void>>();
+  /** Lanes whose drain ended because all places of their endpoint are taken. */
+  private readonly full = new Set<string>();
 
   constructor(
     private readonly dispatches: DispatchRepository,
@@ -48,7 +49,13 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
     private readonly config: Config,
   ) {
     this.runner = new LaneRunner({
-      handler: dispatcher,
+      handler: {
+        name: dispatcher.name,
+        maxInFlightPerLane: dispatcher.maxInFlightPerLane,
+        pace: (laneKey) => dispatcher.pace(laneKey),
+        claim: (request) => dispatcher.claim(request),
+        work: (task) => dispatcher.work(task).finally(() => this.placeIsFree(laneKeyOf(task.endpointId))),
+      },
       lanes,
       // Places of their own: endpoints that hang must not keep messages from being sent.
       slots: new Slots(config.webhook.maxInFlight),
@@ -77,7 +84,9 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
   /** Drains one lane for its quantum; events that are left wait behind everybody else's. */
   async drain(laneKey: string): Promise<DrainResult> {
     const result = await this.runner.drain(laneKey);
-    if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(laneKey);
+    // An endpoint that hangs costs nothing while it does: its lane goes on when an answer, or its deadline, comes.
+    if (this.dispatcher.isFull(laneKey)) this.full.add(laneKey);
+    else if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(laneKey);
     return result;
   }
 
@@ -91,22 +100,34 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
       left = await this.runner.stop(stopMs * STOP_PART);
     }
     if (left > 0) this.logger.warn(`${left} deliveries had no answer when Herald stopped; they will be repeated`);
+    await Promise.allSettled(this.drainsHere);
     await this.client.close();
   }
 
   /**
    * A worker that hears of events drains their lane itself, which saves the queue a job and the receiver its time; the
-   * lane's hold keeps it from doing what another process does already. Beyond a few at once the queue puts them in line.
+   * lane's hold keeps it from doing what another process does already.
    */
   private drainHere(laneKey: string): boolean {
-    if (!this.isWorker || this.runner.isStopping || this.drainsHere >= MOST_DRAINS_HERE) return false;
-    this.drainsHere++;
-    void this.drain(laneKey).then((result) => {
-      this.drainsHere--;
+    if (!this.isWorker || this.runner.isStopping) return false;
+    if (this.dispatcher.isFull(laneKey)) {
+      this.full.add(laneKey);
+      return true;
+    }
+    if (this.drainsHere.size >= this.config.queue.concurrency) return false;
+    const drain = this.drain(laneKey).then((result) => {
+      this.drainsHere.delete(drain);
       // The holder may have looked for the last time before these events came.
       if (result === 'held') this.waker.enqueue(laneKey);
     });
+    this.drainsHere.add(drain);
     return true;
+  }
+
+  private placeIsFree(laneKey: string): void {
+    if (!this.full.delete(laneKey) || this.runner.isStopping) return;
+    // After the runner has counted the place as free as well.
+    setImmediate(() => this.waker.wake(laneKey));
   }
 
   private async purge(signal: AbortSignal): Promise<number> {
