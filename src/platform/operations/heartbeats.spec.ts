@@ -62,4 +62,15 @@ describe('Heartbeats', () => {
     expect((await heartbeats('worker', 0).check()).ok).toBe(true);
     expect((await heartbeats('worker').check()).ok).toBe(false);
   });
+
+  it('of a sweep that runs seldom say nothing before it has had its time', async () => {
+    await beat('sweep:send_due', 1);
+    await beat('sweep:sync', 86_400);
+    const early = heartbeats('worker', 60_000);
+    early.expect('sync', 60_000);
+    expect((await early.check()).ok).toBe(true);
+    const late = heartbeats('worker', 200_000);
+    late.expect('sync', 60_000);
+    expect((await late.check()).ok).toBe(false);
+  });
 });
