@@ -42,9 +42,9 @@ function unfinished(bytes: Buffer): number {
   return 0;
 }
 
-// As browsers tell web pages (WHATWG MIME Sniffing, 7.1): after white space, in any case, ended by a space or `>`.
-const WEB_PAGE =
-  /^(<!doctype html|<(html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p))[\s>]|^<(!--|\?php|%)/;
+// What can only be a page or a script; browsers take more for one (WHATWG MIME Sniffing, 7.1), but a text may well begin
+// with a comment or a tag, as many a readme does, and is never served for a browser to sniff.
+const WEB_PAGE = /^<(!doctype html|html|head|body|title|script|style|iframe)[\s>]|^<(\?php|%)/;
 
 /** The type of a text that is more than plain: what a browser would run or draw. Null for plain text. */
 export function activeTextType(head: Buffer): string | null {
