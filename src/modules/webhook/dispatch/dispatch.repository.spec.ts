@@ -84,11 +84,25 @@ describe('insertWebhookEvents', () => {
 
 describe('claim', () => {
   it('gives each event to one of many claims at once, and none twice', async () => {
-    const { key } = await endpoint({ events: 50 });
+    const { key } = await endpoint({ events: 6 });
     const claims = await Promise.all(Array.from({ length: 8 }, () => claim(key, 10)));
     const ids = claims.flat().map(({ id }) => id);
-    expect(ids).toHaveLength(50);
-    expect(new Set(ids).size).toBe(50);
+    expect(ids).toHaveLength(6);
+    expect(new Set(ids).size).toBe(6);
+  });
+
+  it('gives no more while ten are in flight, whoever claimed them, and goes on once their leases have run out', async () => {
+    const { id, key } = await endpoint({ events: 30 });
+    expect(await claim(key, 7)).toHaveLength(7);
+    expect(await claim(key, 10)).toHaveLength(3);
+    expect(await claim(key, 10)).toHaveLength(0);
+    await database.execute(
+      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 hour'
+       where endpoint_id = $1 and current_attempt_id is not null`,
+      [id],
+    );
+    const again = await claim(key, 10);
+    expect(again.map(({ attemptNumber }) => attemptNumber)).toEqual(Array.from({ length: 10 }, () => 2));
   });
 
   it('gives nothing where the lane is not held or rests, or the endpoint does not want any', async () => {
