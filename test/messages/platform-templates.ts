@@ -7,8 +7,8 @@ import type { SendingWorkspace } from './fixture.js';
 export interface PlatformTemplate {
   id: string;
   name: string;
-  /** Lets the platform decide: `PAUSED`, `REINSTATED`, `DELETED` ...; it tells Herald by notification. */
-  review(event: string): Promise<void>;
+  /** Lets the platform decide: `PAUSED`, `REINSTATED`, `DELETED` ...; it tells Herald by notification, or nobody. */
+  review(event: string, options?: { notify: boolean }): Promise<void>;
 }
 
 /** Makes a template at the platform, behind Herald's back, and waits until it is approved. */
@@ -29,8 +29,8 @@ export async function approvedTemplate(
   return {
     id,
     name: template.name,
-    review: async (event) => {
-      const answer = await client.control('POST', `templates/${id}/review`, { event });
+    review: async (event, { notify } = { notify: true }) => {
+      const answer = await client.control('POST', `templates/${id}/review`, { event, notify });
       if (answer.status !== 200) throw new Error(`not decided: ${answer.status} ${answer.text}`);
     },
   };

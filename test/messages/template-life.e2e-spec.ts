@@ -86,3 +86,25 @@ it('while a template is paused, approved again and deleted, each message is sent
     return rows.length === 0;
   }
 }, 60_000);
+
+it('a template that the platform refuses although nobody has told is looked at again', async () => {
+  const workspace = await sendingWorkspace(test);
+  const template = await approvedTemplate(test, workspace, {
+    name: 'unannounced',
+    components: [{ type: 'BODY', text: 'Nobody told us.' }],
+  });
+  const send = () => workspace.send(testPhone(), { body: templateBody('unannounced') });
+  const first = await send();
+  await workspace.reaches(first.body.data.id, 'read');
+  await template.review('PAUSED', { notify: false });
+  const second = await send();
+  expect(second.status).toBe(202);
+  expect(await workspace.reaches(second.body.data.id, 'failed')).toMatchObject({
+    failure_category: 'template_unavailable',
+  });
+  await waitFor(async () => (await send()).body.error?.code === 'TEMPLATE_NOT_APPROVED', {
+    what: 'the mirror to know that the template is paused',
+    timeoutMs: 20_000,
+    everyMs: 500,
+  });
+});

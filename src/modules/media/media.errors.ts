@@ -25,13 +25,14 @@ export const mediaErrors = defineErrors('media', {
   }),
   MEDIA_NOT_FOUND: error({
     kind: 'not_found',
-    alsoKinds: ['unprocessable'],
+    alsoKinds: ['unprocessable', 'conflict'],
     message: 'There is no such media file in this workspace, or it is not fetched yet.',
     when: "The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.",
     fix: 'Take the id from POST /media or GET /media; try an inbound one again shortly.',
   }),
   MEDIA_TYPE_MISMATCH: error<{ expected: MediaType; given: MediaType }>({
     kind: 'unprocessable',
+    alsoKinds: ['conflict'],
     message: ({ expected, given }) => `This file can be sent as ${given} only, not as ${expected}.`,
     when: 'A message of one type names a media file of another.',
     fix: 'Send it with the `type` that the file has in GET /media.',

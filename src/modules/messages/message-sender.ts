@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { keepTrying } from '../../common/keep-trying.js';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { Config } from '../../platform/config/config.js';
@@ -9,6 +10,7 @@ import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/ou
 import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../connections/connections.types.js';
+import { TemplatesService } from '../templates/templates.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
@@ -46,6 +48,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     private readonly conversations: ConversationsRepository,
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
+    private readonly templates: TemplatesService,
     private readonly webhook: WebhookService,
     private readonly files: FileExchange,
     private readonly client: CloudApiClient,
@@ -138,6 +141,8 @@ export class MessageSender implements LaneHandler<SendTask> {
       await this.adopt(task, outcome.waId, outcome.userId);
     } else if (outcome.kind === 'lane_paused') {
       await this.pause(connection, outcome);
+    } else if (outcome.kind === 'rejected' && outcome.category === 'template_unavailable') {
+      await this.quietly(this.templates.suspect(connection));
     }
   }
 
@@ -156,22 +161,15 @@ export class MessageSender implements LaneHandler<SendTask> {
 
   /** An outcome is never dropped for a database that is away: it is tried again for a minute, then the lease decides. */
   private async record(task: SendTask, record: OutcomeRecord): Promise<void> {
-    const until = performance.now() + RECORD_FOR_MS;
-    for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
-      try {
-        const moved = await this.outcomes.record(record);
-        if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
-        return;
-      } catch (error) {
-        this.counters.increment('outcome_record_failed');
-        if (performance.now() + delayMs > until) {
-          this.logger.error(`message ${task.id}: its outcome could not be stored: ${describe(error)}`);
-          return;
-        }
-      }
-      await new Promise((resolve) => {
-        setTimeout(resolve, delayMs);
+    try {
+      const moved = await keepTrying(() => this.outcomes.record(record), {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('outcome_record_failed'),
       });
+      if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
+    } catch (error) {
+      this.counters.increment('outcome_record_failed');
+      this.logger.error(`message ${task.id}: its outcome could not be stored: ${describe(error)}`);
     }
   }
 

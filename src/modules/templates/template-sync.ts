@@ -34,6 +34,7 @@ const REST_MS = 5_000;
 const REST_AFTER_FAILURE_MS = 10_000;
 const POLL_MS = 100;
 const MAX_NUMBERS_TRIED = 3;
+const MAX_SUSPECTED = 10_000;
 
 const OUR_FAULT = 'The list could not be stored.';
 const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
@@ -47,6 +48,7 @@ export class TemplateSync implements OnModuleDestroy {
   private readonly logger = new Logger(TemplateSync.name);
   private readonly running = new Map<string, Promise<void>>();
   private readonly held = new Map<string, AccountKey>();
+  private readonly suspectedAt = new Map<string, number>();
   private stopped = false;
 
   constructor(
@@ -87,6 +89,16 @@ export class TemplateSync implements OnModuleDestroy {
   /** Syncs in the background, unless the last try was a moment ago: then the sweep does it. */
   poke(state: AccountState): void {
     if (!this.stopped && (state.triedAgoMs === null || state.triedAgoMs > REST_MS)) void this.start(state);
+  }
+
+  /** The mirror was found wrong: the sweep compares it soon, once in a while however often this is told. */
+  async suspect(key: AccountKey): Promise<void> {
+    const name = `${key.organizationId}/${key.wabaId}`;
+    const now = performance.now();
+    if ((this.suspectedAt.get(name) ?? -Infinity) > now - REST_MS) return;
+    if (this.suspectedAt.size >= MAX_SUSPECTED) this.suspectedAt.clear();
+    this.suspectedAt.set(name, now);
+    await this.accounts.markStale(key);
   }
 
   /** Syncs now, or joins the sync that is under way in this process. Never rejects. */

@@ -129,6 +129,11 @@ export class TemplatesService {
     throw templatesErrors.TEMPLATE_NOT_FOUND().withKind('unprocessable');
   }
 
+  /** The platform refused a template that the mirror has as good: its list is asked for within seconds. */
+  suspect({ organizationId, wabaId }: Connection): Promise<void> {
+    return this.sync.suspect({ organizationId, wabaId });
+  }
+
   /**
    * Applies a notification about templates; others are ignored. Idempotent, in any order: where two can't be put in
    * order, the platform's list decides.
