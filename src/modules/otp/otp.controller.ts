@@ -1,10 +1,18 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { EXAMPLE_IDEMPOTENCY_KEY } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
 import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import {
+  EXAMPLE_OTP_ID,
+  REPEATED_EXAMPLES,
+  STATE_EXAMPLES,
+  TAKEN_EXAMPLES,
+  VERIFIED_EXAMPLES,
+} from './dto/otp-examples.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
 import { OtpChallengeResponse, SingleOtpResponse } from './dto/otp.response.js';
 import { OtpLimits } from './otp-limits.js';
@@ -13,6 +21,13 @@ import { OtpService } from './otp.service.js';
 
 const KEY = /^[\x21-\x7e]{8,128}$/;
 const DEFAULT_TTL_SECONDS = 300;
+
+const REPLAYED = {
+  'Idempotency-Replayed': {
+    description: '`true`: the key stood for this request already and nothing new was made.',
+    schema: { type: 'string' as const, enum: ['true'] },
+  },
+};
 
 @ApiTags('One-time codes')
 @Controller('otp')
@@ -29,6 +44,8 @@ export class OtpController {
    * ends an older code for the same number. A sandbox project sends nothing and answers with `test_code`. A repeat with
    * the same Idempotency-Key and parameters answers 200 with the same challenge and sends nothing; a send whose outcome
    * is unknown is never repeated. The same number can be sent another code after 60 seconds.
+   *
+   * All calls about codes need a key of an OTP project; that of a workspace answers 403.
    */
   @Post('send')
   @HttpCode(202)
@@ -36,12 +53,17 @@ export class OtpController {
   @ApiHeader({
     name: 'Idempotency-Key',
     required: true,
-    description: '8 to 128 visible ASCII characters, new for each code.',
+    description: '8 to 128 visible ASCII characters, such as a UUID or `login-4711-1`; new for each code.',
     schema: { type: 'string', minLength: 8, maxLength: 128 },
-    example: 'login-4711-1',
+    example: EXAMPLE_IDEMPOTENCY_KEY,
   })
-  @ApiAcceptedResponse({ type: SingleOtpResponse, description: 'The code was taken.' })
-  @ApiOkResponse({ type: SingleOtpResponse, description: 'A repeat: the same challenge, without `test_code`.' })
+  @ApiAcceptedResponse({ type: SingleOtpResponse, description: 'The code was taken.', examples: TAKEN_EXAMPLES })
+  @ApiOkResponse({
+    type: SingleOtpResponse,
+    description: 'A repeat: the same challenge, without `test_code`.',
+    headers: REPLAYED,
+    examples: REPEATED_EXAMPLES,
+  })
   @ApiErrors(
     'IDEMPOTENCY_KEY_REQUIRED',
     'IDEMPOTENCY_KEY_INVALID',
@@ -70,13 +92,18 @@ export class OtpController {
   /**
    * Verify a code
    *
-   * @remarks Succeeds once for each code. A wrong code, an id that does not exist and one of another project answer
+   * @remarks Takes the `id` of the send and what the user typed; in a sandbox that is `test_code`. Succeeds once for each
+   * code, and takes five guesses. A wrong code, an id that does not exist and one of another project answer
    * alike: `OTP_CODE_INCORRECT`.
    */
   @Post('verify')
   @HttpCode(200)
   @RequireScope('otp:verify')
-  @ApiOkResponse({ type: SingleOtpResponse, description: 'The code was right; the challenge is `verified`.' })
+  @ApiOkResponse({
+    type: SingleOtpResponse,
+    description: 'The code was right; the challenge is `verified`.',
+    examples: VERIFIED_EXAMPLES,
+  })
   @ApiErrors(
     'OTP_PROJECT_REQUIRED',
     'OTP_CODE_INCORRECT',
@@ -97,11 +124,11 @@ export class OtpController {
    */
   @Get(':id')
   @RequireScope('otp:read')
-  @ApiOkResponse({ type: SingleOtpResponse })
+  @ApiOkResponse({ type: SingleOtpResponse, examples: STATE_EXAMPLES })
   @ApiErrors('OTP_PROJECT_REQUIRED', 'OTP_NOT_FOUND')
   async get(
     @CurrentCaller() caller: Caller,
-    @UuidParam('id', { malformed: otpErrors.OTP_NOT_FOUND, example: '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e' })
+    @UuidParam('id', { malformed: otpErrors.OTP_NOT_FOUND, example: EXAMPLE_OTP_ID })
     id: string,
   ): Promise<SingleOtpResponse> {
     return { data: OtpChallengeResponse.of(await this.otp.getById(caller, id)) };

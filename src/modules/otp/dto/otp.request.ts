@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, IsUUID, Matches, Max, MaxLength, Min, ValidateIf } from 'class-validator';
+import { EXAMPLE_OTP_ID } from './otp-examples.js';
 
 const IfGiven = (): PropertyDecorator => ValidateIf((_dto, value) => value !== undefined);
 
@@ -7,7 +8,7 @@ export class SendOtpRequest {
   /** The user's number with its country code. */
   @IsString()
   @MaxLength(40)
-  @ApiProperty({ maxLength: 40, example: '+491751234567' })
+  @ApiProperty({ maxLength: 40, example: '+15550001234' })
   to!: string;
 
   @IfGiven()
@@ -27,12 +28,12 @@ export class SendOtpRequest {
 export class VerifyOtpRequest {
   /** `id` from the answer of POST /otp/send. */
   @IsUUID()
-  @ApiProperty({ format: 'uuid', example: '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e' })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_OTP_ID })
   id!: string;
 
   /** What the user typed: six digits. */
   @IsString()
   @Matches(/^[0-9]{6}$/)
-  @ApiProperty({ pattern: '^[0-9]{6}$', example: '123456' })
+  @ApiProperty({ pattern: '^[0-9]{6}$', example: '042317' })
   code!: string;
 }

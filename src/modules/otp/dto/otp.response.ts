@@ -1,11 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { EXAMPLE_OTP_ID } from './otp-examples.js';
 import { OTP_STATUSES, type OtpChallenge, type OtpMode, type OtpStatus } from '../otp.types.js';
 
 const time = { type: 'string', format: 'date-time', nullable: true } as const;
 
 /** A one-time code on its way; the code itself is never shown. */
 export class OtpChallengeResponse {
-  @ApiProperty({ format: 'uuid', example: '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e' })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_OTP_ID })
   id!: string;
 
   @ApiProperty({ enum: ['whatsapp'], example: 'whatsapp' })
@@ -15,7 +16,7 @@ export class OtpChallengeResponse {
   mode!: OtpMode;
 
   /** Digits without `+`. */
-  @ApiProperty({ example: '491751234567' })
+  @ApiProperty({ example: '15550001234' })
   recipient!: string;
 
   @ApiProperty({ enum: OTP_STATUSES, example: 'sent' })
