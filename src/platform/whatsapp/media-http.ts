@@ -179,17 +179,27 @@ function agentOf(options: MediaHttpOptions, lookup: LookupFunction | undefined):
   });
 }
 
-/** The same chunks, and what their source threw: undici reports that as a fault of the request. */
+/**
+ * The same chunks, and what their source threw: undici reports that as a fault of the request. A request that breaks is
+ * no fault of the source: its stream would throw into a generator, so what it gets has no `throw`.
+ */
 function watched(source: AsyncIterable<Buffer>): { chunks: AsyncIterable<Buffer>; fault: { error: unknown } | null } {
-  async function* chunks(): AsyncGenerator<Buffer> {
-    try {
-      yield* source;
-    } catch (error) {
-      result.fault = { error };
-      throw error;
-    }
-  }
-  const result: ReturnType<typeof watched> = { chunks: chunks(), fault: null };
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks: AsyncIterator<Buffer> = {
+    async next() {
+      try {
+        return await iterator.next();
+      } catch (error) {
+        result.fault = { error };
+        throw error;
+      }
+    },
+    async return() {
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  const result: ReturnType<typeof watched> = { chunks: { [Symbol.asyncIterator]: () => chunks }, fault: null };
   return result;
 }
 
