@@ -104,6 +104,8 @@ describe('the media library', () => {
       ['limit=101', 'limit: range'],
       ['limit=x', 'limit: type'],
       ['before=yesterday', 'before: format'],
+      ['before=2026-325T10:00:00Z', 'before: format'],
+      ['before=2026-11-21T10:00:00,5Z', 'before: format'],
       ['before_id=x&before=2026-11-01T10:00:00Z', 'before_id: format'],
       [`before_id=${newId()}`, 'before_id: requires_before'],
       ['connection_id=x', 'connection_id: format'],

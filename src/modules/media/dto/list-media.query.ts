@@ -10,6 +10,8 @@ import {
   type MediaType,
 } from '../media.types.js';
 
+const A_DATE_TIME = 'before must be an ISO 8601 date-time with its time zone.';
+
 const uuid = (name: string) => Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
 
 /** The query of GET /media. */
@@ -25,7 +27,7 @@ export class ListMediaQuery {
   @ApiPropertyOptional({ format: 'date-time' })
   @IsOptional()
   @IsISO8601({ strict: true, strictSeparator: true })
-  @Matches(/T.*(Z|[+-]\d{2}:\d{2})$/i, { message: 'before must be an ISO 8601 date-time with its time zone.' })
+  @Matches(/T.*(Z|[+-]\d{2}:\d{2})$/i, { message: A_DATE_TIME })
   before?: string;
 
   /** Together with `before`: the last file of the previous page. */
@@ -51,8 +53,12 @@ export class ListMediaQuery {
   direction?: MediaDirection;
 }
 
-/** @throws INVALID_REQUEST (400) where the cursor is only half there. */
+/** @throws INVALID_REQUEST (400) where the cursor is only half there, and for a time that JavaScript can't read. */
 export function filterOf(query: ListMediaQuery): MediaFilter {
+  // ISO 8601 knows days of the year, weeks and commas as well.
+  if (query.before !== undefined && Number.isNaN(Date.parse(query.before))) {
+    throw commonErrors.INVALID_REQUEST({ details: [{ field: 'before', rule: 'format', message: A_DATE_TIME }] });
+  }
   if (query.before_id !== undefined && query.before === undefined) {
     const message = 'before_id needs before: pass both as the last page gave them.';
     throw commonErrors.INVALID_REQUEST({ details: [{ field: 'before_id', rule: 'requires_before', message }] });

@@ -12,13 +12,13 @@ const NOTHING = 0xffffffff;
 
 const COMPOUND: Finding<Format> = { format: null, detected: 'application/x-cfb' };
 
-/** The stream by which each kind of document is told. */
-const STREAMS: Readonly<Record<string, Format>> = {
-  WordDocument: FORMATS.doc,
-  Workbook: FORMATS.xls,
-  Book: FORMATS.xls,
-  'PowerPoint Document': FORMATS.ppt,
-};
+/** The stream by which each kind of document is told. A map, for the names are the file's: `constructor` may be one. */
+const STREAMS: ReadonlyMap<string, Format> = new Map<string, Format>([
+  ['WordDocument', FORMATS.doc],
+  ['Workbook', FORMATS.xls],
+  ['Book', FORMATS.xls],
+  ['PowerPoint Document', FORMATS.ppt],
+]);
 
 interface Entry {
   name: string;
@@ -46,7 +46,7 @@ export async function examineCompoundFile(source: ByteSource): Promise<Finding<F
     const entry = entries[id];
     if (entry === undefined || visited.has(id)) continue;
     visited.add(id);
-    const format = STREAMS[entry.name];
+    const format = STREAMS.get(entry.name);
     if (format !== undefined) formats.add(format);
     open.push(entry.left, entry.right);
   }

@@ -2,6 +2,8 @@ import { type ByteSource, Cursor, type Finding } from './byte-source.js';
 import { type Format, FORMATS } from './formats.js';
 
 const MAX_SEGMENTS = 5_000;
+/** Some writers fill up a sector or two; megabytes only cost time, for they are looked at one by one. */
+const MAX_FILL_BYTES = 65_536;
 const MAX_CHUNKS = 50_000;
 
 const broken = (detected: string): Finding<Format> => ({
@@ -14,10 +16,12 @@ const broken = (detected: string): Finding<Format> => ({
 export async function examineJpeg(source: ByteSource): Promise<Finding<Format>> {
   const cursor = new Cursor(source, 2);
   let frames = 0;
+  let fillBytes = 0;
   for (let segment = 0; segment < MAX_SEGMENTS; segment++) {
     let marker = await cursor.take(2);
     while (marker?.[0] === 0xff && marker[1] === 0xff) {
-      cursor.position -= 1; // a fill byte
+      if (++fillBytes > MAX_FILL_BYTES) return broken('image/jpeg');
+      cursor.position -= 1;
       marker = await cursor.take(2);
     }
     const code = marker?.[0] === 0xff ? (marker[1] ?? 0) : 0;

@@ -68,6 +68,7 @@ describe('FileReception', () => {
       ['Opus in stereo', sample.ogg({ channels: 2 }), 'audio/ogg; codecs=opus'],
       ['Ogg with a second stream', sample.ogg({ secondStream: true }), 'application/ogg'],
       ['an Outlook message', sample.compound('__properties_version1.0'), 'application/x-cfb'],
+      ['a compound file with a name of JavaScript', sample.compound('constructor'), 'application/x-cfb'],
       ['RTF', Buffer.from('{\\rtf1 hello}'), 'application/rtf'],
       ['PostScript', Buffer.from('%!PS-Adobe-3.0\n'), 'application/postscript'],
       [
@@ -119,6 +120,15 @@ describe('FileReception', () => {
       const second = { name: '[Content_Types].xml', data: Buffer.from('<Types/>') };
       expect((await receive(sample.office('docx', { more: [second] }))).code).toBe('MEDIA_TYPE_NOT_SUPPORTED');
     });
+  });
+
+  it('takes a JPEG that fills up its sectors, and looks at no megabytes of filling', async () => {
+    const filled = (bytes: number): Buffer => {
+      const picture = sample.jpeg();
+      return Buffer.concat([picture.subarray(0, 2), Buffer.alloc(bytes, 0xff), picture.subarray(2)]);
+    };
+    expect((await receive(filled(4_096))).mimeType).toBe('image/jpeg');
+    expect((await receive(filled(1_000_000))).code).toBe('MEDIA_TYPE_NOT_SUPPORTED');
   });
 
   it('tells a document by its root, not by what it holds', async () => {
