@@ -71,12 +71,21 @@ export class EmbeddedSite {
   async clear(): Promise<void> {
     for (const child of this.children.splice(0)) await child.kill();
     for (const postgres of this.running.splice(0)) await postgres.stop();
-    for (const pid of await processesOn(this.clusterPath)) process.kill(pid, 'SIGKILL');
+    for (const pid of await processesOn(this.clusterPath)) killIfAlive(pid);
   }
 
   /** For `afterAll`. */
   remove(): void {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** A process that was listed a moment ago may have ended by itself. */
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   startRig,
 } from '../../../test/support/simulator/simulator-rig.js';
 import { NotificationReceiver } from '../../../test/support/simulator/notification-receiver.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 
 /** A port that nobody listens at. */
 async function unusedPort(): Promise<number> {
@@ -42,6 +43,7 @@ describe('notifications', () => {
     rig = await startRig({ webhookUrl: null });
     await sendMany(40);
     await sendMany(40, SECOND_PHONE_NUMBER_ID);
+    await waitFor(() => rig.simulator.pendingNotifications().pending >= 80);
     rig.simulator.setWebhookUrl(rig.receiver.url);
     await rig.receiver.until('all', () => rig.receiver.statuses().length === 240);
     const changes = rig.receiver.requests.map(({ body }) => body.entry.flatMap((entry) => entry.changes));
