@@ -124,7 +124,12 @@ export class OtpService {
     const { id: projectId } = requireProject(caller);
     const ref: ChallengeRef = { organizationId, projectId, id };
     const stored = await this.guesses.admitGuess(ref);
-    if (stored === null) throw REFUSALS[await this.guesses.refusalOf(ref)]();
+    if (stored === null) {
+      const refusal = await this.guesses.refusalOf(ref);
+      // Guessing at ids is guessing too; and it takes about as long as a wrong code does.
+      if (refusal === 'unknown') this.watch(ref, await this.guesses.countInRow(organizationId, projectId, false));
+      throw REFUSALS[refusal]();
+    }
     if (!this.codes.matches(code, { challengeId: id, projectId }, stored)) {
       await this.noteWrong(ref);
       throw otpErrors.OTP_CODE_INCORRECT();
@@ -174,16 +179,20 @@ export class OtpService {
 
   private async noteWrong(ref: ChallengeRef): Promise<void> {
     this.counters.increment('otp_wrong');
-    if (await this.guesses.noteWrong(ref)) {
-      await this.database.transaction(async () => {
+    const inRow = await this.database.transaction(async () => {
+      if (await this.guesses.noteWrong(ref)) {
         const move = await this.sending.end(ref.id);
         if (move !== null) await this.packages.apply([move]);
-      });
-    }
-    const inRow = await this.guesses.countInRow(ref.organizationId, ref.projectId, false);
+      }
+      return this.guesses.countInRow(ref.organizationId, ref.projectId, false);
+    });
+    this.watch(ref, inRow);
+  }
+
+  private watch({ projectId }: ChallengeRef, inRow: number): void {
     if (inRow === 0 || inRow % ALARM_EVERY !== 0) return;
     this.counters.increment('otp_guessing_alarms');
-    this.logger.error(`OTP project ${ref.projectId}: ${inRow} wrong codes in a row; somebody may be guessing`);
+    this.logger.error(`OTP project ${projectId}: ${inRow} wrong codes in a row; somebody may be guessing`);
   }
 }
 
