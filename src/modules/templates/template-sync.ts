@@ -175,7 +175,7 @@ export class TemplateSync implements OnModuleDestroy {
 
   /** Best first. */
   private async numbersOf({ organizationId, wabaId }: AccountKey): Promise<Connection[]> {
-    const numbers = (await this.connections.list(organizationId)).filter((number) => number.wabaId === wabaId);
+    const numbers = await this.connections.listByWaba(organizationId, wabaId);
     const inState = (...states: ConnectionStatus[]) => numbers.filter(({ status }) => states.includes(status));
     return [...inState('connected'), ...inState('restricted', 'pending')].slice(0, MAX_NUMBERS_TRIED);
   }

@@ -58,7 +58,7 @@ export class TemplateWriter {
    * the platform's limit is reached; PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504): it may exist all the same.
    */
   async create(organizationId: string, connectionId: string, draft: TemplateDraft): Promise<WrittenTemplate> {
-    const number = await this.numberFor(organizationId, connectionId);
+    const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     const { name, language, category, parameterFormat, components } = draft;
     const answer = await this.call(number, {
@@ -99,7 +99,7 @@ export class TemplateWriter {
     if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
     const details = checkTemplate({ ...version, components });
     if (details.length > 0) throw commonErrors.INVALID_REQUEST({ details });
-    const number = await this.numberFor(organizationId, connectionId);
+    const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     await this.call(number, {
       method: 'POST',
@@ -120,8 +120,8 @@ export class TemplateWriter {
   async remove(organizationId: string, connectionId: string, name: string): Promise<string[]> {
     const { wabaId } = await this.connections.getById(organizationId, connectionId);
     // Fresh where that is possible: every language that is known can be told, and recognised when it is listed later.
-    await this.templates.versions({ organizationId, wabaId }, name, null, FRESH_MS);
-    const number = await this.numberFor(organizationId, connectionId);
+    const { versions } = await this.templates.versions({ organizationId, wabaId }, name, null, FRESH_MS);
+    const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     const result = await this.client.request({
       method: 'DELETE',
@@ -132,17 +132,10 @@ export class TemplateWriter {
     // Deleted already, by somebody else or by a request whose answer was lost.
     if (!result.ok && result.subcode !== NOT_FOUND_SUBCODE) return this.fail(number, result);
     const languages = await this.change(account, () => this.mirror.remove(account, name));
-    if (languages.length === 0) throw templatesErrors.TEMPLATE_NOT_FOUND();
-    return languages;
-  }
-
-  /** The number with its token. What is not connected any more can't change anything; a restricted one still can. */
-  private async numberFor(organizationId: string, connectionId: string): Promise<SendingConnection> {
-    const connection = await this.connections.getById(organizationId, connectionId);
-    if (connection.status === 'disconnected') await this.connections.getReady(organizationId, connectionId);
-    const number = await this.connections.forSending(connection.id);
-    if (number === null) throw new Error(`the connection ${connection.id} vanished`);
-    return number;
+    if (languages.length > 0) return languages;
+    if (!result.ok) throw templatesErrors.TEMPLATE_NOT_FOUND();
+    // The platform's own notification of this deletion was faster than its answer.
+    return versions.map(({ language }) => language).sort();
   }
 
   private async call(number: SendingConnection, request: Omit<PlatformRequest, 'token'>): Promise<unknown> {

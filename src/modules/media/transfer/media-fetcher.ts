@@ -10,7 +10,7 @@ import { StorageUnavailableError, type TemporaryFile } from '../../../platform/s
 import { MediaClient } from '../../../platform/whatsapp/media-client.js';
 import type { MediaDescription } from '../../../platform/whatsapp/media-description.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
-import type { SendingConnection } from '../../connections/connections.types.js';
+import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
 import { hexDigest, mimeTypeOf } from '../pending-media.js';
 import { agrees, firstLook, HEAD_BYTES } from '../sniff/first-look.js';
@@ -230,8 +230,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
 
   private async usable(connectionId: string): Promise<SendingConnection | null> {
     const connection = await this.connections.forSending(connectionId);
-    // A restricted number may not send; what its customers sent is there all the same.
-    return connection !== null && ['connected', 'restricted'].includes(connection.status) ? connection : null;
+    return connection !== null && canSend(connection.status) ? connection : null;
   }
 }
 
