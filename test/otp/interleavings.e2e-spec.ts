@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import fc from 'fast-check';
 import { OtpReportsService } from '../../src/modules/otp/otp-reports.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
@@ -276,7 +277,7 @@ class World {
     );
   }
 
-  private service<T>(type: abstract new (...args: never[]) => T): T {
-    return this.test.app.get<T>(type as never);
+  private service<T>(type: Type<T>): T {
+    return this.test.app.get<T>(type);
   }
 }

@@ -182,13 +182,13 @@ describe('the end', () => {
 describe('a grant', () => {
   it('that is under way while the month’s package is made counts', async () => {
     const small = await CodeRows.project(opened.database, 0);
-    let making: Promise<unknown> | null = null;
+    const making: Promise<unknown>[] = [];
     await opened.database.transaction(async () => {
       await small.packages.grant(small.organizationId, small.projectId, 'DE', 5);
-      making = opened.database.detached(() => small.make());
+      making.push(opened.database.detached(() => small.make()));
       await untilSomebodyWaits();
     });
-    await making;
+    await Promise.all(making);
     expect(await small.packages.list(small.organizationId, small.projectId)).toMatchObject([
       { monthlyLimit: 5, reserved: 1, used: 0 },
     ]);
