@@ -44,9 +44,6 @@ export abstract class FileStorage {
    */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
 
-  /** In bytes; null where nothing is stored under the key. */
-  abstract size(key: string): Promise<number | null>;
-
   /** Removes what is stored under the key, if anything. */
   abstract remove(key: string): Promise<void>;
 

@@ -86,15 +86,6 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
     }
   }
 
-  async size(key: string): Promise<number | null> {
-    try {
-      return (await stat(this.pathOf(key))).size;
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null;
-      throw storageError(error);
-    }
-  }
-
   async remove(key: string): Promise<void> {
     await unlinkIfThere(this.pathOf(key));
   }
