@@ -2,7 +2,7 @@ export interface KeepTryingOptions {
   /** Milliseconds after which it is given up. */
   forMs: number;
   /** Called after each failure but the last. */
-  onFailure(error: unknown): void;
+  onFailure: (error: unknown) => void;
 }
 
 const FIRST_WAIT_MS = 50;

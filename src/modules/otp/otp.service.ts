@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/canonical-json.js';
+import { commonErrors } from '../../common/common.errors.js';
 import { newId } from '../../common/ids.js';
+import { KeyedTurns } from '../../common/keyed-turns.js';
 import type { OtpProjectOfKey } from '../../platform/access/api-keys.types.js';
 import { Database } from '../../platform/database/database.js';
 import { Counters } from '../../platform/operations/counters.js';
@@ -43,6 +45,7 @@ export interface OtpSendResult {
 
 /** Wrong codes in a row within one project that look like guessing. */
 const ALARM_EVERY = 100;
+const MAX_GUESSES_WAITING = 1_000;
 
 const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
   // An id of nobody and one of another project are told no more than that the code is wrong.
@@ -56,6 +59,8 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
 @Injectable()
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
+  /** Guesses at one code meet at its row: in line here they don't take the connections of everybody else. */
+  private readonly turns = new KeyedTurns(MAX_GUESSES_WAITING, () => commonErrors.SERVICE_UNAVAILABLE(undefined));
 
   constructor(
     private readonly challenges: ChallengesRepository,
@@ -120,9 +125,20 @@ export class OtpService {
    * OTP_CODE_EXPIRED, OTP_CODE_ALREADY_USED, OTP_ATTEMPTS_EXHAUSTED (400).
    */
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallenge> {
-    const { organizationId } = caller;
     const { id: projectId } = requireProject(caller);
-    const ref: ChallengeRef = { organizationId, projectId, id };
+    return this.turns.run(id, () => this.guess({ organizationId: caller.organizationId, projectId, id }, code));
+  }
+
+  /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */
+  async getById(caller: OtpCaller, id: string): Promise<OtpChallenge> {
+    const { id: projectId } = requireProject(caller);
+    const challenge = await this.challenges.findById(caller.organizationId, projectId, id);
+    if (challenge === null) throw otpErrors.OTP_NOT_FOUND();
+    return challenge;
+  }
+
+  private async guess(ref: ChallengeRef, code: string): Promise<OtpChallenge> {
+    const { organizationId, projectId, id } = ref;
     const stored = await this.guesses.admitGuess(ref);
     if (stored === null) {
       const refusal = await this.guesses.refusalOf(ref);
@@ -140,14 +156,6 @@ export class OtpService {
     await this.guesses.refundGuess(ref, verified.recipient);
     await this.guesses.countInRow(organizationId, projectId, true);
     return verified;
-  }
-
-  /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */
-  async getById(caller: OtpCaller, id: string): Promise<OtpChallenge> {
-    const { id: projectId } = requireProject(caller);
-    const challenge = await this.challenges.findById(caller.organizationId, projectId, id);
-    if (challenge === null) throw otpErrors.OTP_NOT_FOUND();
-    return challenge;
   }
 
   /** In one transaction: all of it stands, or the key is still free. null: the key stands for a challenge already. */
