@@ -178,6 +178,7 @@ describe('query parameters', () => {
     ['limit=0x10', 'type limit'],
     ['active=1', 'type active'],
     ['limit=1&limit=2', 'repeated limit'],
+    ['limit=%00', 'text limit'],
   ])('%s is 400', async (query, fault) => {
     const { status, body } = await small.api.get(`/things?${query}`, { key });
     expect(status).toBe(400);

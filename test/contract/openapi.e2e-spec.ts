@@ -9,6 +9,7 @@ interface Operation {
   description?: string;
   security?: Record<string, string[]>[];
   tags: string[];
+  requestBody?: unknown;
   parameters: { name: string; in: string; schema: Record<string, unknown> }[];
   responses: Record<
     string,
@@ -117,6 +118,13 @@ describe('the API description', () => {
         }
       }
     }
+  });
+
+  it('says that a body takes no other fields, and may be left out where none is required', () => {
+    const bodyOf = (path: string, method: string) =>
+      document.paths[path]?.[method]?.requestBody as { required: boolean } | undefined;
+    expect(document.components.schemas.ThingDto).toMatchObject({ additionalProperties: false });
+    expect(bodyOf('/api/v1/things/{id}/retry', 'post')?.required).toBe(false);
   });
 
   it('keeps no trace of how it was made', () => {

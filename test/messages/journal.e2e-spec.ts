@@ -133,6 +133,7 @@ describe('the journal', () => {
     ['status=accepted', 'status'],
     ['status=unheard', 'status'],
     ['to=abc', 'to'],
+    ['client_message_id=a%00b', 'client_message_id'],
   ])('answers 400 for %s, naming the parameter', async (query, field) => {
     const response = await workspace.api.get(`/messages?${query}`);
     expect([response.status, response.body.error.code]).toEqual([400, 'INVALID_REQUEST']);

@@ -117,8 +117,10 @@ describe('400', () => {
 
   it('for an Idempotency-Key that is no UUID', async () => {
     const { id } = await messageIn('failed');
-    const response = await retry(id, undefined, { 'idempotency-key': 'x' });
-    expect([response.status, response.body.error.code]).toEqual([400, 'IDEMPOTENCY_KEY_INVALID']);
+    for (const key of ['x', '']) {
+      const response = await retry(id, undefined, { 'idempotency-key': key });
+      expect([response.status, response.body.error.code]).toEqual([400, 'IDEMPOTENCY_KEY_INVALID']);
+    }
   });
 });
 

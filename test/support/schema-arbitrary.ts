@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -15,9 +14,12 @@ export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): f
   if (Array.isArray(schema.anyOf)) return fc.oneof(...schema.anyOf.map(of));
   switch (schema.type) {
     case 'string':
-      return stringOf(schema);
+      return stringOf(schema).filter((text) => text !== (schema.not as Schema | undefined)?.const);
     case 'boolean':
       return fc.boolean();
+    case 'integer':
+    case 'number':
+      return fc.integer({ min: Number(schema.minimum ?? -1_000), max: Number(schema.maximum ?? 1_000) });
     case 'array':
       return fc.array(of(schema.items), { minLength: Number(schema.minItems ?? 0), maxLength: 1 });
     case 'object':
@@ -45,8 +47,13 @@ function objectOf(schema: Schema, of: (inner: unknown) => fc.Arbitrary<unknown>)
   );
 }
 
+// ISO 8601 as callers write it has four digits for the year.
+const YEARS = { min: new Date('1970-01-01'), max: new Date('9999-12-31') };
+
 function stringOf(schema: Schema): fc.Arbitrary<string> {
-  if (schema.format === 'uuid') return fc.constant(null).map(() => randomUUID());
+  if (schema.format === 'uuid') return fc.uuid();
+  if (schema.format === 'date-time')
+    return fc.date({ ...YEARS, noInvalidDate: true }).map((date) => date.toISOString());
   if (schema.format === 'uri') return fc.webUrl({ validSchemes: ['https'] });
   if (typeof schema.pattern === 'string') return fc.stringMatching(new RegExp(schema.pattern));
   const minLength = Number(schema.minLength ?? 0);

@@ -277,6 +277,18 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
     await expect(workspace.forSending()).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND', status: 422 });
   });
 
+  it('tells what it deleted, also where the notification is faster than the answer', async () => {
+    const { id } = stage.platform.add(workspace.wabaId);
+    await workspace.version();
+    stage.platform.fate = async ({ method }) => {
+      if (method === 'DELETE') await told(id, 'DELETED');
+      return { kind: 'answer' };
+    };
+    const { status, body } = await remove();
+    expect([status, body.data]).toEqual([200, { name: 'order_update', deleted_languages: ['en_US'] }]);
+    expect(await workspace.version()).toBeUndefined();
+  });
+
   it('lets the name be made anew, here and elsewhere', async () => {
     stage.platform.add(workspace.wabaId);
     const before = await workspace.version();

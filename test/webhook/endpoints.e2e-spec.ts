@@ -53,6 +53,18 @@ describe('PUT /webhook', () => {
     expect(verify(secret, delivery).id).toBe(id);
   });
 
+  it('succeeds whatever other requests delete meanwhile', async () => {
+    const { api } = await subscriber(test);
+    const body = { url: receiver.url() };
+    const puts = Array.from({ length: 40 }, async () => {
+      const removed = api.request({ method: 'DELETE', path: '/webhook' });
+      const put = await api.request({ method: 'PUT', path: '/webhook', body });
+      await removed;
+      return put.status;
+    });
+    expect(new Set(await Promise.all(puts))).toEqual(new Set([200]));
+  });
+
   it('makes one webhook with one secret of twenty calls at once', async () => {
     const { api } = await subscriber(test);
     const urls = Array.from({ length: 20 }, (_, n) => receiver.url(`/at-once/${n}`));

@@ -42,7 +42,11 @@ export function readJournalFilter(query: Record<string, unknown>): JournalFilter
   const text = (name: string): string | null => {
     const value = query[name];
     if (value === undefined) return null;
-    if (typeof value === 'string') return value;
+    if (typeof value === 'string') {
+      if (!value.includes('\u0000')) return value;
+      faults.push(fault(name, 'text', `${name} must not contain U+0000.`));
+      return null;
+    }
     faults.push(fault(name, 'repeated', `${name} must be given once.`));
     return null;
   };

@@ -73,7 +73,7 @@ export class MessagesController {
   ): Promise<SingleMessageResponse> {
     const { message, replayed } = await this.messages.retry(caller, id, {
       ...readRetryInput(body),
-      idempotencyKey: key === undefined ? null : requiredKey(key),
+      idempotencyKey: key === undefined ? null : validKey(key),
     });
     if (replayed) response.setHeader(REPLAYED, 'true');
     return { data: responseOf(message) };
@@ -82,6 +82,10 @@ export class MessagesController {
 
 function requiredKey(key: string | undefined): string {
   if (key === undefined || key === '') throw messagesErrors.IDEMPOTENCY_KEY_REQUIRED();
+  return validKey(key);
+}
+
+function validKey(key: string): string {
   if (!isUuid(key)) throw messagesErrors.IDEMPOTENCY_KEY_INVALID(undefined);
   return key;
 }

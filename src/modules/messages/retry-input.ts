@@ -14,7 +14,7 @@ export const RETRY_SHAPE = object({
 
 /** @throws INVALID_REQUEST (400) naming each faulty field. */
 export function readRetryInput(body: unknown): { confirmOutcomeUnknown: boolean } {
-  if (body === undefined || body === null) return { confirmOutcomeUnknown: false };
+  if (body === undefined) return { confirmOutcomeUnknown: false };
   const faults: ErrorDetail[] = [];
   RETRY_SHAPE.check(body, '', faults);
   if (faults.length > 0) throw commonErrors.INVALID_REQUEST({ details: faults });

@@ -7,7 +7,12 @@ import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type Delivery, type DeliveryFilter, type QueuedEvent } from './deliveries.repository.js';
 import { EndpointDirectory } from './endpoint-directory.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
-import { EndpointsRepository, type Endpoint, type EndpointSettings } from './endpoints.repository.js';
+import {
+  EndpointsRepository,
+  type Endpoint,
+  type EndpointSettings,
+  type SealedSecret,
+} from './endpoints.repository.js';
 import { WebhookLane } from './processors/webhook-lane.js';
 import { laneKeyOf } from './webhook-lane-key.js';
 import { webhookErrors } from './webhook.errors.js';
@@ -28,6 +33,7 @@ export interface DeliveryPage {
 }
 
 const RECENT: DeliveryFilter = { limit: 50, before: null, beforeId: null, status: null, eventType: null };
+const MAX_TRIES = 5;
 const TEST_DATA = { note: 'This is a test event. It tells of nothing that happened.' };
 
 /** The workspace's webhook: one endpoint, its secret, its deliveries. */
@@ -67,8 +73,7 @@ export class WebhookService {
   async put(organizationId: string, settings: EndpointSettings): Promise<WebhookView> {
     const url = await this.checkedUrl(organizationId, settings.url);
     const { plain, sealed } = this.secrets.make(organizationId);
-    const created = await this.endpoints.put(organizationId, newId(), { ...settings, url }, sealed);
-    const endpoint = await this.endpointOf(organizationId);
+    const { created, endpoint } = await this.written(organizationId, { ...settings, url }, sealed);
     if (created) await this.directory.changed(organizationId);
     await this.lanes.resume(laneKeyOf(endpoint.id));
     this.lane.wake(endpoint.id);
@@ -123,6 +128,20 @@ export class WebhookService {
     // Who wants to pause a webhook must not be kept from it by the name that has just died.
     if (reason === 'unresolvable' && (await this.endpoints.find(organizationId))?.url === raw) return raw;
     throw webhookErrors.WEBHOOK_URL_NOT_ALLOWED({ reason, message });
+  }
+
+  private async written(
+    organizationId: string,
+    settings: EndpointSettings,
+    sealed: SealedSecret,
+  ): Promise<{ created: boolean; endpoint: Endpoint }> {
+    for (let tries = 1; ; tries++) {
+      const created = await this.endpoints.put(organizationId, newId(), settings, sealed);
+      const endpoint = await this.endpoints.find(organizationId);
+      if (endpoint !== null) return { created, endpoint };
+      // Another request deleted it in this very moment: that one came first.
+      if (tries >= MAX_TRIES) throw new Error('the endpoint is deleted again and again');
+    }
   }
 
   private async endpointOf(organizationId: string): Promise<Endpoint> {

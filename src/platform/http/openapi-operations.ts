@@ -12,11 +12,17 @@ interface Answer {
   content?: Record<string, unknown>;
 }
 
+interface Schema {
+  type?: string;
+  required?: string[];
+  additionalProperties?: unknown;
+}
+
 interface Operation {
   summary?: string;
   description?: string;
   security?: Record<string, string[]>[];
-  requestBody?: unknown;
+  requestBody?: { required?: boolean; content?: Record<string, { schema: { $ref?: string } }> };
   responses: Record<string, Answer>;
   [extension: `x-${string}`]: unknown;
 }
@@ -28,6 +34,19 @@ const EXAMPLE_ID = '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10';
 const ANYWHERE = ['INVALID_REQUEST', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
 const WITH_BODY = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_CONTENT_TYPE'];
 
+/**
+ * A body that a class describes takes its fields and no others, and may be left out where none is required: that is how
+ * such bodies are validated, which no decorator knows.
+ */
+function describeBody(operation: Operation, document: OpenAPIObject): void {
+  const { requestBody } = operation;
+  const name = requestBody?.content?.['application/json']?.schema.$ref?.split('/').at(-1);
+  const schema = document.components?.schemas?.[name ?? ''] as Schema | undefined;
+  if (requestBody === undefined || schema?.type !== 'object') return;
+  schema.additionalProperties ??= false;
+  if (schema.required === undefined || schema.required.length === 0) requestBody.required = false;
+}
+
 /** Writes into each operation what decorators know of it: its scope, its errors with examples, headers of answers. */
 export function completeOperations(document: OpenAPIObject): void {
   const errors = new Map(declaredErrors().map((error) => [error.code, error]));
@@ -36,6 +55,7 @@ export function completeOperations(document: OpenAPIObject): void {
       const operation = item[method] as unknown as Operation | undefined;
       if (operation === undefined) continue;
       try {
+        describeBody(operation, document);
         complete(operation, errors);
       } catch (error) {
         throw new Error(`${method.toUpperCase()} ${path}: ${(error as Error).message}`, { cause: error });

@@ -32,8 +32,8 @@ export function isDto(type: unknown): type is Dto {
 
 function validBody(value: unknown, dto: Dto): object {
   // A body that was left out breaks the same rules as an empty one, and fulfils them where all is optional.
-  const body = value ?? {};
-  if (typeof body !== 'object' || Array.isArray(body)) {
+  const body = value === undefined ? {} : value;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     refuse([{ field: '', rule: 'type', message: 'The body must be a JSON object.' }]);
   }
   const instance = plainToInstance(dto, body);
@@ -43,16 +43,20 @@ function validBody(value: unknown, dto: Dto): object {
   return instance;
 }
 
+// No column can hold it, whatever else the rules of a parameter allow.
+const BAD_TEXT = 'must not contain U+0000.';
+
 function validQuery(query: Query, dto: Dto): object {
   const instance = new dto() as Record<string, unknown>;
-  const repeated: ErrorDetail[] = [];
+  const faults: ErrorDetail[] = [];
   for (const name of propertiesOf(dto)) {
     const given = query[name];
     if (given === undefined) continue;
-    if (Array.isArray(given)) repeated.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
+    if (Array.isArray(given)) faults.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
+    else if (given.includes('\u0000')) faults.push({ field: name, rule: 'text', message: `${name} ${BAD_TEXT}` });
     else instance[name] = coerced(given, typeOf(dto, instance, name));
   }
-  if (repeated.length > 0) refuse(repeated);
+  if (faults.length > 0) refuse(faults);
   const errors = validateSync(instance, { forbidUnknownValues: false });
   if (errors.length > 0) refuse(detailsOf(errors));
   return instance;

@@ -98,7 +98,8 @@ const MEDIA_HEADER = {
   type: 'object',
   description: "A file, as the platform's reference has it: `image`, `video` or `document` with `id` or `link`.",
   required: ['type'],
-  properties: { type: { type: 'string', enum: ['image', 'video', 'document'] } },
+  // Others are left to the platform, which may come to know more kinds.
+  properties: { type: { type: 'string', minLength: 1, maxLength: 20, not: { const: 'text' }, examples: ['image'] } },
   additionalProperties: true,
 };
 
