@@ -3,7 +3,7 @@ import { freePort } from '../../../bench/rig/free-port.js';
 import { recipientNumber } from '../../../bench/rig/recipients.js';
 import { Stage } from '../../../bench/rig/stage.js';
 import { pause, waitFor } from '../../../bench/rig/wait.js';
-import { judgeCodes, type JudgedCode } from '../code-verdict.js';
+import { judgeCodes, type JudgedCode } from '../../../bench/rig/judge-codes.js';
 import { RECOVERY_LIMIT_MS } from '../fault-stage.js';
 import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
 

@@ -1,0 +1,158 @@
+import { CodeRows, type MadeCode } from '../../../test/otp/code-rows.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { newId } from '../../common/ids.js';
+import { GuessesRepository, type ChallengeRef } from './guesses.repository.js';
+
+let opened: OpenTestDatabase;
+let rows: CodeRows;
+let guesses: GuessesRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  guesses = new GuessesRepository(opened.database);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  rows = await CodeRows.project(opened.database);
+});
+
+const NUMBER = '4915112345678';
+const ref = ({ id }: MadeCode): ChallengeRef => ({
+  organizationId: rows.organizationId,
+  projectId: rows.projectId,
+  id,
+});
+const admitSend = (recipient = NUMBER) => guesses.admitSend(rows.organizationId, rows.projectId, recipient);
+const atOnce = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_each, n) => work(n)));
+const admitted = (answers: readonly unknown[]) => answers.filter((answer) => answer !== null).length;
+const recipientRow = async () =>
+  (
+    await opened.database.query<{ failures: number; tokens: number }>(
+      'select * from otp_recipient where project_id = $1',
+      [rows.projectId],
+    )
+  )[0];
+/** Lets time pass for the number. */
+const age = (seconds: number) =>
+  opened.database.execute(
+    `update otp_recipient set last_sent_at = last_sent_at - make_interval(secs => $2),
+       refilled_at = refilled_at - make_interval(secs => $2), failures_since = failures_since - make_interval(secs => $2)
+     where project_id = $1`,
+    [rows.projectId, seconds],
+  );
+
+async function sent(status: Parameters<CodeRows['make']>[0] = 'sent'): Promise<MadeCode> {
+  await admitSend();
+  return rows.make(status, NUMBER);
+}
+
+describe('guesses', () => {
+  it('of many at once five are admitted, and each is burnt from the number’s budget', async () => {
+    const code = await sent();
+    expect(admitted(await atOnce(40, () => guesses.admitGuess(ref(code))))).toBe(5);
+    expect(await rows.row(code)).toMatchObject({ attempts: 5 });
+    expect(await recipientRow()).toMatchObject({ failures: 5 });
+    expect(await guesses.refusalOf(ref(code))).toBe('exhausted');
+  });
+
+  it('at six codes of one number end at twenty in a day, whatever happens at once', async () => {
+    await admitSend();
+    const codes = await atOnce(6, () => rows.make('sent', NUMBER));
+    const answers = await atOnce(60, (n) => guesses.admitGuess(ref(codes[n % 6] ?? codes[0] ?? fail())));
+    expect(admitted(answers)).toBe(20);
+    expect(await admitSend()).toBeGreaterThan(86_000);
+    await age(86_400);
+    expect(await admitSend()).toBeNull();
+    expect(await guesses.admitGuess(ref(await rows.make('sent', NUMBER)))).not.toBeNull();
+    expect(await recipientRow()).toMatchObject({ failures: 1 });
+  });
+
+  it('a right one gives its share of the budget back', async () => {
+    const code = await sent();
+    await guesses.admitGuess(ref(code));
+    await guesses.refundGuess(ref(code), NUMBER);
+    expect(await recipientRow()).toMatchObject({ failures: 0 });
+  });
+
+  it.each(['queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read'] as const)(
+    'are admitted while it is %s, and of right ones at once one succeeds',
+    async (status) => {
+      const code = await sent(status);
+      expect(await guesses.admitGuess(ref(code))).not.toBeNull();
+      expect(admitted(await atOnce(8, () => guesses.consume(ref(code))))).toBe(1);
+      expect(await rows.row(code)).toMatchObject({ status: 'verified', code_ciphertext: null });
+      expect(await guesses.refusalOf(ref(code))).toBe('used');
+    },
+  );
+
+  it.each(['verified', 'failed', 'expired'] as const)('are not admitted once it is %s', async (status) => {
+    const code = await sent(status);
+    expect(await guesses.admitGuess(ref(code))).toBeNull();
+    expect(await guesses.consume(ref(code))).toBeNull();
+    expect(await rows.row(code)).toMatchObject({ attempts: 0, status });
+  });
+
+  it('end with its time, also between the guess and the success', async () => {
+    const code = await sent();
+    expect(await guesses.admitGuess(ref(code))).not.toBeNull();
+    await opened.database.execute('update otp_challenge set expires_at = clock_timestamp() where id = $1', [code.id]);
+    expect(await guesses.consume(ref(code))).toBeNull();
+    expect(await guesses.admitGuess(ref(code))).toBeNull();
+    expect(await guesses.refusalOf(ref(code))).toBe('expired');
+  });
+
+  it('a newer code and a right guess at once: one of the two wins, and nothing is between', async () => {
+    for (let round = 0; round < 10; round++) {
+      const code = await rows.make('sent', `49151999000${round}`);
+      await guesses.admitSend(rows.organizationId, rows.projectId, code.recipient);
+      await guesses.admitGuess(ref(code));
+      const [verified] = await Promise.all([guesses.consume(ref(code)), rows.supersede(code)]);
+      expect(await rows.statusOf(code)).toBe(verified === null ? 'expired' : 'verified');
+    }
+  });
+
+  it('know nothing of another project’s code, nor of nobody’s', async () => {
+    const code = await sent();
+    const foreign = { ...ref(code), projectId: newId() };
+    for (const other of [foreign, { ...ref(code), organizationId: newId() }, { ...ref(code), id: newId() }]) {
+      expect(await guesses.admitGuess(other)).toBeNull();
+      expect(await guesses.consume(other)).toBeNull();
+      expect(await guesses.refusalOf(other)).toBe('unknown');
+    }
+    expect(await rows.row(code)).toMatchObject({ attempts: 0, status: 'sent' });
+  });
+});
+
+describe('sends to a number', () => {
+  it('of many at once one is admitted, and the others are told how long to wait', async () => {
+    const answers = await atOnce(20, () => admitSend());
+    expect(answers.filter((wait) => wait === null)).toHaveLength(1);
+    for (const wait of answers) if (wait !== null) expect(wait).toBeGreaterThan(55);
+  });
+
+  it('come at most five times in a row, then every two minutes', async () => {
+    for (let n = 0; n < 5; n++) {
+      expect(await admitSend()).toBeNull();
+      await opened.database.execute(
+        `update otp_recipient set last_sent_at = last_sent_at - interval '1 minute' where project_id = $1`,
+        [rows.projectId],
+      );
+    }
+    const wait = await admitSend();
+    expect(wait).toBeGreaterThan(100);
+    await age(120);
+    expect(await admitSend()).toBeNull();
+    expect(await admitSend()).not.toBeNull();
+  });
+
+  it('of one project leave another project’s alone', async () => {
+    await admitSend();
+    expect(await guesses.admitSend(rows.organizationId, newId(), NUMBER)).toBeNull();
+  });
+});
+
+function fail(): never {
+  throw new Error('there is no code');
+}
