@@ -223,6 +223,17 @@ describe('hostile uploads', () => {
     await noTemporaryFiles(test.dataDir);
   });
 
+  it.each([
+    ['before its parts', ''],
+    ['in a part without a name', `--${BOUNDARY}\r\n${filePart(Buffer.alloc(0), { filename: '' }).headers}\r\n\r\n`],
+    ['behind its end', `--${BOUNDARY}--\r\n`],
+  ])('without an end, %s, are ended', async (_name, beginning) => {
+    const form = Buffer.concat([Buffer.from(beginning), Buffer.alloc(33 * 1_024 * 1_024, 'x')]);
+    const body = Buffer.concat([Buffer.from(`${form.length.toString(16)}\r\n`), form]);
+    const answer = await send({ name: 'endless', body, contentLength: -1, headers: ['Transfer-Encoding: chunked'] });
+    expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('MEDIA_TOO_LARGE')]);
+  });
+
   it('hold a temporary file only while they come', async () => {
     const body = formBody(BOUNDARY, [connection(), filePart(sample.pdf(3_000_000))]);
     const controller = new AbortController();

@@ -5,6 +5,7 @@ import multer, { MulterError, type StorageEngine } from 'multer';
 import { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import type { HeraldRequest } from '../../../platform/http/herald-request.js';
+import { mediaErrors } from '../media.errors.js';
 import { MAX_UPLOAD_BYTES } from '../sniff/formats.js';
 
 /** The part `file` of a form, while it comes in. */
@@ -37,7 +38,8 @@ const LIMITS = {
  * text fields once all is read. Rejects at once with what `take` rejects with; the rest of the body is then thrown away
  * as it comes in.
  *
- * @throws INVALID_REQUEST (400) where the form is broken, too large or cut short.
+ * @throws INVALID_REQUEST (400) where the form is broken or cut short, MEDIA_TOO_LARGE (400) where all of it, whatever it
+ * is made of, has more than MAX_FORM_BYTES.
  */
 export function readForm(
   req: HeraldRequest,
@@ -60,6 +62,12 @@ export function readForm(
       },
       _removeFile: (_req, _file, done) => done(null),
     };
+    // A form whose length was not said may have no end: before its parts, behind them, in a part without a name.
+    let formBytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      formBytes += chunk.length;
+      if (formBytes > MAX_FORM_BYTES) reject(mediaErrors.MEDIA_TOO_LARGE({ limitBytes: MAX_UPLOAD_BYTES }));
+    });
     const upload = multer({ storage, limits: LIMITS, defParamCharset: 'utf8' }).single('file');
     void upload(req, res, (error: unknown) => {
       const form = req.body as Record<string, unknown> | undefined;
