@@ -126,7 +126,9 @@ export class OtpService {
    */
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallenge> {
     const { id: projectId } = requireProject(caller);
-    return this.turns.run(id, () => this.guess({ organizationId: caller.organizationId, projectId, id }, code));
+    const ref: ChallengeRef = { organizationId: caller.organizationId, projectId, id };
+    // A line for each project: who guesses at another's code neither holds it up nor feels that it is there.
+    return this.turns.run(`${projectId}/${id}`, () => this.guess(ref, code));
   }
 
   /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */
