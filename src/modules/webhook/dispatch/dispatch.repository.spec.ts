@@ -54,13 +54,19 @@ async function claim(key: string, limit: number) {
 /** Rows of webhook_event that PostgreSQL looks at in `work`. */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   return database.transaction(async () => {
+    // What an earlier transaction of this connection read may stand in the count still.
+    const before = await rowsReadSoFar();
     await work();
-    const [row] = await database.query<{ read: string }>(
-      `select pg_stat_get_xact_tuples_returned('webhook_event'::regclass)
-         + pg_stat_get_xact_tuples_returned('webhook_event_due'::regclass) as read`,
-    );
-    return Number(row?.read);
+    return (await rowsReadSoFar()) - before;
   });
+}
+
+async function rowsReadSoFar(): Promise<number> {
+  const [row] = await database.query<{ read: string }>(
+    `select pg_stat_get_xact_tuples_returned('webhook_event'::regclass)
+       + pg_stat_get_xact_tuples_returned('webhook_event_due'::regclass) as read`,
+  );
+  return Number(row?.read);
 }
 
 describe('insertWebhookEvents', () => {
@@ -117,18 +123,30 @@ describe('claim', () => {
     expect(due).not.toContain(paused.key);
   });
 
-  it('and the search for due lanes read a few rows of a backlog of any size', async () => {
-    const big = await endpoint({ events: BACKLOG });
-    const small = await endpoint({ events: 1 });
-    expect(await rowsRead(() => claim(big.key, 10))).toBeLessThan(100);
-    expect(await rowsRead(() => claim(small.key, 10))).toBeLessThan(100);
-    const due = async () => {
-      const keys = (await dispatches.dueLanes(1_000)).map(({ key }) => key);
-      expect(keys).toEqual(expect.arrayContaining([big.key]));
-    };
-    expect(await rowsRead(due)).toBeLessThan(200);
-    expect(await rowsRead(() => dispatches.dropHeld(1_000))).toBeLessThan(1_000);
-  });
+  it.each(['new', 'known to the planner'])(
+    'and the search for due lanes read a few rows of a backlog of any size that is %s',
+    async (age) => {
+      const big = await endpoint({ events: BACKLOG });
+      const small = await endpoint({ events: 1 });
+      const later = await endpoint();
+      await database.execute(
+        `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
+         select $1, $2, 'message.received', '{}', clock_timestamp(), clock_timestamp() + interval '1 hour'
+         from generate_series(1, $3::integer)`,
+        [later.organizationId, later.id, BACKLOG],
+      );
+      if (age !== 'new') await database.execute('analyze webhook_event, webhook_endpoint, lane');
+      expect(await rowsRead(() => claim(big.key, 10))).toBeLessThan(100);
+      expect(await rowsRead(() => claim(small.key, 10))).toBeLessThan(100);
+      expect(await rowsRead(() => claim(later.key, 10))).toBeLessThan(100);
+      const due = async () => {
+        const keys = (await dispatches.dueLanes(1_000)).map(({ key }) => key);
+        expect(keys).toEqual(expect.arrayContaining([big.key]));
+      };
+      expect(await rowsRead(due)).toBeLessThan(200);
+      expect(await rowsRead(() => dispatches.dropHeld(1_000))).toBeLessThan(1_000);
+    },
+  );
 });
 
 describe('an outcome', () => {

@@ -127,6 +127,9 @@ function purgeOlder(table: 'webhook_delivery' | 'webhook_event'): string {
 
 // $1 endpoint, $2 lane key, $3 owner, $4 attempt ids, as many as events are wanted, $5 lease seconds, $6 most in flight
 // in all processes: a lane may go to another process while deliveries of the one before are under way.
+// "numbered" repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog,
+// and would read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index
+// is searched: the claim would walk on through all events that are not due yet.
 // An event that still bears an attempt fell due because that attempt's process died: it is written down as such.
 const CLAIM = `
 with endpoint as materialized (
@@ -140,14 +143,14 @@ with endpoint as materialized (
       and (paused_until is null or paused_until <= clock_timestamp()))
 ), due as (
   select v.id, v.current_attempt_id, v.attempt_count, v.next_attempt_at from webhook_event v
-  where v.endpoint_id = $1 and v.status = 'pending' and v.next_attempt_at <= clock_timestamp()
+  where v.endpoint_id = $1 and v.status = 'pending' and v.next_attempt_at <= statement_timestamp()
     and exists (select 1 from endpoint)
   order by v.next_attempt_at limit (
     select least(cardinality($4::uuid[]), greatest(0, $6 - count(*))) from webhook_event f
     where f.endpoint_id = $1 and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp())
   for update of v skip locked
 ), numbered as (
-  select due.*, ($4::uuid[])[row_number() over ()] as attempt_id from due
+  select due.*, ($4::uuid[])[row_number() over ()] as attempt_id from due limit $6
 ), claimed as (
   update webhook_event v set attempt_count = v.attempt_count + 1, current_attempt_id = numbered.attempt_id,
     next_attempt_at = clock_timestamp() + make_interval(secs => $5)
@@ -194,7 +197,7 @@ delete from webhook_event where id = any(array(
   select held.id from webhook_endpoint e cross join lateral (
     select v.id from webhook_event v
     where v.endpoint_id = e.id and v.status = 'pending'
-      and v.next_attempt_at < clock_timestamp() - make_interval(days => $1)
+      and v.next_attempt_at < statement_timestamp() - make_interval(days => $1)
     order by v.next_attempt_at limit $2) held
   where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
   limit $2))`;
