@@ -1,0 +1,124 @@
+import { readProjectFile } from '../support/project-files.js';
+import { declaredErrors } from '../../src/common/define-errors.js';
+import { SCOPES } from '../../src/platform/access/scopes.js';
+import { Caller } from './fuzz/caller.js';
+import { Checks } from './fuzz/checks.js';
+import { Description, type OpenApi } from './fuzz/description.js';
+import { exampleBodies, sendExamples } from './fuzz/examples.js';
+import { ensureAvailability, ensureIdempotency, ensureUseAfterFree } from './fuzz/flows.js';
+import { Fuzzer, guideOf, inParallel } from './fuzz/fuzzer.js';
+import { Ledger } from './fuzz/ledger.js';
+import { matrixOf } from './fuzz/matrix.js';
+import { everyNamespace } from './fuzz/namespaces.js';
+import { routesOf } from './fuzz/routes.js';
+import { startStage, type Stage } from './fuzz/stage.js';
+
+/**
+ * The served description against the real application: what it allows is accepted, what it forbids is refused, and
+ * every answer is as described. FUZZ_SEED repeats a run, FUZZ_SCALE=10 makes it ten times as long.
+ */
+const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);
+const scale = Number(process.env.FUZZ_SCALE ?? 1);
+const IN_FLIGHT = 32;
+const LONG_MS = 600_000 * Math.max(1, scale);
+
+let stage: Stage;
+let description: Description;
+let caller: Caller;
+let fuzzer: Fuzzer;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  stage = await startStage();
+  description = new Description((await stage.test.api.get<OpenApi>('/openapi.json')).body);
+  caller = new Caller(stage.test.baseUrl, IN_FLIGHT);
+  ledger = new Ledger();
+  fuzzer = new Fuzzer(stage, new Checks(description), caller, ledger, {
+    seed,
+    positive: Math.ceil(30 * scale),
+    negative: Math.ceil(9 * scale),
+  });
+}, 120_000);
+
+afterAll(async () => {
+  const text = `FUZZ_SEED=${seed} FUZZ_SCALE=${scale}: ${caller?.sent} requests: ${ledger?.summary()}\n`;
+  process.stderr.write(text);
+  caller?.close();
+  await stage?.stop();
+}, 60_000);
+
+/** The findings since the last look. */
+let seen = 0;
+function newFindings(): string[] {
+  const found = ledger.report().slice(seen);
+  seen = ledger.findings.length;
+  return found;
+}
+
+describe('the served description', () => {
+  it('has every route of the API, and no others', () => {
+    const documented = description.operations.map(({ method, path }) => `${method} ${path}`).sort();
+    expect(documented.length).toBeGreaterThan(20);
+    expect(routesOf(stage.test.app)).toEqual(documented);
+  });
+
+  it('names each operation, its scope and its errors', () => {
+    const codes = new Set(declaredErrors().map(({ code }) => code));
+    // Sentences come from comments, by the compiler's plugin, which does not run here.
+    const published = new Description(JSON.parse(readProjectFile('openapi.json')) as OpenApi);
+    const faulty = description.operations.flatMap(({ id, scope, tags, answers }) => [
+      ...(/^[a-z]+_[a-zA-Z]+$/.test(id) ? [] : [`${id}: id`]),
+      ...(published.operation(id).summary.length > 5 ? [] : [`${id}: summary`]),
+      ...(SCOPES.some((one) => one === scope) ? [] : [`${id}: scope`]),
+      ...(tags.length === 1 ? [] : [`${id}: tags`]),
+      ...(Object.keys(answers).some((status) => status.startsWith('2')) ? [] : [`${id}: no success`]),
+      ...Object.entries(answers)
+        .filter(([status]) => Number(status) >= 400)
+        .flatMap(([, { content }]) => Object.keys(content['application/json']?.examples ?? { NONE: 1 }))
+        .filter((code) => !codes.has(code))
+        .map((code) => `${id}: ${code} is declared nowhere`),
+    ]);
+    expect(faulty).toEqual([]);
+    expect(new Set(description.operations.map(({ id }) => id)).size).toBe(description.operations.length);
+    expect(() => description.operations.map(guideOf)).not.toThrow();
+  });
+
+  it('has an example for every body, which is as described and accepted', async () => {
+    const bodies = description.operations.filter(({ body }) => body !== null);
+    expect(bodies.filter((operation) => exampleBodies(operation, description).length === 0)).toEqual([]);
+    for (const operation of description.operations) await sendExamples(fuzzer, operation);
+    expect(newFindings()).toEqual([]);
+  });
+});
+
+describe('the API, by its description', () => {
+  it('demands the key, the method and the address', async () => {
+    await inParallel(matrixOf(fuzzer), IN_FLIGHT);
+    expect(newFindings()).toEqual([]);
+  }, 120_000);
+
+  it('shows nobody what belongs to others', async () => {
+    const places = await Promise.all(description.operations.map((operation) => everyNamespace(fuzzer, operation)));
+    expect(places.flat().length).toBeGreaterThan(20);
+    expect(newFindings()).toEqual([]);
+  }, 120_000);
+
+  it(
+    'accepts what is described, refuses what is not, and never fails',
+    async () => {
+      await inParallel(fuzzer.pieces(), IN_FLIGHT);
+      expect(newFindings()).toEqual([]);
+      const ids = description.operations.map(({ id }) => id);
+      expect(ledger.without('accepted', ids)).toEqual([]);
+      expect(ledger.without('refused', ids)).toEqual([]);
+      expect(caller.sent).toBeGreaterThan(5_000 * scale);
+    },
+    LONG_MS,
+  );
+
+  it('has what it said it made', () => ensureAvailability(stage), 60_000);
+
+  it('has nothing that was deleted', () => ensureUseAfterFree(stage), 60_000);
+
+  it('does once what is asked twice', () => ensureIdempotency(stage), 60_000);
+});

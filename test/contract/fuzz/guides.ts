@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { newId } from '../../../src/common/ids.js';
+import * as sample from '../../media/samples.js';
+import { templateArbitrary } from '../../support/template-arbitrary.js';
+import type { Made, Request } from './request.js';
+import { FILES, nextPhone, type Stage, type Tenant } from './stage.js';
+import { placedMessage } from './message-guide.js';
+
+type Json = Record<string, unknown>;
+type Placed = Partial<Pick<Request, 'params' | 'body' | 'key'>> & {
+  query?: Json;
+  headers?: Record<string, string | undefined>;
+};
+
+/** What the schemas of an operation cannot say: the things of the workspace, and rules between fields. */
+export interface Guide {
+  /**
+   * @param fresh make what the request uses up (a message to retry, a file to delete): it is going to succeed. Without
+   * it the request is about to be bent, and things that stay will do.
+   */
+  place: (made: Made, stage: Stage, fresh: boolean) => Placed | Promise<Placed>;
+  /** In the place of what the schema describes. */
+  bodies?: fc.Arbitrary<unknown>;
+  /** Codes that answer a request which is right in itself. */
+  states?: readonly string[];
+  /** How many positive requests, as a multiple of the others. */
+  share?: number;
+}
+
+const pickOf = <T>(list: readonly T[], pick: number): T => list[pick % list.length] as T;
+
+function connection(own: Tenant): Record<string, string> {
+  return { id: own.connection.id };
+}
+
+/** A cursor has two parts, and a filter names a number of the workspace. */
+function listQuery(query: Json, own: Tenant): Json {
+  const { before_id: beforeId, ...rest } = query;
+  return {
+    ...rest,
+    ...(beforeId !== undefined && rest.before !== undefined && { before_id: beforeId }),
+    ...(rest.connection_id !== undefined && { connection_id: own.connection.id }),
+  };
+}
+
+const templates = templateArbitrary().map(({ name, language, category, parameterFormat, components }) => ({
+  name,
+  language,
+  category,
+  ...(parameterFormat === 'NAMED' && { parameter_format: 'NAMED' }),
+  // Its own spelling of kinds is the platform's to take in either case; described are capitals.
+  components: components.map(({ type, ...rest }) => ({ type: type.toUpperCase(), ...rest })),
+}));
+const textTemplates = fc
+  .record({
+    name: fc.stringMatching(/^[a-z0-9_]{1,40}$/),
+    language: fc.constantFrom('en_US', 'de', 'pt_BR'),
+    category: fc.constantFrom('UTILITY', 'MARKETING'),
+    examples: fc.array(fc.constantFrom('Ana', '4711', 'größe', '12.50'), { maxLength: 3 }),
+  })
+  .map(({ examples, ...rest }) => ({
+    ...rest,
+    body: `Hello there, this is what we know: ${examples.map((_, n) => `{{${n + 1}}} and so on`).join(', ')} bye.`,
+    ...(examples.length > 0 && { variable_examples: examples }),
+  }));
+
+/** A name of 1 to 512 characters that no template has had. */
+const freshName = (name: unknown): string => `${String(name).slice(0, 40)}_${newId().replaceAll('-', '')}`;
+
+async function madeTemplate(stage: Stage, template: Json): Promise<string> {
+  const name = freshName(template.name);
+  const { workspace } = stage.own;
+  const path = `/connections/${workspace.connection.id}/templates`;
+  const answer = await workspace.api.post(path, { ...template, name });
+  if (answer.status !== 201) throw new Error(`no template: ${JSON.stringify([template, answer.body])}`);
+  return name;
+}
+
+export const GUIDES: Record<string, Guide> = {
+  connections_list: { place: () => ({}) },
+
+  messages_send: { place: placedMessage, states: ['TEMPLATE_NOT_FOUND'], share: 5 },
+  messages_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  messages_get: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },
+  messages_retry: {
+    place: async ({ pick, body }, { own, test }, fresh) => {
+      const { phone, conversationId } = pickOf(own.contacts, pick);
+      const failed = { connection: own.connection, conversationId, recipient: phone, status: 'failed' as const };
+      const id = fresh ? (await test.factories.message(failed)).id : (own.messages[4] ?? '');
+      return { params: { id }, body, headers: pick % 2 === 0 ? { 'idempotency-key': newId() } : {} };
+    },
+  },
+
+  templates_list: {
+    place: ({ query }, { own }) => ({
+      params: connection(own),
+      query: {
+        ...query,
+        ...(query.name !== undefined && { name: own.template }),
+        ...(query.language !== undefined && { language: 'en_US' }),
+        ...(query.after !== undefined && { after: Buffer.from('a/en_US').toString('base64url') }),
+      },
+    }),
+  },
+  templates_get: {
+    place: ({ query }, { own }) => ({
+      params: { ...connection(own), name: own.template },
+      query: query.language === undefined ? {} : { language: 'en_US' },
+    }),
+  },
+  templates_create: {
+    bodies: fc.oneof(textTemplates, templates),
+    place: ({ body }, { own }) => ({
+      params: connection(own),
+      body: { ...(body as Json), name: freshName((body as Json).name) },
+    }),
+  },
+  templates_edit: {
+    bodies: templates,
+    place: async ({ body }, stage, fresh) => {
+      const { language, components } = body as Json;
+      const name = fresh
+        ? await madeTemplate(stage, { category: 'UTILITY', ...(body as Json) })
+        : stage.own.otherTemplate;
+      return { params: { ...connection(stage.own), name }, body: { language, components } };
+    },
+    // A template may be edited while it is approved, rejected or paused; these have just been handed in.
+    states: ['PLATFORM_REJECTED'],
+  },
+  templates_remove: {
+    place: async ({ pick }, stage, fresh) => {
+      const language = pickOf(['en_US', 'de'], pick);
+      const template = { name: 'gone', language, category: 'UTILITY', body: 'Hello, this one goes.' };
+      const name = fresh ? await madeTemplate(stage, template) : stage.own.otherTemplate;
+      return { params: { ...connection(stage.own), name } };
+    },
+  },
+  templates_preview: {
+    place: ({ body }, { own }) => {
+      const { language, ...rest } = body as Json;
+      const asked = { ...rest, template_name: own.template, ...(language !== undefined && { language: 'en_US' }) };
+      return { params: connection(own), body: asked };
+    },
+  },
+
+  profile_get: { place: (_, { own }) => ({ params: connection(own) }) },
+  profile_update: {
+    place: ({ pick, body }, { own }) => {
+      if (body === undefined) return { params: connection(own) };
+      const { email, ...rest } = body as Json;
+      const given = email === undefined ? {} : { email: pick % 5 === 0 ? '' : `a${pick}@example.com` };
+      return { params: connection(own), body: { ...rest, ...given } };
+    },
+  },
+
+  media_upload: {
+    place: ({ pick, body }, { own }) => {
+      const { type, voice } = body as { type?: string; voice?: string };
+      const spoken = { bytes: sample.ogg(), name: 'memo.ogg', mimeType: 'audio/ogg' };
+      const known = pickOf(Object.keys(FILES), pick);
+      const speaks = voice === 'true' && (type ?? 'audio') === 'audio';
+      const file = speaks ? spoken : FILES[type ?? known];
+      const form = { connection_id: own.connection.id, type, voice: speaks ? voice : voice && 'false', file };
+      return { body: form };
+    },
+  },
+  media_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  media_link: {
+    place: ({ pick }, { own }) => ({ params: { id: pickOf(Object.values(own.media), pick) } }),
+  },
+  media_delete: {
+    place: async (_, stage, fresh) => ({
+      params: { id: fresh ? await stage.upload() : (stage.own.media.image ?? '') },
+    }),
+  },
+
+  webhook_get: { place: () => ({}) },
+  webhook_put: {
+    place: ({ pick, body }, { hookUrl }) => ({ body: { ...(body as Json), url: `${hookUrl}/${pick}` } }),
+  },
+  webhook_remove: {
+    place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),
+  },
+  webhook_test: { place: () => ({}) },
+  webhook_rotateSecret: { place: () => ({}) },
+  webhook_deliveries: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  webhook_replay: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.deliveries, pick) } }) },
+
+  otp_send: {
+    place: ({ body }) => ({
+      body: { ...(body as Json), to: nextPhone() },
+      headers: { 'idempotency-key': `fuzz-${newId()}` },
+    }),
+  },
+  otp_verify: {
+    place: async ({ body }, { own }, fresh) => {
+      if (!fresh) return { body: { ...(body as Json), id: own.challenges[0] } };
+      const { id, test_code: code } = (await own.otp.send(nextPhone())).body.data;
+      return { body: { id, code } };
+    },
+  },
+  otp_get: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.challenges, pick) } }) },
+};

@@ -1,0 +1,39 @@
+import { newId } from '../../../src/common/ids.js';
+import type { Made, Request } from './request.js';
+import type { Stage, Tenant } from './stage.js';
+
+type Json = Record<string, unknown>;
+
+/** The id that the platform gave a file which was uploaded past Herald. */
+const PLATFORM_ID = '1037543291543636';
+
+/** A message body that the workspace can send: to somebody whose window is open, with files and templates that exist. */
+export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Request, 'headers' | 'body'> {
+  const { media_object_id: file, ...rest } = body as Json;
+  const { phone, earlier } = own.contacts[pick % own.contacts.length] as Tenant['contacts'][number];
+  const placed: Json = {
+    ...rest,
+    connection_id: own.connection.id,
+    to: pick % 3 === 0 ? `+${phone}` : phone,
+    ...(rest.reply_to_message_id !== undefined && { reply_to_message_id: earlier }),
+    ...(rest.media !== undefined && { media: mediaOf(rest, own, pick) }),
+    ...(rest.template !== undefined && { template: templateOf(rest.template as Json, own, pick) }),
+    // With media it would have to be the same file, with a template its header's.
+    ...(file !== undefined && rest.media === undefined && { media_object_id: own.media.image }),
+  };
+  return { body: placed, headers: { 'idempotency-key': newId() } };
+}
+
+function mediaOf({ type, media }: Json, own: Tenant, pick: number): Json {
+  const { id, ...rest } = media as Json;
+  if (id === undefined) return rest;
+  const { link: _link, ...others } = rest;
+  return { ...others, id: pick % 2 === 0 ? own.media[String(type)] : PLATFORM_ID };
+}
+
+function templateOf(made: Json, own: Tenant, pick: number): Json {
+  // Of the others only the form is right.
+  if (pick % 4 === 0) return made;
+  const parameters = ['Ana', '4711'].map((text) => ({ type: 'text', text }));
+  return { name: own.template, language: { code: 'en_US' }, components: [{ type: 'body', parameters }] };
+}

@@ -1,0 +1,22 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+
+interface Router {
+  stack: { route?: { path: string | string[]; methods: Record<string, boolean> } }[];
+}
+
+/** `METHOD /path/{name}` of every route below /api that the router has, whoever put it there. */
+export function routesOf(app: NestExpressApplication): string[] {
+  const { router } = app.getHttpAdapter().getInstance() as { router: Router };
+  return router.stack
+    .flatMap(({ route }) => {
+      if (route === undefined) return [];
+      const methods = Object.keys(route.methods).filter((method) => route.methods[method]);
+      return [route.path].flat().flatMap((path) => methods.map((method) => `${method.toUpperCase()} ${braced(path)}`));
+    })
+    .filter((route) => / \/api(\/|$)/.test(route))
+    .sort();
+}
+
+function braced(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
