@@ -109,7 +109,7 @@ export class ConnectionsRepository {
   async takeDue(limit: number): Promise<{ organizationId: string; id: string }[]> {
     const rows = await this.database.query<{ organization_id: string; id: string }>(
       `with due as (
-         select id from connection where facts_due_at <= clock_timestamp()
+         select id from connection where facts_due_at <= statement_timestamp()
          order by facts_due_at limit $1 for update skip locked
        )
        update connection c set facts_due_at = clock_timestamp() + make_interval(secs => $2)

@@ -239,15 +239,16 @@ with lost as (
 )
 select organization_id, connection_id from moved`;
 
-// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
+// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough;
+// by statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all of the lane.
 const EXPIRE_QUEUED = `${LANE_HEADS}, candidate as (
   select found.id from lane_head cross join lateral (
     select id from message m
     where m.status = 'queued' and m.connection_id = lane_head.connection_id
-      and m.next_attempt_at < clock_timestamp() - make_interval(hours => $1) + interval '2 hours'
+      and m.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
       and m.queued_at < clock_timestamp() - make_interval(hours => $1)
     order by m.next_attempt_at limit $2) as found
-  where lane_head.next_attempt_at < clock_timestamp() - make_interval(hours => $1) + interval '2 hours'
+  where lane_head.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
 ), old as (
   select m.id from message m join candidate on candidate.id = m.id
   where m.status = 'queued' order by m.id limit $2 for update of m skip locked
