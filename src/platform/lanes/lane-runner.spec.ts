@@ -110,6 +110,29 @@ describe('a drain', () => {
     expect(await first).toBe('idle');
   });
 
+  it('that waits for an answer looks again when a wake reaches it through the queue', async () => {
+    const handler = new ListHandler();
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let begun = 0;
+    handler.work = () => {
+      begun++;
+      return answered;
+    };
+    const lane = newId();
+    handler.fill(lane, 1);
+    const { runner } = runnerFor(handler, { quantumMs: 30_000 });
+    const drain = runner.drain(lane);
+    while (handler.claims < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    handler.fill(lane, 1);
+    expect(await runner.drain(lane)).toBe('held');
+    while (begun < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    answer();
+    expect(await drain).toBe('idle');
+  });
+
   it('keeps to the places of the process and of the lane', async () => {
     const handler = new ListHandler();
     handler.workMs = 5;

@@ -68,7 +68,11 @@ export class LaneRunner<T> {
   /** Never rejects: a drain that failed is reported, and the sweep wakes its lane again. */
   async drain(laneKey: string): Promise<DrainResult> {
     const lane = this.laneOf(laneKey);
-    if (lane.drain !== null) return 'held';
+    if (lane.drain !== null) {
+      // Who asks, perhaps another process through the queue, knows of rows that the drain may not have seen.
+      this.touch(laneKey);
+      return 'held';
+    }
     if (this.stopping) return 'more';
     const token = Symbol(laneKey);
     lane.drain = token;

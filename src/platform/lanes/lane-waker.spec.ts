@@ -82,6 +82,24 @@ describe('LaneWaker', () => {
     expect(lanes.length).toBeLessThanOrEqual(58);
   });
 
+  it('forgets at its stop what stands in line, and wakes nobody after it', async () => {
+    const queue = new ListQueue();
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    queue.answer = () => opened;
+    const { waker } = wakerOn(queue);
+    for (let lane = 0; lane < 50; lane++) waker.wake(`lane-${lane}`);
+    for (let lane = 0; lane < 50; lane++) waker.wake(`lane-${lane}`);
+    waker.stop();
+    waker.wake('late');
+    await waker.force('late');
+    open();
+    await pause(150);
+    expect(queue.added).toHaveLength(8);
+  });
+
   it('counts a wake that fails or hangs, and goes on', async () => {
     const queue = new ListQueue();
     const { waker, counters } = wakerOn(queue);

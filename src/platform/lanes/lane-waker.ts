@@ -23,6 +23,7 @@ export class LaneWaker {
   /** Lanes that were just woken; true where more rows came since. */
   private readonly resting = new Map<string, boolean>();
   private inFlight = 0;
+  private stopped = false;
 
   constructor(
     private readonly queue: Queue<DrainJob>,
@@ -38,6 +39,7 @@ export class LaneWaker {
 
   /** As `wake`, but always through the queue: for a drain that ends with rows left, behind everybody else. */
   enqueue(laneKey: string): void {
+    if (this.stopped) return;
     if (this.resting.has(laneKey)) {
       this.resting.set(laneKey, true);
       return;
@@ -52,8 +54,16 @@ export class LaneWaker {
 
   /** Wakes a lane that has been due for long: a deduplication key left behind by a crash must not park it. */
   async force(laneKey: string): Promise<void> {
+    if (this.stopped) return;
     const round = Math.floor(Date.now() / FORCED_EVERY_MS);
     await this.add(laneKey, { id: `${deduplicationId(laneKey)}-${round}`, ttl: FORCED_EVERY_MS });
+  }
+
+  /** Forgets the wakes that stand in line: the queue is about to be closed, and the other processes' sweeps find the rows. */
+  stop(): void {
+    this.stopped = true;
+    this.pending.clear();
+    this.resting.clear();
   }
 
   private pump(): void {
@@ -90,6 +100,8 @@ export class LaneWaker {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new Error('the queue did not take a wake in time')), WAKE_TIMEOUT_MS);
+      // A hint that hangs keeps no process from its end.
+      timer.unref();
     });
     const added = this.queue.add('drain', { laneKey }, { removeOnComplete: true, removeOnFail: true, deduplication });
     // The loser of the race may still fail later; that failure is the same one.

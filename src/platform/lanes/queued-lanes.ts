@@ -70,8 +70,10 @@ export class QueuedLanes<T> {
   }
 
   /** Claims no more and waits for the work in flight, at most `timeoutMs`; returns how much of it is left. */
-  stop(timeoutMs: number): Promise<number> {
-    return this.runner.stop(timeoutMs);
+  async stop(timeoutMs: number): Promise<number> {
+    const left = await this.runner.stop(timeoutMs);
+    this.waker.stop();
+    return left;
   }
 }
 

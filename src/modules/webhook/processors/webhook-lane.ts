@@ -101,6 +101,7 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
     }
     if (left > 0) this.logger.warn(`${left} deliveries had no answer when Herald stopped; they will be repeated`);
     await Promise.allSettled(this.drainsHere);
+    this.waker.stop();
     await this.client.close();
   }
 
