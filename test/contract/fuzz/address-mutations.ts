@@ -6,9 +6,33 @@ const UUID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
 
 /** Path segments as they go over the wire; none is an id. */
 const NO_IDS = [
-  ...['x', '0', '-1', 'null', 'undefined', 'NaN', '__proto__', 'constructor', '%00', '%2e%2e'],
-  ...['..%2f..%2fetc%2fpasswd', '%252e', "'%20or%201=1--", '%22', '%7b%7d', '*', '~', '@', ':id', '{id}'],
-  ...[`${UUID}x`, UUID.slice(1), `{${UUID}}`, `${UUID}%00`, `%20${UUID}`, UUID.replaceAll('-', ''), 'a'.repeat(4_000)],
+  'x',
+  '0',
+  '-1',
+  'null',
+  'undefined',
+  'NaN',
+  '__proto__',
+  'constructor',
+  '%00',
+  '%2e%2e',
+  '..%2f..%2fetc%2fpasswd',
+  '%252e',
+  "'%20or%201=1--",
+  '%22',
+  '%7b%7d',
+  '*',
+  '~',
+  '@',
+  ':id',
+  '{id}',
+  `${UUID}x`,
+  UUID.slice(1),
+  `{${UUID}}`,
+  `${UUID}%00`,
+  `%20${UUID}`,
+  UUID.replaceAll('-', ''),
+  'a'.repeat(4_000),
   ...[`urn:uuid:${UUID}`, '٠١٩٣٦f6e'].map(encodeURIComponent),
 ];
 
@@ -55,8 +79,13 @@ function withSegment(request: Request, place: number, segment: string) {
 const NOT_THERE: Refusal = {
   statuses: [400, 404],
   codes: [
-    ...['INVALID_REQUEST', 'CONNECTION_NOT_FOUND', 'MESSAGE_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'MEDIA_NOT_FOUND'],
-    ...['OTP_NOT_FOUND', 'WEBHOOK_DELIVERY_NOT_FOUND'],
+    'INVALID_REQUEST',
+    'CONNECTION_NOT_FOUND',
+    'MESSAGE_NOT_FOUND',
+    'TEMPLATE_NOT_FOUND',
+    'MEDIA_NOT_FOUND',
+    'OTP_NOT_FOUND',
+    'WEBHOOK_DELIVERY_NOT_FOUND',
   ],
 };
 

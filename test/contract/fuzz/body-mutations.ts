@@ -110,16 +110,43 @@ const manyKeys = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k$
 
 /** Bodies that are no JSON, or no object. */
 const BROKEN: readonly (string | Buffer)[] = [
-  ...['', '{', '{"a":}', "{'a':1}", '{"a":1,}', '{"a":1}{"b":2}', 'NaN', 'undefined', '\u0000', '{"a":\u00011}', '[{}'],
-  ...['null', '[]', '[{}]', '"text"', '17', 'true', '1e999', '/* */ {}', '{"a":"\n"}', '<a/>', 'a=b'],
+  '',
+  '{',
+  '{"a":}',
+  "{'a':1}",
+  '{"a":1,}',
+  '{"a":1}{"b":2}',
+  'NaN',
+  'undefined',
+  '\u0000',
+  '{"a":\u00011}',
+  '[{}',
+  'null',
+  '[]',
+  '[{}]',
+  '"text"',
+  '17',
+  'true',
+  '1e999',
+  '/* */ {}',
+  '{"a":"\n"}',
+  '<a/>',
+  'a=b',
   Buffer.from([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]),
   Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d]), // half a pair, in bytes
   Buffer.from('{}', 'utf16le'),
 ];
 
 const TYPES = [
-  ...['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data; boundary=x', 'json'],
-  ...['application/jsonx', 'application/json; charset=latin1', 'application/json, text/plain', '*/*'],
+  'text/plain',
+  'application/x-www-form-urlencoded',
+  'application/xml',
+  'multipart/form-data; boundary=x',
+  'json',
+  'application/jsonx',
+  'application/json; charset=latin1',
+  'application/json, text/plain',
+  '*/*',
 ];
 
 export const BODY_MUTATIONS: readonly Mutation[] = [
@@ -142,7 +169,7 @@ export const BODY_MUTATIONS: readonly Mutation[] = [
   ),
   inserting(
     'unknown_field',
-    [...(['no_such_field', 'organization_id', 'id ', 'Type', '$where', ''] as const).map((key) => [key, 1] as const)],
+    ['no_such_field', 'organization_id', 'id ', 'Type', '$where', ''].map((key) => [key, 1] as const),
     false,
   ),
   inserting('dangerous_key', [

@@ -34,7 +34,7 @@ export class Checks {
       return [...faults, fault('status_code_conformance', `${answer.status} is not documented`)];
     }
     const types = Object.keys(documented.content);
-    const [type = ''] = String(answer.headers['content-type'] ?? '').split(';');
+    const [type = ''] = (answer.headers['content-type'] ?? '').split(';');
     if (types.length === 0) {
       if (answer.text !== '') faults.push(fault('content_type_conformance', 'a body where none is documented'));
       return faults;

@@ -120,7 +120,7 @@ export async function ensureIdempotency(stage: Stage): Promise<void> {
   expect(outcome(await api.post('/messages', { ...text, text: { body: 'twice' } }, key))).toBe(
     '409 IDEMPOTENCY_KEY_REUSED',
   );
-  const reordered = Object.fromEntries(Object.entries(text).reverse());
+  const reordered = Object.fromEntries(Object.entries(text).toReversed());
   expect(outcome(await api.post('/messages', reordered, key))).toBe('202');
 
   const failed = { connection: own.connection, conversationId: contact?.conversationId, status: 'failed' as const };

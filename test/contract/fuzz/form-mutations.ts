@@ -35,7 +35,11 @@ const FAULTY_FORMS: readonly ((form: Form) => Buffer)[] = [
   (form) => with_(form, [['other', form.file]]),
   (form) => with_(form, [['type', 'x'.repeat(5_000)]]),
   (form) => with_(form, [['x'.repeat(5_000), '1']]),
-  (form) => with_(form, Array(20).fill(['type', 'image']) as Parts),
+  (form) =>
+    with_(
+      form,
+      Array.from({ length: 20 }, () => ['type', 'image'] as const),
+    ),
   (form) => with_(form, []).subarray(0, -BOUNDARY.length - 8),
   (form) => with_(form, []).subarray(0, 120),
   (form) => Buffer.from(with_(form, []).toString('latin1').replaceAll('form-data; name', 'form-data; nome'), 'latin1'),

@@ -74,7 +74,7 @@ export class Fuzzer {
     const query = Object.entries(placed.query ?? {}).map(([name, value]): [string, string] => [name, String(value)]);
     const given = Object.entries(placed.headers ?? {});
     const headers = Object.fromEntries(given.filter((pair): pair is [string, string] => pair[1] !== undefined));
-    const { params = {}, body = undefined, key } = placed;
+    const { params = {}, body, key } = placed;
     const ownKey = operation.id.startsWith('otp_') ? this.stage.own.otp.key : this.stage.own.key;
     return { operation, params, query, headers, body, key: key ?? ownKey };
   }
@@ -134,7 +134,7 @@ export class Fuzzer {
       return faults.length === 0;
     });
     const seed = this.plan.seed + hashOf(where);
-    const { failed, errorInstance } = await fc.check(property, { numRuns, seed, verbose: 0 });
+    const { failed, errorInstance } = await fc.check(property, { numRuns, seed });
     if (!failed) return;
     if (smallest === undefined) this.ledger.stumble(where, errorInstance);
     else this.ledger.find(where, smallest.call, smallest.answer, smallest.faults);

@@ -49,8 +49,12 @@ function placesOf({ operation, params, body }: Request): IdPlace[] {
 export async function everyNamespace(fuzzer: Fuzzer, operation: Operation): Promise<string[]> {
   const { own, foreign } = fuzzer.stage;
   const foreignIds = [
-    ...[foreign.connection.id, foreign.messages[0], foreign.messages[4], foreign.media.image],
-    ...[foreign.deliveries[0], foreign.challenges[0]],
+    foreign.connection.id,
+    foreign.messages[0],
+    foreign.messages[4],
+    foreign.media.image,
+    foreign.deliveries[0],
+    foreign.challenges[0],
   ].filter((id) => id !== undefined);
   const body = {
     connection_id: own.connection.id,
