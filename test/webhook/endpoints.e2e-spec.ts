@@ -107,6 +107,10 @@ describe('PUT /webhook', () => {
       gone,
     ]);
     expect(await configure({ url: gone, active: false })).toMatchObject({ url: gone, active: false });
+    // However he writes it who gave it.
+    expect(await configure({ url: 'HTTP://No-Such-Host.invalid:80/hook', active: false })).toMatchObject({ url: gone });
+    const other = await api.request({ method: 'PUT', path: '/webhook', body: { url: `${gone}/other`, active: false } });
+    expect(other.status).toBe(400);
   });
 });
 

@@ -126,7 +126,8 @@ export class WebhookService {
       throw commonErrors.INVALID_REQUEST({ details: [{ field: 'url', rule: 'format', message }] });
     }
     // Who wants to pause a webhook must not be kept from it by the name that has just died.
-    if (reason === 'unresolvable' && (await this.endpoints.find(organizationId))?.url === raw) return raw;
+    const stored = reason === 'unresolvable' ? (await this.endpoints.find(organizationId))?.url : undefined;
+    if (stored !== undefined && new URL(raw).href === stored) return stored;
     throw webhookErrors.WEBHOOK_URL_NOT_ALLOWED({ reason, message });
   }
 
