@@ -105,8 +105,3 @@ export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: Outb
 export function statesThatTake(event: MessageEvent): OutboundStatus[] {
   return OUTBOUND_STATUSES.filter((status) => nextStatus(status, event) !== null);
 }
-
-/** Column that keeps the time of reaching a state; null where none is kept. */
-export function timestampColumn(status: OutboundStatus): string | null {
-  return status === 'outcome_unknown' ? null : `${status}_at`;
-}
