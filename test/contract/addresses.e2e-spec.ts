@@ -127,6 +127,12 @@ describe('other ways to write a path', () => {
     expect([400, 401, 404]).toContain(status);
   });
 
+  it.each(['%', '%zz', '%ff'])('%s encodes nothing, and the answer says so', async (id) => {
+    const { status, body } = await small.api.get(`/things/${id}`, { key });
+    expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(body.error.details).toMatchObject([{ rule: 'path', message: expect.stringContaining('percent-encoded') }]);
+  });
+
   it('the absolute form means the same as the path alone', async () => {
     const bearer = [`Authorization: Bearer ${key}`];
     const plain = await rawRequest(small.port, request('GET http://x.test/api/v1/things HTTP/1.1', bearer));

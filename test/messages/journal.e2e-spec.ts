@@ -134,6 +134,7 @@ describe('the journal', () => {
     ['status=unheard', 'status'],
     ['to=abc', 'to'],
     ['client_message_id=a%00b', 'client_message_id'],
+    ['before=2026-02-30T00:00:00Z', 'before'],
   ])('answers 400 for %s, naming the parameter', async (query, field) => {
     const response = await workspace.api.get(`/messages?${query}`);
     expect([response.status, response.body.error.code]).toEqual([400, 'INVALID_REQUEST']);

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
+import { isDateTime } from '../../common/date-time.js';
 import { isUuid } from '../../common/ids.js';
 import { fault } from '../../common/shape.js';
 import type { MessageStatus } from './message-state.js';
@@ -30,7 +31,6 @@ export interface JournalFilter {
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /**
  * Reads the query of GET /messages; unknown parameters are ignored.
@@ -81,10 +81,6 @@ export function readJournalFilter(query: Record<string, unknown>): JournalFilter
   }
   if (faults.length > 0) throw commonErrors.INVALID_REQUEST({ details: faults });
   return filter;
-}
-
-function isDateTime(value: string): boolean {
-  return DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isJournalStatus(value: string): boolean {

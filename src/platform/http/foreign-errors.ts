@@ -7,8 +7,8 @@ import { JSON_LIMIT_BYTES } from './body-as.decorator.js';
 /** What Herald says of an error that it did not make itself: the framework's, the database's, anybody's. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (isUndecodable(error)) return invalid('path', 'The path is not correctly percent-encoded.', error);
   if (error instanceof HttpException) return ofStatus(error.getStatus(), error.message, error);
-  if (error instanceof URIError) return invalid('path', 'The path is not correctly percent-encoded.', error);
   if (isUnreachable(error)) return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'database', cause: error });
   if (isTransientConflict(error)) {
     return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'conflict in the database', cause: error });
@@ -18,6 +18,11 @@ export function toAppError(error: unknown): AppError {
     return ofStatus(statusCode, (error as Error).message, error);
   }
   return commonErrors.INTERNAL_ERROR(undefined, { cause: error });
+}
+
+/** Express says it with an error of its own, which Nest makes one of its own. */
+function isUndecodable(error: unknown): boolean {
+  return error instanceof URIError || (error instanceof Error && error.message.startsWith('Failed to decode param'));
 }
 
 function ofStatus(status: number, message: string, cause: unknown): AppError {

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-validator';
 import { commonErrors } from '../../../common/common.errors.js';
+import { isDateTime } from '../../../common/date-time.js';
 import { DELIVERY_STATUSES, type DeliveryFilter, type DeliveryStatus } from '../deliveries.repository.js';
 import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
@@ -42,7 +43,7 @@ export class ListDeliveriesRequest {
 /** @throws INVALID_REQUEST (400) for a time that does not exist, and for `before_id` alone. */
 export function deliveryFilterOf(request: ListDeliveriesRequest): DeliveryFilter {
   const { before, before_id: beforeId } = request;
-  if (before !== undefined && Number.isNaN(Date.parse(before))) {
+  if (before !== undefined && !isDateTime(before)) {
     throw commonErrors.INVALID_REQUEST({ details: [{ field: 'before', rule: 'format', message: A_DATE_TIME }] });
   }
   if (beforeId !== undefined && before === undefined) {
