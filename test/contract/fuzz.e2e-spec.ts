@@ -111,7 +111,7 @@ describe('the API, by its description', () => {
       const ids = description.operations.map(({ id }) => id);
       expect(ledger.without('accepted', ids)).toEqual([]);
       expect(ledger.without('refused', ids)).toEqual([]);
-      expect(caller.sent).toBeGreaterThan(5_000 * scale);
+      expect(caller.sent).toBeGreaterThan(2_000 + 3_000 * scale);
     },
     LONG_MS,
   );
