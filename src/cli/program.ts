@@ -12,7 +12,10 @@ export function buildProgram(): Command {
   const program = new Command('herald')
     .description('Workspaces, keys, numbers and the health of a Herald installation.')
     .showHelpAfterError('(--help shows what there is)')
-    .configureHelp({ showGlobalOptions: false });
+    .configureHelp({
+      showGlobalOptions: false,
+      optionDescription: ({ description, mandatory }) => (mandatory ? `${description} (required)` : description),
+    });
   addWorkspaceCommands(program);
   addKeyCommands(program);
   addConnectionCommands(program);

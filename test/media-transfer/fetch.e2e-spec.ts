@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
 import { Sweeps } from '../../src/platform/lanes/sweeps.js';
 import { refusal, sendJson } from '../support/whatsapp/fake-media-platform.js';
@@ -283,7 +284,10 @@ describe('a number whose token is no longer taken', () => {
       [lane],
     );
     expect(answered.count).toBeLessThanOrEqual(16 * ((pauses?.count ?? 0) + 1));
+    const connections = rig.test.app.get(ConnectionsService, { strict: false });
+    expect((await connections.getById(connection.organizationId, connection.id)).status).toBe('disconnected');
     rig.platform.before = () => false;
+    await connections.setStatus(connection.organizationId, connection.id, 'connected');
     await rig.test.database.execute('update lane set paused_until = null where key = $1', [lane]);
     transfer.wakeFetch([connection.id]);
     for (const fileId of fileIds) expect((await rig.reaches(fileId, 'stored')).tries).toBe(1);

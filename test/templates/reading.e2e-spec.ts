@@ -1,3 +1,4 @@
+import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/platform/lanes/sweeps.js';
 import { platformId } from '../support/factories.js';
@@ -325,7 +326,14 @@ describe('while the platform is down', () => {
     const refused = await other.api.get(other.path);
     expect([refused.status, refused.body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
     expect(refused.body.error.platform).toMatchObject({ code: 190, subcode: 463 });
+    // Both numbers' tokens were refused; one of them gets a new one.
+    const { body } = await other.api.get('/connections');
+    expect(body.data.map(({ status }: { status: string }) => status)).toEqual(['disconnected', 'disconnected']);
     stage.platform.fate = () => ({ kind: 'answer' });
+    const { wabaId, phoneNumberId, phoneNumber } = other.connection;
+    await stage.test.app
+      .get(ConnectionsService)
+      .add({ organizationId: other.organizationId, wabaId, phoneNumberId, phoneNumber, token: 'a-new-token' });
     await ageMirror(stage.test, other.wabaId, 11);
     expect((await other.api.get(other.path)).status).toBe(200);
   });

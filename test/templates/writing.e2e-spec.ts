@@ -126,11 +126,10 @@ describe('POST /connections/{id}/templates', () => {
     expect(headers.get('retry-after')).toBe('60');
   });
 
-  it('says that the token is no good', async () => {
+  it('disconnects a number whose token is no good', async () => {
     writesMeet({ kind: 'error', ...graphError(190, 463, 'The access token has expired.'), status: 401 });
     const { status, body } = await create();
-    expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
-    expect(body.error.platform).toMatchObject({ code: 190, message: 'The access token has expired.' });
+    expect([status, body.error.code, body.error.status]).toEqual([409, 'CONNECTION_NOT_READY', 'disconnected']);
   });
 
   it('refuses a number that is not connected, whose templates can still be read', async () => {

@@ -95,7 +95,10 @@ function addPackageCommands(packages: Command): void {
         wholeNumber(0, 1_000_000_000),
       ),
     async ({ app }, { project, country, limit }) => {
-      const { id, organizationId } = await app.get(OtpProjectsService).getById(project);
+      const { id, organizationId, allowedCountries } = await app.get(OtpProjectsService).getById(project);
+      if (limit > 0 && allowedCountries?.includes(country) === false) {
+        throw new Error(`the project sends no codes to ${country}: it was made for ${allowedCountries.join(',')}`);
+      }
       await app.get(OtpPackagesService).grant(organizationId, id, country, limit);
       return {
         data: { project_id: id, country, monthly_limit: limit },

@@ -167,6 +167,16 @@ export class ConnectionsService {
     await this.changed(id);
   }
 
+  /**
+   * For a call that the platform refused for its token: the number is disconnected.
+   *
+   * @throws CONNECTION_NOT_READY (409), unless the number has got another token meanwhile.
+   */
+  async requireOtherToken(connection: SendingConnection): Promise<void> {
+    await this.tokenRefused(connection);
+    await this.sendable(connection.organizationId, connection.id);
+  }
+
   /** Writes down what the platform says of a number, by the token with which it was asked. */
   async keepFacts(connection: SendingConnection, facts: ConnectionFacts): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;

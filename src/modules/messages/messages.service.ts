@@ -128,11 +128,12 @@ export class MessagesService {
     options: { confirmOutcomeUnknown: boolean; idempotencyKey: string | null },
   ): Promise<{ message: Message; replayed: boolean }> {
     const { organizationId } = sender;
+    const key = options.idempotencyKey?.toLowerCase() ?? null;
+    const isRepeat = await this.isRepeat(organizationId, key, id);
+    if (!isRepeat) await this.preparation.requirePayment(sender);
     const message = await this.messages.findById(organizationId, id);
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    const key = options.idempotencyKey?.toLowerCase() ?? null;
-    if (await this.isRepeat(organizationId, key, id)) return { message, replayed: true };
-    await this.preparation.requirePayment(sender);
+    if (isRepeat) return { message, replayed: true };
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
     if (isCleared(message)) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });

@@ -241,11 +241,11 @@ returning c.package_id, c.package_used, not found.package_used and found.release
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
 const END_OVERDUE = `
 with overdue as (
-  (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= clock_timestamp()
+  (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= statement_timestamp()
    order by expires_at limit $1)
   union
   (select id from otp_challenge
-   where status = 'queued' and created_at <= clock_timestamp() - make_interval(secs => $2) limit $1)
+   where status = 'queued' and created_at <= statement_timestamp() - make_interval(secs => $2) limit $1)
 ), ended as (
   select c.id, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
   from otp_challenge c join overdue on overdue.id = c.id

@@ -59,11 +59,7 @@ export class ProfileService {
     const path = `/${encodeURIComponent(connection.phoneNumberId)}/whatsapp_business_profile`;
     const answer = await this.client.request({ ...request, path, token: connection.token });
     if (answer.ok) return answer.body;
-    if (isTokenRefused(answer)) {
-      await this.connections.tokenRefused(connection);
-      // Now it is disconnected, and says so; unless it has got another token meanwhile.
-      await this.connections.sendable(connection.organizationId, connection.id);
-    }
+    if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
     throw platformFault(answer);
   }
 }

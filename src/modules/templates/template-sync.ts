@@ -4,6 +4,7 @@ import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { Database } from '../../platform/database/database.js';
 import { Counters } from '../../platform/operations/counters.js';
+import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
 import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection, ConnectionStatus } from '../connections/connections.types.js';
@@ -169,6 +170,7 @@ export class TemplateSync implements OnModuleDestroy {
         return !this.stopped && (await this.accounts.renew(key, owner));
       });
       if (listed === null || listed.ok || listed.kind !== 'rejected' || this.stopped) break;
+      if (isTokenRefused(listed)) await this.connections.tokenRefused(number);
     }
     return listed;
   }

@@ -4,6 +4,7 @@ import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { Database } from '../../platform/database/database.js';
 import { CloudApiClient, type PlatformRequest } from '../../platform/whatsapp/cloud-api-client.js';
 import { own, ownId, ownText } from '../../platform/whatsapp/json-access.js';
+import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
 import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
@@ -149,6 +150,7 @@ export class TemplateWriter {
     if (kind !== 'rejected' || MISSED.has(subcode ?? code ?? 0)) {
       await this.accounts.markStale(keyOf(number));
     }
+    if (isTokenRefused(problem)) await this.connections.requireOtherToken(number);
     throw writeError(problem);
   }
 

@@ -1,7 +1,6 @@
 import { AppError } from '../../common/app-error.js';
-import { commonErrors } from '../../common/common.errors.js';
 import { defineErrors, error } from '../../common/define-errors.js';
-import { findPlatformError } from '../../platform/whatsapp/error-table.js';
+import { platformFault } from '../../platform/whatsapp/platform-fault.js';
 import type { PlatformFailure } from '../../platform/whatsapp/platform-result.js';
 
 export const templatesErrors = defineErrors('templates', {
@@ -30,12 +29,9 @@ export const templatesErrors = defineErrors('templates', {
   }),
 });
 
-/** The platform counts its calls by the hour. */
-const LIMIT_RETRY_SECONDS = 60;
-
 /** What the caller is told where the templates could not be listed and nothing is known of them yet. */
 export function listError(failure: PlatformFailure): AppError {
-  const error = platformError(failure);
+  const error = platformFault(failure);
   if (error.code !== 'PLATFORM_REJECTED') return error;
   const { kind, code, extra } = error;
   return new AppError({
@@ -46,25 +42,9 @@ export function listError(failure: PlatformFailure): AppError {
   });
 }
 
-function platformError(failure: PlatformFailure): AppError {
-  const { kind, code, subcode, message, traceId } = failure;
-  if (kind === 'timeout') return commonErrors.PLATFORM_TIMEOUT(undefined, { internal: message });
-  if (kind === 'unavailable') return commonErrors.PLATFORM_UNAVAILABLE(undefined, { internal: message });
-  if (code === null || findPlatformError(code, subcode)?.category !== 'rate_limited') {
-    return commonErrors.PLATFORM_REJECTED({ code, subcode, message, traceId });
-  }
-  return new AppError({
-    kind: 'rate_limited',
-    code: 'RATE_LIMITED',
-    message: `The messaging platform takes no more calls for this account now; try again in ${LIMIT_RETRY_SECONDS} s.`,
-    extra: { retry_after_seconds: LIMIT_RETRY_SECONDS, platform: { code, subcode, message, trace_id: traceId } },
-    headers: { 'Retry-After': String(LIMIT_RETRY_SECONDS) },
-  });
-}
-
 /** What the caller is told of a failed write: without a clear answer it may have taken effect, and he must know that. */
 export function writeError(failure: PlatformFailure): AppError {
-  const error = platformError(failure);
+  const error = platformFault(failure);
   if (failure.kind === 'rejected') return error;
   const cause = failure.kind === 'timeout' ? 'did not answer in time' : 'could not be reached or gave no clear answer';
   return new AppError({

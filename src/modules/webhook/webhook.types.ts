@@ -17,11 +17,12 @@ export type DisabledReason = 'gone' | 'failing';
  * endpoint has not chosen their type, insert nothing. Afterwards call `WebhookService.wake`.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
- * event_data jsonb, occurred_at timestamptz.
+ * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round).
  */
 export function insertWebhookEvents(source: string): string {
   return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
-    select source.organization_id, endpoint.id, source.event_type, source.event_data, source.occurred_at
+    select source.organization_id, endpoint.id, source.event_type, source.event_data,
+      date_trunc('milliseconds', source.occurred_at)
     from ${source} source
     join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
       and endpoint.deleted_at is null and source.event_type = any(endpoint.events)`;

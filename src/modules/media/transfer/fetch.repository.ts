@@ -143,7 +143,7 @@ const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + m
 const CLAIM = `
 with picked as (
   select id from media_object
-  where connection_id = $1 and status = 'pending' and next_attempt_at <= clock_timestamp()
+  where connection_id = $1 and status = 'pending' and next_attempt_at <= statement_timestamp()
     and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
       and (paused_until is null or paused_until <= clock_timestamp()))
   order by next_attempt_at limit $4
@@ -171,7 +171,7 @@ from head where next_attempt_at <= clock_timestamp() limit $1`;
 const EXPIRE = `
 with old as (
   select id from media_object
-  where status = 'pending' and created_at < clock_timestamp() - make_interval(hours => $1)
+  where status = 'pending' and created_at < statement_timestamp() - make_interval(hours => $1)
     and (lease_until is null or lease_until < clock_timestamp())
   limit $2 for update skip locked
 )

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
+import { keepTrying } from '../../../common/keep-trying.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../platform/config/config.js';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
@@ -9,6 +9,7 @@ import { Counters } from '../../../platform/operations/counters.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../platform/storage/file-storage.js';
 import { MediaClient } from '../../../platform/whatsapp/media-client.js';
 import type { MediaDescription } from '../../../platform/whatsapp/media-description.js';
+import { isTokenRefused } from '../../../platform/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
@@ -122,7 +123,10 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
         phoneNumberId: connection.phoneNumberId,
         token: connection.token,
       });
-      if (!described.ok) return faultOfDescription(described);
+      if (!described.ok) {
+        if (isTokenRefused(described)) await this.connections.tokenRefused(connection);
+        return faultOfDescription(described);
+      }
       const fault = await this.download(file, described.body, connection, signal, addresses < ADDRESSES);
       if (fault !== 'stale') return fault;
     }
@@ -193,18 +197,10 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
 
   /** A fault of the database is not the end of the claim: it is tried for a while, then the lease decides. */
   private async record(file: ClaimedFile, fault: FetchFault): Promise<void> {
-    const until = performance.now() + RECORD_FOR_MS;
-    for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
-      try {
-        await this.settle(file, fault);
-        return;
-      } catch (error) {
-        if (performance.now() + delayMs > until) {
-          this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describe(error)}`);
-          return;
-        }
-      }
-      await pause(delayMs);
+    try {
+      await keepTrying(() => this.settle(file, fault), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
+    } catch (error) {
+      this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describe(error)}`);
     }
   }
 

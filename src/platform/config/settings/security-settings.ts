@@ -35,7 +35,8 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     type: 'string',
     fallback: null,
     secret: true,
-    meaning: 'Bearer token with which Prometheus may read /metrics. Without it only this machine may.',
+    meaning:
+      'Bearer token with which Prometheus may read /metrics. Without it only this machine may, and in production nobody.',
   },
   {
     name: 'RATE_LIMIT_PER_SECOND',

@@ -23,7 +23,7 @@ export const WEBHOOK_SETTINGS: readonly Setting[] = [
     name: 'WEBHOOK_RETENTION_DAYS',
     section: 'Webhooks',
     type: 'integer',
-    min: 4,
+    min: 5,
     max: 365,
     fallback: '30',
     meaning: 'Days after which events and the log of their delivery attempts are removed.',

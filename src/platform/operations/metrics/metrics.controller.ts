@@ -29,9 +29,10 @@ export class MetricsController {
     response.send(await this.metrics.render());
   }
 
-  /** Who has the token; where none is set, whoever sits on this machine and came through no proxy. */
+  /** Who has the token; where none is set, this machine, but in production nobody: a proxy beside us is this machine too. */
   private mayRead(request: Request): boolean {
     const { metricsToken } = this.config.security;
+    if (metricsToken === null && this.config.process.production) return false;
     if (metricsToken !== null) return isSame(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     const forwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded;
     return forwarded === undefined && LOOPBACK.test(request.socket.remoteAddress ?? '');
