@@ -129,11 +129,12 @@ export class MessagesService {
   ): Promise<{ message: Message; replayed: boolean }> {
     const { organizationId } = sender;
     const key = options.idempotencyKey?.toLowerCase() ?? null;
-    const isRepeat = await this.isRepeat(organizationId, key, id);
-    if (!isRepeat) await this.preparation.requirePayment(sender);
+    const known = await this.isRepeat(organizationId, key, id);
+    if (!known) await this.preparation.requirePayment(sender);
     const message = await this.messages.findById(organizationId, id);
     if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    if (isRepeat) return { message, replayed: true };
+    // Asked once more, for another request with this key may have queued the message while this one looked.
+    if (known || (await this.isRepeat(organizationId, key, id))) return { message, replayed: true };
     const from = statesThatTake(options.confirmOutcomeUnknown ? 'retry_confirmed' : 'retry');
     if (!from.some((status) => status === message.status)) throw notRetryable(message.status);
     if (isCleared(message)) throw messagesErrors.MESSAGE_NOT_RETRYABLE({ status: message.status, cleared: true });
