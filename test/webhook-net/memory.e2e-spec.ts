@@ -4,7 +4,7 @@ import { clientFor, closeClients, deliver, HOST, issue } from './delivery-stage.
 import { RawReceiver } from './receiver.js';
 
 /** A longer run: `BAD_CERTIFICATE_DELIVERIES=50000`. */
-const DELIVERIES = Number(process.env.BAD_CERTIFICATE_DELIVERIES ?? 2_000);
+const DELIVERIES = Number(process.env.BAD_CERTIFICATE_DELIVERIES ?? 600);
 const WARM_UP = Math.max(500, DELIVERIES / 10);
 const AT_ONCE = 16;
 const GROWTH_BYTES = 20 * 1_048_576;
