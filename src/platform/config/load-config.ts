@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseUrl } from '../../common/parse-url.js';
 import { Config, type EncryptionKey } from './config.js';
 import { generatedSecrets } from './generated-secrets.js';
 import { ROLES, type Role, type Setting } from './setting.js';
@@ -50,7 +51,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
   const keys = list('ENCRYPTION_KEYS') === null ? null : encryptionKeys(list('ENCRYPTION_KEYS') ?? [], faults);
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'WHATSAPP_API_URL', 'PUBLIC_URL']) {
     const value = text(name);
-    if (value !== null && !URL.canParse(value)) faults.push(`${name} must be a URL`);
+    if (value !== null && parseUrl(value) === null) faults.push(`${name} must be a URL`);
   }
   const roles = (list('ROLES') ?? [...ROLES]) as Role[];
   if (production && flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') === true)

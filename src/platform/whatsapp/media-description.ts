@@ -1,3 +1,4 @@
+import { parseUrl } from '../../common/parse-url.js';
 import { ownInteger, ownText, storableText } from './json-access.js';
 
 /** What the platform says of one of its files. */
@@ -13,7 +14,7 @@ export interface MediaDescription {
 /** Reads the answer to `GET /{media_id}`; null where it names no address. */
 export function readMediaDescription(body: unknown): MediaDescription | null {
   const url = ownText(body, 'url');
-  if (url === null || !URL.canParse(url)) return null;
+  if (url === null || parseUrl(url) === null) return null;
   const sizeBytes = ownInteger(body, 'file_size');
   const mimeType = ownText(body, 'mime_type');
   return {

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../common/parse-url.js';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
@@ -110,7 +111,7 @@ export class MediaHttp {
   private async follow(request: Download, signal: AbortSignal): Promise<DownloadExchange> {
     let address = request.url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-      const url = URL.canParse(address) ? new URL(address) : null;
+      const url = parseUrl(address);
       // Before each request: the headers bear the token, and a redirect may lead anywhere.
       if (url === null || !isPlatformAddress(url, this.options.origin)) return { kind: 'address' };
       const agent = url.origin === this.options.origin ? this.near : this.far;
@@ -126,7 +127,7 @@ export class MediaHttp {
       discard(body);
       const location = REDIRECTS.has(statusCode) ? headers.location : undefined;
       if (typeof location !== 'string') return { kind: 'refused', status: statusCode };
-      if (!URL.canParse(location, url.href)) return { kind: 'address' };
+      if (parseUrl(location, url.href) === null) return { kind: 'address' };
       address = new URL(location, url).href;
     }
     return { kind: 'address' };

@@ -83,6 +83,15 @@ export function rejectOtherKeys(object: JsonObject, allowed: readonly string[], 
   }
 }
 
+/** `URL.canParse` of Node 20 refuses letters of Latin-1 once it is optimised. */
+export function isUrl(text: string): boolean {
+  try {
+    return new URL(text).href !== '';
+  } catch {
+    return false;
+  }
+}
+
 export function requireUrl(value: string, path: string): void {
-  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) throw invalidParam(`Param ${path} is not a valid URI.`);
+  if (!/^https?:\/\//i.test(value) || !isUrl(value)) throw invalidParam(`Param ${path} is not a valid URI.`);
 }

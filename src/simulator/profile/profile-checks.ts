@@ -1,4 +1,4 @@
-import { invalidParam, type JsonObject, longerThan } from '../messages/checks.js';
+import { invalidParam, isUrl, type JsonObject, longerThan } from '../messages/checks.js';
 import type { Profile } from './profile.types.js';
 
 // prettier-ignore
@@ -59,7 +59,7 @@ function websitesOf(value: unknown): string[] | null {
     if (typeof site !== 'string' || longerThan(site, WEBSITE_LIMIT)) {
       throw invalidParam(`Param websites[${i}] must be a string of at most ${WEBSITE_LIMIT} characters.`);
     }
-    if (!/^https?:\/\//i.test(site) || !URL.canParse(site)) {
+    if (!/^https?:\/\//i.test(site) || !isUrl(site)) {
       throw invalidParam(`Param websites[${i}] must be a valid URL that begins with http:// or https://.`);
     }
     return site;

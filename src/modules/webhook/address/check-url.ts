@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseUrl } from '../../../common/parse-url.js';
 import { kindOfHost } from './host-name.js';
 import type { TargetPolicy } from './target-policy.js';
 
@@ -53,10 +54,10 @@ function parse(raw: string): URL | string {
   if (UNCLEAN.test(raw)) {
     return 'Write blanks, control characters and backslashes in the address percent-encoded.';
   }
-  if (!URL.canParse(raw)) {
+  const url = parseUrl(raw);
+  if (url === null) {
     return 'Send a whole address, such as https://example.com/webhooks.';
   }
-  const url = new URL(raw);
   if (url.href.includes('#')) {
     return 'Leave out the fragment (# and what follows): it is never sent.';
   }
