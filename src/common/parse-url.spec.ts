@@ -2,9 +2,9 @@ import { parseUrl } from './parse-url.js';
 
 describe('parseUrl', () => {
   it('reads names beyond ASCII however often it is asked', () => {
-    for (let n = 0; n < 20_000; n++) {
-      if (parseUrl('https://BÜCHER.de/b')?.host !== 'xn--bcher-kva.de') throw new Error(`refused at call ${n}`);
-    }
+    const hosts = new Set<string | undefined>();
+    for (let n = 0; n < 20_000; n++) hosts.add(parseUrl('https://BÜCHER.de/b')?.host);
+    expect([...hosts]).toEqual(['xn--bcher-kva.de']);
   });
 
   it('reads what stands relative to another address', () => {
