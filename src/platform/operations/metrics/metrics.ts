@@ -28,7 +28,7 @@ const SAMPLE_LIMIT = 1_000;
 export class Metrics {
   private readonly logger = new Logger(Metrics.name);
   private readonly registry = new Registry();
-  private readonly http = new HttpMetrics(this.registry);
+  private readonly http = new HttpMetrics();
   private readonly sources: { source: GaugeSource; gauge: Gauge }[] = [];
   private collectedAt = -Infinity;
   private collecting: Promise<void> | null = null;
@@ -65,7 +65,7 @@ export class Metrics {
       });
       await this.collecting;
     }
-    return `${await this.registry.metrics()}${this.countersText()}`;
+    return `${await this.registry.metrics()}\n${this.http.render()}${this.countersText()}`;
   }
 
   private async collectAll(): Promise<void> {
