@@ -1,3 +1,4 @@
+import { describeError } from '../common/describe-error.js';
 import { Logger } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../platform/config/config.js';
@@ -46,7 +47,9 @@ class HeraldProcess {
     private readonly config: Config,
     private readonly logger: HeraldLogger,
   ) {
-    this.teardown = new Teardown((step, error) => this.logger.warn(`stopping: ${step}: ${describe(error)}`, 'Herald'));
+    this.teardown = new Teardown((step, error) =>
+      this.logger.warn(`stopping: ${step}: ${describeError(error)}`, 'Herald'),
+    );
   }
 
   async run(): Promise<void> {
@@ -92,12 +95,12 @@ class HeraldProcess {
   private onFatal(what: string, error: unknown): void {
     // While stopping, what was given up may still complain about its closed connections.
     if (this.ending) {
-      this.logger.debug(`${what} while stopping: ${describe(error)}`, 'Herald');
+      this.logger.debug(`${what} while stopping: ${describeError(error)}`, 'Herald');
       return;
     }
     this.ending = true;
     if (error instanceof Error) this.logger.fatal(error, 'Herald');
-    else this.logger.fatal(error === null ? what : `${what}: ${describe(error)}`, 'Herald');
+    else this.logger.fatal(error === null ? what : `${what}: ${describeError(error)}`, 'Herald');
     void this.haltAndExit(1);
   }
 
@@ -116,8 +119,4 @@ class HeraldProcess {
     await Promise.race([this.teardown.halt(), wait(HALT_WITHIN_MS, undefined, { ref: false })]);
     process.exit(code);
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

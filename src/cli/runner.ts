@@ -1,3 +1,4 @@
+import { describeError } from '../common/describe-error.js';
 import type { Command } from 'commander';
 import { AppError } from '../common/app-error.js';
 import type { Answer } from './answer.js';
@@ -48,5 +49,5 @@ export function doesWithServices<O extends object>(command: Command, handler: Se
 
 function errorBody(error: unknown): { code?: string; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message };
-  return { message: error instanceof Error ? error.message : String(error) };
+  return { message: describeError(error) };
 }

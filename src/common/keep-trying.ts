@@ -1,7 +1,7 @@
 export interface KeepTryingOptions {
   /** Milliseconds after which it is given up. */
   forMs: number;
-  /** Called after each failure but the last. */
+  /** Called after each failure. */
   onFailure: (error: unknown) => void;
 }
 
@@ -19,8 +19,8 @@ export async function keepTrying<T>(work: () => Promise<T>, { forMs, onFailure }
     try {
       return await work();
     } catch (error) {
-      if (performance.now() + waitMs > until) throw error;
       onFailure(error);
+      if (performance.now() + waitMs > until) throw error;
     }
     await new Promise((resolve) => {
       setTimeout(resolve, waitMs);

@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../../platform/config/load-config.js';
 import type { Answer } from '../answer.js';
@@ -22,7 +23,7 @@ async function examine(): Promise<Finding[]> {
     config = loadConfig();
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((fault) => fail('settings', fault));
-    return [fail('settings', error instanceof Error ? error.message : String(error))];
+    return [fail('settings', describeError(error))];
   }
   const findings = [
     ok('settings', `${config.process.environment}, all valid`),

@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../platform/config/config.js';
@@ -17,7 +18,7 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   try {
     await client.connect();
   } catch (error) {
-    return [fail('database', `can't be reached: ${error instanceof Error ? error.message : String(error)}`)];
+    return [fail('database', `can't be reached: ${describeError(error)}`)];
   }
   try {
     const findings: Finding[] = [];

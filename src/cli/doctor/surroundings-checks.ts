@@ -1,3 +1,5 @@
+import { platformUrl } from '../../platform/whatsapp/api-root.js';
+import { describeError } from '../../common/describe-error.js';
 import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { changedConfig, type Config } from '../../platform/config/config.js';
@@ -15,10 +17,7 @@ export function checkDataDir(config: Config): Finding {
     writeFileSync(probe, 'x');
     return ok('data folder', `${dataDir} can be written`);
   } catch (error) {
-    return fail(
-      'data folder',
-      `${dataDir} can't be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    return fail('data folder', `${dataDir} can't be written: ${describeError(error)}`);
   } finally {
     rmSync(probe, { force: true });
   }
@@ -55,8 +54,8 @@ export async function checkQueue(config: Config): Promise<Finding> {
 
 /** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
 export async function checkPlatform(config: Config): Promise<Finding> {
-  const { apiUrl, apiVersion, simulatorPort } = config.whatsapp;
-  const url = apiUrl ?? `http://127.0.0.1:${simulatorPort}`;
+  const { apiUrl, apiVersion } = config.whatsapp;
+  const url = platformUrl(config.whatsapp);
   try {
     const response = await fetch(`${url}/${apiVersion}/`, { signal: AbortSignal.timeout(REACH_WITHIN_MS) });
     await response.body?.cancel();

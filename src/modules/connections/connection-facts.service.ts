@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Sweeps } from '../../platform/lanes/sweeps.js';
 import { Counters } from '../../platform/operations/counters.js';
@@ -61,7 +62,7 @@ export class ConnectionFactsService implements OnModuleInit {
       await this.refresh(id);
     } catch (error) {
       this.counters.increment('connection_facts_failed');
-      this.logger.warn(`connection ${id}: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`connection ${id}: ${describeError(error)}`);
     }
   }
 }

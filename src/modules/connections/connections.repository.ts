@@ -148,12 +148,13 @@ export class ConnectionsRepository {
     await this.database.execute('update connection set restricted_until = null where id = any($1::uuid[])', [ids]);
   }
 
-  async profileChanged(organizationId: string, id: string): Promise<void> {
-    await this.database.execute(
+  async profileChanged(organizationId: string, id: string): Promise<Date | null> {
+    const rows = await this.database.query<{ changed_at: Date }>(
       `update connection set profile_updated_at = date_trunc('milliseconds', clock_timestamp())
-       where organization_id = $1 and id = $2`,
+       where organization_id = $1 and id = $2 returning profile_updated_at as changed_at`,
       [organizationId, id],
     );
+    return rows[0]?.changed_at ?? null;
   }
 
   private get table() {

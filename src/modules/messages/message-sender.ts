@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { keepTrying } from '../../common/keep-trying.js';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
@@ -168,8 +169,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       });
       if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
     } catch (error) {
-      this.counters.increment('outcome_record_failed');
-      this.logger.error(`message ${task.id}: its outcome could not be stored: ${describe(error)}`);
+      this.logger.error(`message ${task.id}: its outcome could not be stored: ${describeError(error)}`);
     }
   }
 
@@ -177,11 +177,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     try {
       await work;
     } catch (error) {
-      this.logger.warn(`after a send: ${describe(error)}`);
+      this.logger.warn(`after a send: ${describeError(error)}`);
     }
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { keepTrying } from '../../common/keep-trying.js';
 import { Database } from '../../platform/database/database.js';
@@ -5,6 +6,7 @@ import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/l
 import { Counters } from '../../platform/operations/counters.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import type { NotAcceptedOutcome } from '../../platform/whatsapp/outcome.js';
+import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { codePlace } from './otp-code-place.js';
 import { OtpPlatform } from './otp-platform.js';
@@ -21,8 +23,6 @@ const BURST_SECONDS = 0.25;
 const TRY_FOR_MS = 5_000;
 const FIRST_WAIT_MS = 100;
 const RECORD_FOR_MS = 60_000;
-/** Codes of a token that is no longer taken. */
-const TOKEN_REFUSED: ReadonlySet<number | null> = new Set([0, 190]);
 
 /** Sends claimed codes, each at once and at most once, and records what came of it. */
 @Injectable()
@@ -82,7 +82,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
     try {
       code = this.secrets.open(task.codeCiphertext, codePlace(task.organizationId, task.id));
     } catch (error) {
-      this.logger.error(`challenge ${task.id}: its code could not be decrypted: ${describe(error)}`);
+      this.logger.error(`challenge ${task.id}: its code could not be decrypted: ${describeError(error)}`);
       return { kind: 'failed', error: 'unknown' };
     }
     return this.tryFor(TRY_FOR_MS, sender, task, code);
@@ -99,7 +99,8 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
       if (outcome.kind === 'unknown') return { kind: 'unknown' };
       const pauseMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);
       if (!mayBeTriedAgain(outcome) || this.stopping || performance.now() + pauseMs > until) {
-        if (TOKEN_REFUSED.has(outcome.platformCode)) await this.senders.tokenRefused(sender).catch(() => undefined);
+        if (isTokenRefused({ code: outcome.platformCode }))
+          await this.senders.tokenRefused(sender).catch(() => undefined);
         return { kind: 'failed', error: outcome.category };
       }
       await new Promise((resolve) => {
@@ -124,7 +125,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
         onFailure: () => this.counters.increment('otp_record_failed'),
       });
     } catch (error) {
-      this.logger.error(`challenge ${task.id}: its outcome could not be stored: ${describe(error)}`);
+      this.logger.error(`challenge ${task.id}: its outcome could not be stored: ${describeError(error)}`);
     }
   }
 }
@@ -134,8 +135,4 @@ function mayBeTriedAgain({ kind, category }: NotAcceptedOutcome): boolean {
   return (
     kind === 'deferred' || kind === 'recipient_deferred' || (kind === 'lane_paused' && category === 'rate_limited')
   );
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
+import { platformUrl } from '../../platform/whatsapp/api-root.js';
 import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
 import { buildMessageBody } from '../../platform/whatsapp/message-body.js';
 import type { SendOutcome } from '../../platform/whatsapp/outcome.js';
@@ -24,7 +25,7 @@ export class OtpPlatform implements OnApplicationShutdown {
 
   constructor({ whatsapp }: Config) {
     this.client = new CloudApiClient({
-      baseUrl: whatsapp.apiUrl ?? `http://127.0.0.1:${whatsapp.simulatorPort}`,
+      baseUrl: platformUrl(whatsapp),
       apiVersion: whatsapp.apiVersion,
       headersTimeoutMs: whatsapp.timeoutMs,
       connections: SOCKETS,

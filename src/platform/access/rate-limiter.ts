@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { systemClock } from '../../common/clock.js';
 import type { BucketLimits } from '../../common/token-bucket.js';
@@ -31,7 +32,7 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
       exchange: (asks) => buckets.exchange(asks),
       onAway: (error) => {
         counters.increment('rate_limit_alone');
-        this.logger.warn(`rate limits are counted by this process alone: ${describe(error)}`);
+        this.logger.warn(`rate limits are counted by this process alone: ${describeError(error)}`);
       },
     });
   }
@@ -55,8 +56,4 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
   peek(keyId: string, limits: BucketLimits): RateDecision {
     return this.buckets.peek(keyId, limits);
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -22,6 +22,8 @@ export interface QueuedLanesOptions<T> {
   quantumMs?: number;
   /** A drain of this process that can begin at once; returns false where none does, and the queue is used. */
   drainHere?: (laneKey: string) => boolean;
+  /** Asked at the end of a drain: true where the lane rests, and the room itself wakes it again. */
+  rests?: (laneKey: string) => boolean;
 }
 
 /** The lanes of one room, on a queue of their own: waking, draining, finding what was forgotten, stopping. */
@@ -29,9 +31,11 @@ export class QueuedLanes<T> {
   private readonly logger: Logger;
   private readonly runner: LaneRunner<T>;
   private readonly waker: LaneWaker;
+  private readonly rests: (laneKey: string) => boolean;
 
   constructor(options: QueuedLanesOptions<T>, { lanes, owner, counters, database, sweeps }: LaneParts) {
     const { handler, slots, queue, dueLanes, quantumMs, drainHere = () => false } = options;
+    this.rests = options.rests ?? (() => false);
     this.logger = new Logger(`${handler.name} lanes`);
     this.runner = new LaneRunner({
       handler,
@@ -65,7 +69,7 @@ export class QueuedLanes<T> {
   /** Drains one lane for its quantum; rows that are left wait behind everybody else's. */
   async drain(laneKey: string): Promise<DrainResult> {
     const result = await this.runner.drain(laneKey);
-    if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(laneKey);
+    if (!this.rests(laneKey) && result === 'more' && !this.runner.isStopping) this.waker.enqueue(laneKey);
     return result;
   }
 

@@ -1,3 +1,4 @@
+import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
@@ -82,7 +83,7 @@ export class Sweeps implements OnApplicationBootstrap, OnModuleDestroy {
     } catch (error) {
       if (this.abort.signal.aborted) return;
       this.counters.increment(`sweep_${sweep.name}_failed`);
-      this.logger.warn(`sweep ${sweep.name} failed and will be tried again: ${describe(error)}`);
+      this.logger.warn(`sweep ${sweep.name} failed and will be tried again: ${describeError(error)}`);
     }
   }
 
@@ -103,8 +104,4 @@ export class Sweeps implements OnApplicationBootstrap, OnModuleDestroy {
       [name],
     );
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { Global, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Config } from '../config/config.js';
+import { platformUrl } from './api-root.js';
 import { CloudApiClient } from './cloud-api-client.js';
 import { MediaClient } from './media-client.js';
 
@@ -42,6 +43,5 @@ class ClientCloser implements OnApplicationShutdown {
 export class WhatsappModule {}
 
 function addressOf({ whatsapp }: Config): { baseUrl: string; apiVersion: string } {
-  const { apiUrl, apiVersion, simulatorPort } = whatsapp;
-  return { baseUrl: apiUrl ?? `http://127.0.0.1:${simulatorPort}`, apiVersion };
+  return { baseUrl: platformUrl(whatsapp), apiVersion: whatsapp.apiVersion };
 }

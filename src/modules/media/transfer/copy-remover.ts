@@ -1,3 +1,4 @@
+import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Slots } from '../../../common/slots.js';
 import { Counters } from '../../../platform/operations/counters.js';
@@ -47,7 +48,7 @@ export class CopyRemover implements OnModuleInit {
       this.counters.increment(result.ok ? 'media_copies_removed' : 'media_copies_left');
     } catch (error) {
       this.counters.increment('media_copies_left');
-      this.logger.warn(`a copy at the platform: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`a copy at the platform: ${describeError(error)}`);
     } finally {
       this.places.release(1);
     }

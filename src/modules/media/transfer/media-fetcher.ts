@@ -1,3 +1,4 @@
+import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { keepTrying } from '../../../common/keep-trying.js';
@@ -88,7 +89,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
           lost = true;
           abort.abort();
         },
-        (error: unknown) => this.logger.warn(`the lease of file ${file.id}: ${describe(error)}`),
+        (error: unknown) => this.logger.warn(`the lease of file ${file.id}: ${describeError(error)}`),
       );
     }, FETCH_LEASE_MS / 4);
     let fault: FetchFault | null;
@@ -96,7 +97,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
       fault = await this.fetch(file, abort.signal);
     } catch (error) {
       // The storage or the database: the file is not to blame.
-      this.logger.warn(`file ${file.id} could not be stored: ${describe(error)}`);
+      this.logger.warn(`file ${file.id} could not be stored: ${describeError(error)}`);
       const reason = error instanceof StorageUnavailableError ? 'no room for it' : 'a fault of Herald';
       fault = { kind: 'wait', failure: `The file could not be stored (${reason}).` };
     } finally {
@@ -200,7 +201,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     try {
       await keepTrying(() => this.settle(file, fault), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
     } catch (error) {
-      this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describe(error)}`);
+      this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describeError(error)}`);
     }
   }
 
@@ -228,8 +229,4 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     const connection = await this.connections.forSending(connectionId);
     return connection !== null && canSend(connection.status) ? connection : null;
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

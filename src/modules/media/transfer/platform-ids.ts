@@ -1,3 +1,4 @@
+import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid } from '../../../common/ids.js';
@@ -107,7 +108,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
     const shared = this.obtain(key, file, connection)
       .catch((error: unknown): PlatformId => {
         this.counters.increment('media_upload_faults');
-        this.logger.warn(`file ${file.mediaObjectId}: ${describe(error)}`);
+        this.logger.warn(`file ${file.mediaObjectId}: ${describeError(error)}`);
         return { kind: 'later', retryInMs: COME_AGAIN_MS };
       })
       .finally(() => this.underWay.delete(key));
@@ -147,7 +148,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
   ): Promise<PlatformId | null> {
     if (this.stopping || !(await this.ids.claim(file))) return null;
     const renewing = setInterval(() => {
-      this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describe(error)}`));
+      this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describeError(error)}`));
     }, UPLOAD_LEASE_MS / 3);
     let platformMediaId: string | null = null;
     try {
@@ -198,7 +199,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
         break;
       } catch (error) {
         if (tries >= KEEP_TRIES) {
-          this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describe(error)}`);
+          this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
           return this.remember(key, ready, REFUSED_FOR_MS, connection);
         }
         await pause(200 * 2 ** tries);
@@ -227,8 +228,4 @@ function holdsForMs(verdict: PlatformId): number {
 
 function keyOf({ mediaObjectId, connectionId }: Omit<FileForNumber, 'organizationId'>): string {
   return `${mediaObjectId}/${connectionId}`;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, IsUUID, Matches, Max, MaxLength, Min, ValidateIf } from 'class-validator';
+import { IsIn, IsInt, IsString, IsUUID, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IfGiven } from '../../../platform/http/if-given.decorator.js';
 import { EXAMPLE_OTP_ID } from './otp-examples.js';
-
-const IfGiven = (): PropertyDecorator => ValidateIf((_dto, value) => value !== undefined);
 
 export class SendOtpRequest {
   /** The user's number with its country code. */

@@ -1,8 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, IsArray, IsEmail, IsIn, IsString, IsUrl, Length, MaxLength, ValidateIf } from 'class-validator';
+import { IfGiven } from '../../../platform/http/if-given.decorator.js';
 import { type ProfileChange, VERTICALS } from '../profile.types.js';
-
-const IfGiven = (): PropertyDecorator => ValidateIf((_dto, value) => value !== undefined);
 
 /** Fields to change; what is left out stays as it is. An empty text takes address, description or email away. */
 export class UpdateProfileRequest implements ProfileChange {

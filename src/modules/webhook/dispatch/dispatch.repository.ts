@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../common/ids.js';
+import { lowestIdSince, newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
 import type { DueLane } from '../../../platform/lanes/due-sweep.js';
@@ -43,6 +43,8 @@ interface ClaimRow {
 
 /** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
 export const LEASE_MS = 20_000;
+
+const DAY_MS = 86_400_000;
 
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
@@ -104,7 +106,7 @@ export class DispatchRepository {
 
   /** Removes events and attempts that are older than so many days; returns how many rows. */
   async purgeOld(days: number, limit: number): Promise<number> {
-    const floor = oldestId(days);
+    const floor = lowestIdSince(new Date(Date.now() - days * DAY_MS));
     const log = await this.database.execute(purgeOlder('webhook_delivery'), [floor, limit]);
     return log + (await this.database.execute(purgeOlder('webhook_event'), [floor, limit]));
   }
@@ -113,12 +115,6 @@ export class DispatchRepository {
   purgeSecrets(): Promise<number> {
     return this.database.execute('delete from webhook_secret where expires_at < clock_timestamp()');
   }
-}
-
-/** The least UUIDv7 of a moment so many days ago: ids begin with their milliseconds. */
-function oldestId(days: number): string {
-  const hex = (Date.now() - days * 86_400_000).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
 function purgeOlder(table: 'webhook_delivery' | 'webhook_event'): string {

@@ -1,3 +1,5 @@
+import { keepTrying } from '../../../common/keep-trying.js';
+import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
@@ -128,30 +130,21 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
 
   private unreadable(event: ClaimedEvent, error: unknown): void {
     this.counters.increment('webhook_secret_unreadable');
-    this.logger.error(`endpoint ${event.endpointId}: its secret cannot be used: ${describe(error)}`);
+    this.logger.error(`endpoint ${event.endpointId}: its secret cannot be used: ${describeError(error)}`);
   }
 
   /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
   private async record(outcome: DeliveryOutcome): Promise<void> {
-    const until = performance.now() + RECORD_FOR_MS;
-    for (let delayMs = 100; ; delayMs = Math.min(delayMs * 2, 2_000)) {
-      try {
-        const { disabled } = await this.outcomes.record(outcome);
-        if (disabled !== null) {
-          this.counters.increment(`webhook_disabled_${disabled}`);
-          this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
-        }
-        return;
-      } catch (error) {
-        this.counters.increment('webhook_record_failed');
-        if (performance.now() + delayMs > until) {
-          this.logger.error(`event ${outcome.eventId}: what came of it could not be stored: ${describe(error)}`);
-          return;
-        }
-      }
-      await new Promise((resolve) => {
-        setTimeout(resolve, delayMs);
+    try {
+      const { disabled } = await keepTrying(() => this.outcomes.record(outcome), {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('webhook_record_failed'),
       });
+      if (disabled === null) return;
+      this.counters.increment(`webhook_disabled_${disabled}`);
+      this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
+    } catch (error) {
+      this.logger.error(`event ${outcome.eventId}: what came of it could not be stored: ${describeError(error)}`);
     }
   }
 
@@ -159,7 +152,7 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
     try {
       await work;
     } catch (error) {
-      this.logger.warn(`after a delivery: ${describe(error)}`);
+      this.logger.warn(`after a delivery: ${describeError(error)}`);
     }
   }
 }
@@ -194,8 +187,4 @@ function emptyOutcome(task: ClaimedEvent): DeliveryOutcome {
     durationMs: 0,
     delayMs: 0,
   };
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsString, MaxLength, ValidateIf } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
+import { IfGiven } from '../../../platform/http/if-given.decorator.js';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../webhook.types.js';
-
-/** What is left out has a meaning, and null has none. */
-const MayBeLeftOut = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 export class ConfigureWebhookRequest {
   /** Where events are posted to: https, port 443, a host name that leads to public addresses only. */
@@ -14,7 +12,7 @@ export class ConfigureWebhookRequest {
 
   /** Kinds of event to send. Left out: both for a new webhook; those that it has for an existing one. */
   @ApiPropertyOptional({ enum: WEBHOOK_EVENTS, isArray: true, minItems: 1, example: [...WEBHOOK_EVENTS] })
-  @MayBeLeftOut()
+  @IfGiven()
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(100)
@@ -23,7 +21,7 @@ export class ConfigureWebhookRequest {
 
   /** With `false` events wait, three days at the most, and go out once it is `true` again. */
   @ApiPropertyOptional({ default: true, example: true })
-  @MayBeLeftOut()
+  @IfGiven()
   @IsBoolean()
   active?: boolean;
 }

@@ -1,14 +1,11 @@
 import { InjectQueue } from '@nestjs/bullmq';
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
-import { Database } from '../../../platform/database/database.js';
-import { DueSweep } from '../../../platform/lanes/due-sweep.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
-import { LaneRunner, type DrainResult } from '../../../platform/lanes/lane-runner.js';
-import { LANE_OWNER } from '../../../platform/lanes/lane-tokens.js';
-import { LaneWaker, type DrainJob } from '../../../platform/lanes/lane-waker.js';
+import type { DrainResult } from '../../../platform/lanes/lane-runner.js';
+import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
+import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
 import { Counters } from '../../../platform/operations/counters.js';
 import { DeliveryClient } from '../delivery-client.js';
@@ -29,8 +26,7 @@ const STOP_PART = 0.3;
 @Injectable()
 export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(WebhookLane.name);
-  private readonly runner: LaneRunner<DeliveryTask>;
-  private readonly waker: LaneWaker;
+  private readonly lanes: QueuedLanes<DeliveryTask>;
   private readonly isWorker: boolean;
   private readonly drainsHere = new Set<Promise<void>>();
   /** Lanes whose drain ended because all places of their endpoint are taken. */
@@ -38,17 +34,16 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     private readonly dispatches: DispatchRepository,
-    lanes: LaneRepository,
     private readonly dispatcher: WebhookDispatcher,
     private readonly client: DeliveryClient,
-    private readonly database: Database,
     private readonly sweeps: Sweeps,
-    @InjectQueue(WEBHOOK_QUEUE) queue: Queue<DrainJob>,
-    @Inject(LANE_OWNER) owner: string,
     private readonly counters: Counters,
     private readonly config: Config,
+    @InjectQueue(WEBHOOK_QUEUE) queue: Queue<DrainJob>,
+    factory: LaneFactory,
   ) {
-    this.runner = new LaneRunner({
+    this.isWorker = config.process.roles.includes('worker');
+    this.lanes = factory.create({
       handler: {
         name: dispatcher.name,
         maxInFlightPerLane: dispatcher.maxInFlightPerLane,
@@ -56,52 +51,41 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
         claim: (request) => dispatcher.claim(request),
         work: (task) => dispatcher.work(task).finally(() => this.placeIsFree(laneKeyOf(task.endpointId))),
       },
-      lanes,
       // Places of their own: endpoints that hang must not keep messages from being sent.
       slots: new Slots(config.webhook.maxInFlight),
-      owner,
+      queue,
       quantumMs: QUANTUM_MS,
-      onError: (message, error) => {
-        counters.increment('webhook_drain_failed');
-        this.logger.error(message, error instanceof Error ? error.stack : undefined);
-      },
+      dueLanes: (limit) => this.dispatches.dueLanes(limit),
+      drainHere: (laneKey) => this.drainHere(laneKey),
+      rests: (laneKey) => this.rests(laneKey),
     });
-    this.isWorker = config.process.roles.includes('worker');
-    this.waker = new LaneWaker(queue, counters, (key) => this.runner.touch(key) || this.drainHere(key));
   }
 
   onModuleInit(): void {
-    const due = (limit: number) => this.dispatches.dueLanes(limit);
-    this.sweeps.add(new DueSweep('webhook_due', this.database, this.waker, due));
     this.sweeps.add({ name: 'webhook_purge', everyMs: PURGE_EVERY_MS, run: (signal) => this.purge(signal) });
   }
 
   /** Tells the workers that an endpoint has events to deliver. */
   wake(endpointId: string): void {
-    this.waker.wake(laneKeyOf(endpointId));
+    this.lanes.wake(laneKeyOf(endpointId));
   }
 
   /** Drains one lane for its quantum; events that are left wait behind everybody else's. */
-  async drain(laneKey: string): Promise<DrainResult> {
-    const result = await this.runner.drain(laneKey);
-    // An endpoint that hangs costs nothing while it does: its lane goes on when an answer, or its deadline, comes.
-    if (this.dispatcher.isFull(laneKey)) this.full.add(laneKey);
-    else if (result === 'more' && !this.runner.isStopping) this.waker.enqueue(laneKey);
-    return result;
+  drain(laneKey: string): Promise<DrainResult> {
+    return this.lanes.drain(laneKey);
   }
 
   /** Gives deliveries in flight a moment to end, then ends them: they are made again, elsewhere or after the start. */
   async beforeApplicationShutdown(): Promise<void> {
     this.dispatcher.stop();
     const stopMs = this.config.process.shutdownTimeoutMs;
-    let left = await this.runner.stop(stopMs * STOP_PART);
+    let left = await this.lanes.stop(stopMs * STOP_PART);
     if (left > 0) {
       this.dispatcher.abort();
-      left = await this.runner.stop(stopMs * STOP_PART);
+      left = await this.lanes.stop(stopMs * STOP_PART);
     }
     if (left > 0) this.logger.warn(`${left} deliveries had no answer when Herald stopped; they will be repeated`);
     await Promise.allSettled(this.drainsHere);
-    this.waker.stop();
     await this.client.close();
   }
 
@@ -110,25 +94,29 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
    * lane's hold keeps it from doing what another process does already.
    */
   private drainHere(laneKey: string): boolean {
-    if (!this.isWorker || this.runner.isStopping) return false;
-    if (this.dispatcher.isFull(laneKey)) {
-      this.full.add(laneKey);
-      return true;
-    }
+    if (!this.isWorker || this.lanes.isStopping) return false;
+    if (this.rests(laneKey)) return true;
     if (this.drainsHere.size >= this.config.queue.concurrency) return false;
     const drain = this.drain(laneKey).then((result) => {
       this.drainsHere.delete(drain);
       // The holder may have looked for the last time before these events came.
-      if (result === 'held') this.waker.enqueue(laneKey);
+      if (result === 'held') this.lanes.enqueue(laneKey);
     });
     this.drainsHere.add(drain);
     return true;
   }
 
+  /** An endpoint that hangs costs nothing while it does: its lane goes on when an answer, or its deadline, comes. */
+  private rests(laneKey: string): boolean {
+    if (!this.dispatcher.isFull(laneKey)) return false;
+    this.full.add(laneKey);
+    return true;
+  }
+
   private placeIsFree(laneKey: string): void {
-    if (!this.full.delete(laneKey) || this.runner.isStopping) return;
+    if (!this.full.delete(laneKey) || this.lanes.isStopping) return;
     // After the runner has counted the place as free as well.
-    setImmediate(() => this.waker.wake(laneKey));
+    setImmediate(() => this.lanes.wake(laneKey));
   }
 
   private async purge(signal: AbortSignal): Promise<number> {

@@ -1,3 +1,4 @@
+import { describeError } from '../../../common/describe-error.js';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -85,9 +86,7 @@ export class Metrics {
       for (const { labels = {}, value } of samples.slice(0, SAMPLE_LIMIT)) gauge.set(labels, value);
     } catch (error) {
       this.counters.increment('metrics_collect_failed');
-      this.logger.warn(
-        `${source.name} could not be measured: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      this.logger.warn(`${source.name} could not be measured: ${describeError(error)}`);
     } finally {
       clearTimeout(timer);
     }
