@@ -60,7 +60,7 @@ export class Child {
   }
 
   /** Waits for a line of its output. @throws Error when it ends or stays silent */
-  async line(pattern: RegExp, timeoutMs = 20_000): Promise<RegExpExecArray> {
+  async line(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
     const until = performance.now() + timeoutMs;
     for (;;) {
       const match = pattern.exec(this.output);

@@ -1,31 +1,21 @@
 import { parseArgs } from 'node:util';
-import { columns, surroundings, writeResults } from '../../bench/report.js';
+import { faultTable, writeFaultTable } from '../../bench/fault-table.js';
+import { columns, surroundings, writeResults, type Surroundings } from '../../bench/report.js';
+import type { FaultResult } from '../../bench/rig/fault-result.js';
 import { BenchPostgres } from '../../bench/rig/postgres.js';
 import { startRedis } from '../../bench/rig/redis.js';
 import { Scope } from '../../bench/rig/scope.js';
 import { closeOnSignal, progress } from '../../bench/rig/session.js';
-import type { FaultContext, FaultReport, Scenario } from './scenario.js';
-import { apiKilled } from './scenarios/api-killed.js';
-import { neighbours } from './scenarios/neighbours.js';
-import { otpWorkerKilled } from './scenarios/otp-worker-killed.js';
-import { postgresKilled } from './scenarios/postgres-killed.js';
-import { queueWiped } from './scenarios/queue-wiped.js';
-import { webhookWorkerKilled } from './scenarios/webhook-worker-killed.js';
-import { workerKilled } from './scenarios/worker-killed.js';
+import { runScenarios, type Outcome } from './run-scenarios.js';
+import type { Scenario } from './scenario.js';
+import { SCENARIOS } from './scenarios/all.js';
 
-const SCENARIOS: readonly Scenario[] = [
-  workerKilled,
-  queueWiped,
-  apiKilled,
-  postgresKilled,
-  neighbours,
-  webhookWorkerKilled,
-  otpWorkerKilled,
-];
-const USAGE = `npm run faults -- [--quick] [--redis] [scenario ...]
+const USAGE = `npm run faults -- [--quick] [--redis] [--at-once <n>] [scenario ...]
   --quick    fewer faults, the same checks
   --redis    the queue on a Redis of its own (redis-server must be installed) instead of PostgreSQL
-  scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them
+  --at-once  how many scenarios run side by side (4)
+  scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them, and
+             bench/results/faults.json and the table in docs/reliability.md are written
 `;
 
 /** From this share of the cores on, what others do is worth a line. */
@@ -35,67 +25,80 @@ const INTERRUPTED = 130;
 
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { quick: { type: 'boolean' }, redis: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      redis: { type: 'boolean', default: false },
+      'at-once': { type: 'string', default: '4' },
+      help: { type: 'boolean' },
+    },
     allowPositionals: true,
   });
-  const chosen = positionals.length === 0 ? SCENARIOS : SCENARIOS.filter(({ name }) => positionals.includes(name));
-  if (values.help === true || chosen.length < positionals.length) {
+  const { quick, redis } = values;
+  const atOnce = Number(values['at-once']);
+  const known = SCENARIOS.filter(({ name }) => positionals.includes(name));
+  if (values.help === true || known.length < positionals.length || !(atOnce >= 1)) {
     process.stdout.write(USAGE);
     return values.help === true ? 0 : 2;
   }
+  const chosen = positionals.length === 0 ? SCENARIOS.filter(({ longOnly }) => !(quick && longOnly === true)) : known;
   const scope = new Scope();
   closeOnSignal(scope);
-  const quick = values.quick === true;
+  const startedAt = performance.now();
   const around = await surroundings(quick);
   if (around.busy_before > BUSY)
-    progress(`others use ${Math.round(around.busy_before * 100)} % of this machine: figures will be too low`);
-  const reports: FaultReport[] = [];
+    progress(`others use ${Math.round(around.busy_before * 100)} % of this machine: it will take longer`);
+  const outcome = await measure(scope, chosen, { quick, redis, atOnce });
+  if (outcome === null) return INTERRUPTED;
+  tell(outcome);
+  const where = { ...around, queue: redis ? 'Redis' : 'PostgreSQL' };
+  if (positionals.length === 0) await keep(outcome, where);
+  const missed = outcome.results.filter(({ reached }) => !reached).length;
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  process.stdout.write(`${outcome.results.length - missed} of ${outcome.results.length} reached in ${seconds} s\n`);
+  return missed > 0 ? 1 : 0;
+}
+
+/** null: interrupted. */
+async function measure(
+  scope: Scope,
+  scenarios: readonly Scenario[],
+  form: { quick: boolean; redis: boolean; atOnce: number },
+): Promise<Outcome | null> {
   try {
     const postgres = await BenchPostgres.start(scope);
-    const redisUrl = values.redis === true ? await startRedis(scope) : null;
-    const context: FaultContext = { scope, postgres, quick, redisUrl, say: progress };
-    for (const scenario of chosen) {
-      if (!scope.isClosed) reports.push(await runOne(scenario, context));
-    }
-    if (scope.isClosed) return INTERRUPTED;
+    const redisUrl = form.redis ? await startRedis(scope) : null;
+    const context = { scope, postgres, quick: form.quick, redisUrl, say: progress };
+    const outcome = await runScenarios(scenarios, context, form.atOnce);
+    return scope.isClosed ? null : outcome;
   } finally {
     await scope.close();
   }
-  tell(reports);
-  if (positionals.length === 0) {
-    const where = { ...around, queue: values.redis === true ? 'Redis' : 'PostgreSQL' };
-    const path = writeResults(
-      'faults',
-      reports.map((report) => ({ ...report, ...where })),
-    );
-    process.stdout.write(`written to ${path}\n`);
-  }
-  return reports.some((report) => report.violations.length > 0) ? 1 : 0;
 }
 
-async function runOne(scenario: Scenario, context: FaultContext): Promise<FaultReport> {
-  progress(`${scenario.name} ...`);
-  try {
-    return await scenario.run(context);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    progress(`${scenario.name} broke off: ${message}`);
-    const nothing = { attempted: 0, acknowledged: 0, lost: 0, duplicated: 0, unknown: 0, recovered_ms: 0 };
-    return { scenario: scenario.name, faults: 0, ...nothing, violations: [`broke off: ${message}`] };
-  }
+async function keep({ results, leftOut }: Outcome, where: Surroundings & { queue: string }): Promise<void> {
+  const path = writeResults(
+    'faults',
+    results.map((result) => ({ ...result, ...where })),
+  );
+  const when = where.measured_at.slice(0, 10);
+  const busy = where.busy_before > BUSY ? `, ${Math.round(where.busy_before * 100)} % of it used by others` : '';
+  const line = `${when}, ${where.mode} form, commit ${where.commit}, queue on ${where.queue}, ${where.machine}${busy}; ${where.versions}.`;
+  const page = await writeFaultTable(faultTable(results, leftOut, line));
+  process.stdout.write(`written to ${path} and ${page}\n`);
 }
 
-function tell(reports: readonly FaultReport[]): void {
+function tell({ results, leftOut }: Outcome): void {
   const names = ['faults', 'attempted', 'acknowledged', 'lost', 'duplicated', 'unknown', 'recovered_ms'] as const;
-  const rows = reports.map((report) => [
-    report.violations.length === 0 ? 'passed' : 'FAILED',
-    report.scenario,
-    ...names.map((name) => String(report[name])),
-  ]);
-  process.stdout.write(`\n${columns([['', 'scenario', ...names], ...rows])}\n\n`);
-  for (const { scenario, violations } of reports) {
-    for (const violation of violations) process.stdout.write(`${scenario}: ${violation}\n`);
+  const row = (result: FaultResult): string[] => [
+    result.reached ? 'reached' : 'MISSED',
+    result.test,
+    ...names.map((name) => String(result[name] ?? '')),
+  ];
+  process.stdout.write(`\n${columns([['', 'test', ...names], ...results.map(row)])}\n\n`);
+  for (const { test, violations } of results) {
+    for (const violation of violations) process.stdout.write(`${test}: ${violation}\n`);
   }
+  for (const { test, why } of leftOut) process.stdout.write(`${test} was left out: ${why}\n`);
 }
 
 process.exitCode = await run();

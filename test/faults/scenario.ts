@@ -1,9 +1,11 @@
+import type { FaultReport } from '../../bench/rig/fault-result.js';
 import type { BenchPostgres } from '../../bench/rig/postgres.js';
 import type { Scope } from '../../bench/rig/scope.js';
 
 /** What a run gives to its scenarios. */
 export interface FaultContext {
   scope: Scope;
+  /** Shared by scenarios that may run at the same time; whoever harms the server starts one of its own. */
   postgres: BenchPostgres;
   /** Fewer faults, the same checks. */
   quick: boolean;
@@ -12,28 +14,18 @@ export interface FaultContext {
   say: (line: string) => void;
 }
 
-/** One line of the report, in the vocabulary of Jepsen's checkers. */
-export interface FaultReport {
-  scenario: string;
-  /** How many faults were injected. */
-  faults: number;
-  /** Requests or messages that were tried. */
-  attempted: number;
-  acknowledged: number;
-  lost: number;
-  duplicated: number;
-  unknown: number;
-  /** From the last fault, or the last acknowledgement where that came later, until everything had its final state. */
-  recovered_ms: number;
-  /** Goals that were missed, in words; none: passed. */
-  violations: string[];
-}
-
-/** One file of `scenarios/`. */
+/** One file of `scenarios/`, and a line of `scenarios/all.ts`. */
 export interface Scenario {
   /** As `npm run faults -- <name>` takes it. */
   name: string;
-  run(context: FaultContext): Promise<FaultReport>;
+  /** What must hold, with its figures, in words; begins with the goal's number where there is one. */
+  goal: string;
+  /** Nothing runs beside it: it measures a time that others would spoil, or needs the whole machine. */
+  alone?: boolean;
+  /** Not part of `--quick`; run by name, or in the long form. */
+  longOnly?: boolean;
+  /** @throws LeftOut where this machine lacks something */
+  run(context: FaultContext): Promise<FaultReport | FaultReport[]>;
 }
 
 export function randomBetween(least: number, most: number): number {

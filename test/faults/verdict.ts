@@ -1,34 +1,37 @@
+import type { FaultReport } from '../../bench/rig/fault-result.js';
 import type { Judgement } from '../../bench/rig/judge.js';
 import { RECOVERY_LIMIT_MS } from './fault-stage.js';
-import type { FaultReport } from './scenario.js';
 
 interface Facts {
-  scenario: string;
   faults: number;
   attempted: number;
   judgement: Judgement;
   recoveredMs: number;
+  /** Default: {@link RECOVERY_LIMIT_MS}. */
+  recoveryLimitMs?: number;
   /** What this scenario checks besides. */
   violations?: string[];
+  notes?: FaultReport['notes'];
 }
 
 /** Turns what was found into a line of the report; every promise that was broken is named. */
-export function reportOf({ scenario, faults, attempted, judgement, recoveredMs, violations = [] }: Facts): FaultReport {
-  const broken = [...violations, ...judgement.violations];
+export function reportOf({ judgement, recoveredMs, ...facts }: Facts): FaultReport {
+  const broken = [...(facts.violations ?? []), ...judgement.violations];
   if (judgement.unfinished > 0) broken.push(`${judgement.unfinished} messages have no final state`);
   if (judgement.unknownButTaken > 0) {
     broken.push(`${judgement.unknownButTaken} are outcome_unknown although the platform reported their status`);
   }
-  if (recoveredMs > RECOVERY_LIMIT_MS) broken.push(`recovery took ${Math.round(recoveredMs)} ms`);
+  const limitMs = facts.recoveryLimitMs ?? RECOVERY_LIMIT_MS;
+  if (recoveredMs > limitMs) broken.push(`recovery took ${Math.round(recoveredMs)} ms, more than ${limitMs}`);
   return {
-    scenario,
-    faults,
-    attempted,
+    faults: facts.faults,
+    attempted: facts.attempted,
     acknowledged: judgement.acknowledged,
     lost: judgement.lost,
     duplicated: judgement.duplicated,
     unknown: judgement.unknown,
-    recovered_ms: Math.round(recoveredMs),
+    recovered_ms: recoveredMs,
     violations: broken,
+    notes: facts.notes,
   };
 }

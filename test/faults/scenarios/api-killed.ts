@@ -1,7 +1,8 @@
+import type { FaultReport } from '../../../bench/rig/fault-result.js';
 import { randomUUID } from 'node:crypto';
 import { pause } from '../../../bench/rig/wait.js';
 import { FaultStage } from '../fault-stage.js';
-import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';
 
 const CLIENTS = 16;
@@ -12,6 +13,7 @@ const BETWEEN_MS = 10;
 /** kill -9 of the api while clients repeat their requests with the same key until they have an answer. */
 export const apiKilled: Scenario = {
   name: 'api-killed',
+  goal: 'G2: kill -9 of the api; one key makes one message, 0 missing',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -66,5 +68,5 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   if (rows.length !== attempted) violations.push(`${attempted} keys made ${rows.length} messages`);
   if (repeated === 0) violations.push('no kill fell into a request: nothing was shown');
   const judgement = await stage.judge([...messageOfKey.values()]);
-  return reportOf({ scenario: apiKilled.name, faults: kills, attempted, judgement, recoveredMs, violations });
+  return reportOf({ faults: kills, attempted, judgement, recoveredMs, violations });
 }

@@ -1,7 +1,8 @@
+import type { FaultReport } from '../../../bench/rig/fault-result.js';
 import { BenchContext } from '../../../bench/bench-context.js';
 import { firstMessages, UNDER_WAY } from '../../../bench/claims/quiet-workspace.js';
 import { seedQueued } from '../../../bench/rig/seed-messages.js';
-import type { FaultReport, Scenario } from '../scenario.js';
+import type { Scenario } from '../scenario.js';
 
 const WORKSPACES = 100;
 const EACH = 1_000;
@@ -10,6 +11,8 @@ const LIMIT_MS = 1_000;
 /** A hundred workspaces with a thousand messages each, and some that send their first. */
 export const neighbours: Scenario = {
   name: 'neighbours',
+  goal: 'a quiet workspace beside 100 busy ones: first message within 1,000 ms',
+  alone: true,
   async run({ scope, postgres, quick, say }): Promise<FaultReport> {
     const { takenMs } = await firstMessages(new BenchContext(scope, quick, say, postgres), async (stage) => {
       for (let i = 0; i < WORKSPACES; i++) {
@@ -20,7 +23,6 @@ export const neighbours: Scenario = {
     });
     const worst = Math.max(...takenMs);
     return {
-      scenario: neighbours.name,
       faults: WORKSPACES,
       attempted: takenMs.length,
       acknowledged: takenMs.length,

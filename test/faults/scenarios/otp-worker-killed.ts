@@ -1,3 +1,4 @@
+import type { FaultReport } from '../../../bench/rig/fault-result.js';
 import { CODE_SETTINGS, CodeProject } from '../../../bench/rig/codes.js';
 import { freePort } from '../../../bench/rig/free-port.js';
 import { recipientNumber } from '../../../bench/rig/recipients.js';
@@ -5,7 +6,7 @@ import { Stage } from '../../../bench/rig/stage.js';
 import { pause, waitFor } from '../../../bench/rig/wait.js';
 import { judgeCodes, type JudgedCode } from '../../../bench/rig/judge-codes.js';
 import { RECOVERY_LIMIT_MS } from '../fault-stage.js';
-import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 
 const CODES_PER_SECOND = 40;
 const EVERY_MS = 50;
@@ -20,6 +21,7 @@ const SCENARIOS = ['0003', '0002', '0004', '0005', '0006', '0009'];
 /** kill -9 of the worker, again and again, while codes are on the wire: a code is sent once or not at all. */
 export const otpWorkerKilled: Scenario = {
   name: 'otp-worker-killed',
+  goal: 'G4, one-time codes: kill -9 of the worker; 0 lost, 0 sent twice',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -72,7 +74,6 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const judgement = judgeCodes({ acknowledged, failsLater: (to) => to.endsWith('0002'), ...(await evidence(stage)) });
   context.say(`${JSON.stringify(judgement.states)}, ${judgement.givenBack} given back`);
   return {
-    scenario: otpWorkerKilled.name,
     faults: kills,
     attempted,
     acknowledged: acknowledged.length,

@@ -1,7 +1,9 @@
+import type { FaultReport } from '../../../bench/rig/fault-result.js';
+import { BenchPostgres } from '../../../bench/rig/postgres.js';
 import { pause, waitFor } from '../../../bench/rig/wait.js';
 import { forEachOf } from '../caller.js';
 import { FaultStage } from '../fault-stage.js';
-import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';
 
 const LANES = 10;
@@ -15,12 +17,14 @@ const PROGRESS_MS = 20_000;
 /** kill -9 of PostgreSQL and all its children, and a restart, while messages are accepted and sent. */
 export const postgresKilled: Scenario = {
   name: 'postgres-killed',
+  goal: 'G4: kill -9 of PostgreSQL; 0 acknowledged lost, 0 sent twice, all settled after 60 s',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
 async function run(context: FaultContext, scope: FaultContext['scope']): Promise<FaultReport> {
   const kills = context.quick ? 2 : 6;
-  const stage = await FaultStage.set(context, scope, {
+  const postgres = await BenchPostgres.start(scope);
+  const stage = await FaultStage.set({ ...context, postgres }, scope, {
     lanes: LANES,
     messagesPerSecond: 20,
     recipients: MESSAGES / LANES,
@@ -39,9 +43,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   for (let kill = 1; kill <= kills; kill++) {
     if (!(await moves(stage, acknowledged))) violations.push(`nothing was accepted and sent before kill ${kill}`);
     await pause(randomBetween(0, 500));
-    await context.postgres.crash();
+    await postgres.crash();
     await pause(randomBetween(0, 500));
-    await context.postgres.restart();
+    await postgres.restart();
     restartedAt = performance.now();
     context.say(`kill ${kill} of ${kills}: ${acknowledged.length} acknowledged, ${await stage.taken()} taken so far`);
   }
@@ -49,7 +53,6 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const recoveredMs = await stage.recoveredAfter(Math.max(restartedAt, sentAt));
   const judgement = await stage.judge(acknowledged);
   return reportOf({
-    scenario: postgresKilled.name,
     faults: kills,
     attempted: MESSAGES,
     judgement,

@@ -1,9 +1,10 @@
+import type { FaultReport } from '../../../bench/rig/fault-result.js';
 import { Redis } from 'ioredis';
 import type { Pool } from 'pg';
 import { pause } from '../../../bench/rig/wait.js';
 import { forEachOf } from '../caller.js';
 import { FaultStage } from '../fault-stage.js';
-import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';
 
 const LANES = 20;
@@ -13,6 +14,7 @@ const WIPES = 5;
 /** The queue loses everything it has, while messages go out: only the database is the truth. */
 export const queueWiped: Scenario = {
   name: 'queue-wiped',
+  goal: 'G4: the queue loses everything; 0 lost, 0 sent twice, all settled after 60 s',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -40,7 +42,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const sentAt = await sending;
   const recoveredMs = await stage.recoveredAfter(Math.max(wipedAt, sentAt));
   const judgement = await stage.judge(acknowledged);
-  return reportOf({ scenario: queueWiped.name, faults: WIPES, attempted: MESSAGES, judgement, recoveredMs });
+  return reportOf({ faults: WIPES, attempted: MESSAGES, judgement, recoveredMs });
 }
 
 async function wipePostgres(pool: Pool): Promise<void> {

@@ -1,6 +1,7 @@
+import type { FaultReport } from '../../../bench/rig/fault-result.js';
 import { pause, waitFor } from '../../../bench/rig/wait.js';
 import { Stage } from '../../../bench/rig/stage.js';
-import { randomBetween, type FaultContext, type FaultReport, type Scenario } from '../scenario.js';
+import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 import { Receiver } from '../webhook-receiver.js';
 import { WebhookStorm, type RunStatement, type StormEndpoint } from '../webhook-storm.js';
 
@@ -11,6 +12,7 @@ const GIVE_UP_MS = 300_000;
 /** kill -9 of the worker while it delivers to endpoints that fail at random. */
 export const webhookWorkerKilled: Scenario = {
   name: 'webhook-worker-killed',
+  goal: "G14: kill -9 of the webhooks' worker; 0 events lost, repeats only of what was not acknowledged",
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -68,7 +70,6 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   if (verdict.unverifiable > 0) violations.push(`${verdict.unverifiable} deliveries could not be verified`);
   if (verdict.repeatedWithoutKill > 0) violations.push(`${verdict.repeatedWithoutKill} repeats without a reason`);
   return {
-    scenario: webhookWorkerKilled.name,
     faults: kills,
     attempted: events,
     acknowledged: verdict.acknowledged,
