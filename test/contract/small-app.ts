@@ -46,6 +46,7 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
       LOG_LEVEL: 'debug',
       LOG_FORMAT: 'json',
       DATABASE_POOL_SIZE: '3',
+      OVERLOAD_LOOP_DELAY_MS: '0',
       DATABASE_URL: cloned?.url ?? beside?.config.database.url ?? '',
       ...env,
     },

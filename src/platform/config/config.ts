@@ -21,6 +21,7 @@ export abstract class Config {
     url: string | null;
     poolSize: number;
     queryTimeoutMs: number;
+    connectTimeoutMs: number;
     migrate: boolean;
   };
   abstract readonly queue: {
@@ -77,6 +78,10 @@ export abstract class Config {
     /** Of one key, besides its own limit; for all keys of a project three times as many. */
     otpSendsPerSecond: number;
     otpVerifiesPerSecond: number;
+    /** Of the event loop, mean; 0: never refuse for it. */
+    overloadLoopDelayMs: number;
+    /** Statements that wait for a connection; 0: never refuse for them. */
+    overloadPoolWaiting: number;
   };
 }
 

@@ -83,6 +83,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       url: databaseUrl,
       poolSize: number('DATABASE_POOL_SIZE'),
       queryTimeoutMs: number('DATABASE_QUERY_TIMEOUT_MS'),
+      connectTimeoutMs: number('DATABASE_CONNECT_TIMEOUT_MS'),
       migrate: flag('DATABASE_MIGRATE') ?? true,
     },
     queue: {
@@ -130,6 +131,8 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       messageTtlHours: number('MESSAGE_TTL_HOURS'),
       otpSendsPerSecond: number('OTP_SENDS_PER_SECOND'),
       otpVerifiesPerSecond: number('OTP_VERIFIES_PER_SECOND'),
+      overloadLoopDelayMs: number('OVERLOAD_LOOP_DELAY_MS'),
+      overloadPoolWaiting: number('OVERLOAD_POOL_WAITING'),
     },
   };
   return loaded;

@@ -5,6 +5,8 @@ export interface DataSourceSettings {
   url: string;
   poolSize: number;
   queryTimeoutMs: number;
+  /** For a new connection, and for one of the pool to come free. Default: 5 s. */
+  connectTimeoutMs?: number;
 }
 
 /** Options of the one TypeORM data source; the schema changes by migrations only. */
@@ -14,7 +16,7 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     url: settings.url,
     poolSize: settings.poolSize,
     applicationName: 'herald',
-    connectTimeoutMS: 5_000,
+    connectTimeoutMS: settings.connectTimeoutMs ?? 5_000,
     migrations,
     migrationsTableName: 'schema_migration',
     migrationsTransactionMode: 'each',

@@ -24,14 +24,24 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
+  '25P03', // idle_in_transaction_session_timeout
+  '55P03', // lock_not_available
+  '57014', // query_canceled: statement_timeout
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
+  '53100', // disk_full
+  '53200', // out_of_memory
   '53300', // too_many_connections
+  '53400', // configuration_limit_exceeded
   '08000',
   '08001',
   '08003',
@@ -40,7 +50,8 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * True where the database could not be reached or the connection broke. A statement that was under way, a COMMIT
+ * True where the database could not be reached, the connection broke, or the server could not do it now: out of time,
+ * memory or disk. The same request may succeed later. A statement that was under way, a COMMIT
  * too, may or may not have taken effect.
  */
 export function isUnreachable(error: unknown): boolean {

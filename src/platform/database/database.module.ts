@@ -15,6 +15,7 @@ import { Database } from './database.js';
           url: config.database.url ?? '',
           poolSize: config.database.poolSize,
           queryTimeoutMs: config.database.queryTimeoutMs,
+          connectTimeoutMs: config.database.connectTimeoutMs,
         }),
         autoLoadEntities: true,
         retryAttempts: 1,

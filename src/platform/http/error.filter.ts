@@ -6,11 +6,17 @@ import { toAppError } from './foreign-errors.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
 
+/** So many lines a second say that the service is away or overloaded; the rest are counted. A line costs more than an answer. */
+const UNAVAILABLE_LINES = 10;
+const SECOND_MS = 1_000;
+
 /** The one place where an error becomes an answer. */
 @Injectable()
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ErrorFilter.name);
+
+  private second = { startedAt: -Infinity, lines: 0, leftOut: 0 };
 
   constructor(private readonly publicUrl: PublicUrl) {}
 
@@ -36,6 +42,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private log(error: AppError): void {
+    if (error.kind === 'unavailable' && !this.mayTell()) return;
     if (error.status >= 500) {
       this.logger.error(
         `${error.code}${error.internal === undefined ? '' : `: ${error.internal}`}`,
@@ -44,5 +51,21 @@ export class ErrorFilter implements ExceptionFilter {
     } else {
       this.logger.debug(`${error.code}: ${error.message}`);
     }
+  }
+
+  /** False where this second has its lines. */
+  private mayTell(): boolean {
+    const now = performance.now();
+    if (now - this.second.startedAt >= SECOND_MS) {
+      const { leftOut } = this.second;
+      if (leftOut > 0) this.logger.warn(`${leftOut} more requests were answered 503`);
+      this.second = { startedAt: now, lines: 0, leftOut: 0 };
+    }
+    if (this.second.lines < UNAVAILABLE_LINES) {
+      this.second.lines++;
+      return true;
+    }
+    this.second.leftOut++;
+    return false;
   }
 }

@@ -5,6 +5,7 @@ import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
 import { ExampleValues } from './example-values.js';
 import { HttpTail } from './http-tail.js';
+import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
 import { Reception } from './reception.js';
 import { StopCheck } from './stop-check.js';
@@ -12,7 +13,15 @@ import { StopCheck } from './stop-check.js';
 /** How Herald speaks HTTP. What needs the application itself is done by `configureHttp`. */
 @Global()
 @Module({
-  providers: [Drain, PublicUrl, Reception, HttpTail, ExampleValues, { provide: APP_FILTER, useClass: ErrorFilter }],
+  providers: [
+    Drain,
+    PublicUrl,
+    Overload,
+    Reception,
+    HttpTail,
+    ExampleValues,
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
   exports: [Drain, PublicUrl, ExampleValues],
 })
 export class HttpModule {

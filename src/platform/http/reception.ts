@@ -6,7 +6,10 @@ import { Metrics } from '../operations/metrics/metrics.js';
 import { requestContext } from '../operations/request-context.js';
 import { ALIAS_DEPRECATION, API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
 import { Drain } from './drain.js';
+import { errorBody } from './error-body.js';
 import type { HeraldRequest } from './herald-request.js';
+import { Overload } from './overload.js';
+import { PublicUrl } from './public-url.js';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
 import { setSecurityHeaders } from './security-headers.js';
 import { drainUnreadBody } from './unread-body.js';
@@ -23,6 +26,8 @@ export class Reception {
     private readonly drain: Drain,
     private readonly accessLog: AccessLog,
     private readonly metrics: Metrics,
+    private readonly overload: Overload,
+    private readonly publicUrl: PublicUrl,
   ) {
     const gone = (res: Response): void => this.gone(res.req as HeraldRequest, res);
     // One listener for all responses, which finds its own by `this`: a closure for each is a measurable cost.
@@ -41,7 +46,17 @@ export class Reception {
     if (this.drain.stopping) res.setHeader('Connection', 'close');
     this.drain.enter();
     res.on('close', this.onClose);
+    if (this.overload.relief !== 0 && this.shed(req, res)) return;
     requestContext.run({ requestId }, route, req, res, next);
+  }
+
+  /** Answers by hand: a refusal must cost next to nothing, and no line of the log each. */
+  private shed(req: HeraldRequest, res: Response): boolean {
+    const refusal = this.overload.refusal(req.method, req.url);
+    if (refusal === null) return false;
+    for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
+    res.status(refusal.status).json(errorBody(refusal, req.id, this.publicUrl.value));
+    return true;
   }
 
   private gone(req: HeraldRequest, res: Response): void {

@@ -92,4 +92,24 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     fallback: '20',
     meaning: 'Codes a second that one key may have verified; all keys of a project together three times as many.',
   },
+  {
+    name: 'OVERLOAD_LOOP_DELAY_MS',
+    section: 'Limits',
+    type: 'integer',
+    min: 0,
+    max: 60_000,
+    fallback: '150',
+    meaning:
+      'Mean delay of the event loop in milliseconds from which reads are refused with 503; from twice as many on writes, from four times notifications of the platform. 0: never.',
+  },
+  {
+    name: 'OVERLOAD_POOL_WAITING',
+    section: 'Limits',
+    type: 'integer',
+    min: 0,
+    max: 1_000_000,
+    fallback: '200',
+    meaning:
+      'Statements that wait for a connection to PostgreSQL from which reads are refused with 503; from twice as many on writes, from four times notifications of the platform. 0: never.',
+  },
 ];

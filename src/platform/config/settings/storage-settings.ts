@@ -30,6 +30,16 @@ export const STORAGE_SETTINGS: readonly Setting[] = [
     meaning: 'Milliseconds after which a statement is given up.',
   },
   {
+    name: 'DATABASE_CONNECT_TIMEOUT_MS',
+    section: 'PostgreSQL',
+    type: 'integer',
+    min: 100,
+    max: 60_000,
+    fallback: '5000',
+    meaning:
+      'Milliseconds that a statement waits for a connection, a new one or one that comes free; then the answer is 503.',
+  },
+  {
     name: 'DATABASE_MIGRATE',
     section: 'PostgreSQL',
     type: 'boolean',
