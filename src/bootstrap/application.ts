@@ -6,6 +6,7 @@ import type { Config } from '../platform/config/config.js';
 import { migrate } from '../platform/database/data-source.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { QueueWorkers } from '../platform/lanes/queue-workers.js';
+import { Restoration } from '../platform/lanes/restoration.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
 import { requireDatabase } from './database-readiness.js';
 import { withoutNestsOwnSteps } from './nest-logger.js';
@@ -31,6 +32,8 @@ export async function createApplication({ config, logger }: ApplicationOptions):
   if (!config.process.roles.includes('api')) serveOperationsOnly(app);
   try {
     await app.init();
+    // Before anything is accepted or sent: what waits in a restored backup may have been sent already.
+    await app.get(Restoration).checkAtStart();
   } catch (error) {
     await app.close().catch(() => undefined);
     throw error;

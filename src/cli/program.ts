@@ -5,6 +5,7 @@ import { addKeyCommands } from './commands/key.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
 import { addQueueCommands } from './commands/queue.command.js';
+import { addRestoreCommand } from './commands/restore.command.js';
 import { addWorkspaceCommands } from './commands/workspace.command.js';
 
 /** The command `herald` with everything that it can do. */
@@ -23,5 +24,6 @@ export function buildProgram(): Command {
   addMigrateCommand(program);
   addDoctorCommand(program);
   addQueueCommands(program);
+  addRestoreCommand(program);
   return program;
 }

@@ -38,6 +38,11 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return cloneDatabase('template0');
 }
 
+/** A copy of a database to which nobody is connected, as a restored backup would be. */
+export function copyTestDatabase(url: string): Promise<TestDatabase> {
+  return cloneDatabase(new URL(url).pathname.slice(1));
+}
+
 async function cloneDatabase(template: string): Promise<TestDatabase> {
   const name = `herald_test_${randomBytes(8).toString('hex')}`;
   // The template refuses to be copied while somebody else copies it: of many test files that start at once, wait.

@@ -18,7 +18,8 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * What can happen to an outbound message.
  *
  * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
- * attempt. `earlier_*`: a notification about an attempt that a retry has replaced.
+ * attempt. `earlier_*`: a notification about an attempt that a retry has replaced. `restored`: the database came back
+ * from a backup, and what happened after it is not known.
  */
 export const MESSAGE_EVENTS = [
   'claimed',
@@ -28,6 +29,7 @@ export const MESSAGE_EVENTS = [
   'outcome_unknown',
   'lease_expired',
   'expired',
+  'restored',
   'retry',
   'retry_confirmed',
   'notified_sent',
@@ -56,6 +58,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     ...PROOF,
     claimed: 'processing',
     expired: 'failed',
+    restored: 'outcome_unknown',
     // Queued again by a retry, or put back after a doubt: the earlier attempt turns out to be on its way.
     notified_sent: 'sent',
     earlier_sent: 'sent',
@@ -67,6 +70,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     outcome_deferred: 'queued',
     outcome_unknown: 'outcome_unknown',
     lease_expired: 'outcome_unknown',
+    restored: 'outcome_unknown',
     notified_sent: 'sent',
     notified_failed: 'failed',
   },

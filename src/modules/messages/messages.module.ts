@@ -16,6 +16,7 @@ import { InboundRepository } from './inbound.repository.js';
 import { JournalRepository } from './journal.repository.js';
 import { MessageEventsService } from './message-events.service.js';
 import { MessageGauges } from './message-gauges.js';
+import { MessageRestoration } from './message-restoration.js';
 import { MessageSender } from './message-sender.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
@@ -26,6 +27,7 @@ import { SendProcessor } from './processors/send.processor.js';
 import { QueueStatusRepository } from './queue-status.repository.js';
 import { QueueStatusService } from './queue-status.service.js';
 import { RecipientsService } from './recipients.service.js';
+import { RestoreRepository } from './restore.repository.js';
 import { SendPreparation } from './send-preparation.js';
 import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
@@ -52,6 +54,8 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     QueueStatusService,
     QueueStatusRepository,
     MessageGauges,
+    MessageRestoration,
+    RestoreRepository,
     ContentRetention,
     ContentRetentionRepository,
     BacklogGuard,

@@ -12,6 +12,8 @@ import { OtpPlatform } from './otp-platform.js';
 import { OtpProjectsRepository } from './otp-projects.repository.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { OtpReportsService } from './otp-reports.service.js';
+import { OtpRestoration } from './otp-restoration.js';
+import { OtpRestoreRepository } from './otp-restore.repository.js';
 import { OtpRetentionRepository } from './otp-retention.repository.js';
 import { OtpRetention } from './otp-retention.js';
 import { OtpSenderCheckService } from './otp-sender-check.service.js';
@@ -43,6 +45,8 @@ import { SendingRepository } from './sending.repository.js';
     OtpDispatcher,
     OtpLane,
     OtpGauges,
+    OtpRestoration,
+    OtpRestoreRepository,
     OtpRetention,
     OtpRetentionRepository,
     OtpProcessor,

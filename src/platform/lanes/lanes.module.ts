@@ -5,6 +5,7 @@ import { Config } from '../config/config.js';
 import { LaneRepository } from './lane.repository.js';
 import { LANE_OWNER, PLATFORM_SLOTS } from './lane-tokens.js';
 import { LaneFactory } from './queued-lanes.js';
+import { Restoration } from './restoration.js';
 import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
 
@@ -14,6 +15,7 @@ import { Sweeps } from './sweeps.js';
   providers: [
     LaneRepository,
     Sweeps,
+    Restoration,
     Retention,
     LaneFactory,
     { provide: LANE_OWNER, useFactory: () => newId() },
@@ -23,6 +25,6 @@ import { Sweeps } from './sweeps.js';
       useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
     },
   ],
-  exports: [LaneRepository, LaneFactory, Sweeps, Retention, LANE_OWNER, PLATFORM_SLOTS],
+  exports: [LaneRepository, LaneFactory, Sweeps, Restoration, Retention, LANE_OWNER, PLATFORM_SLOTS],
 })
 export class LanesModule {}
