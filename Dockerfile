@@ -19,6 +19,7 @@ WORKDIR /app
 RUN mkdir /data && chown node:node /data
 COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY scripts/herald.mjs ./scripts/
 COPY package.json ./
 USER node
 VOLUME /data

@@ -1,3 +1,5 @@
+import { padded, paint, shownLength } from './style.js';
+
 /** What a command has to say: once for people, once for programs. */
 export interface Answer {
   /** Printed with `--json`, in snake_case as the API has it. */
@@ -12,23 +14,22 @@ export interface Answer {
 export function facts(pairs: Record<string, string>): string {
   const width = Math.max(...Object.keys(pairs).map((name) => name.length));
   return Object.entries(pairs)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value}`)
+    .map(([name, value]) => `${paint.faint(name.padEnd(width))}  ${value}`)
     .join('\n');
 }
 
-/** Columns as wide as their widest cell; `none` says what is not there where there are no rows. */
+/** Columns as wide as their widest cell, cells in any colour; `none` says what is not there where there are no rows. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   if (rows.length === 0) return none;
-  const all = [columns, ...rows];
-  const widths = columns.map((_column, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
-  return all
-    .map((row) =>
-      row
-        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...rows.map((row) => shownLength(row[index] ?? ''))),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, index) => padded(cell, widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [line(columns.map((column) => paint.faint(column))), ...rows.map(line)].join('\n');
 }
 
 /** A time as the API writes it; `never` where there is none. */

@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import { decimalId, durationSeconds, phoneDigits, scopeList, timeOrNone } from './arguments.js';
 import { facts, table } from './answer.js';
+import { paintStatus } from './style.js';
 
 describe('arguments', () => {
   it.each([
@@ -45,7 +47,9 @@ describe('arguments', () => {
 
 describe('answers', () => {
   it('put values under one another', () => {
-    expect(facts({ Id: '1', 'Paid until': 'never' })).toBe('Id          1\nPaid until  never');
+    expect(stripVTControlCharacters(facts({ Id: '1', 'Paid until': 'never' }))).toBe(
+      'Id          1\nPaid until  never',
+    );
   });
 
   it('make columns as wide as their widest cell, without spaces at the end', () => {
@@ -53,7 +57,16 @@ describe('answers', () => {
       ['1', 'first'],
       ['200', ''],
     ];
-    expect(table(['ID', 'NAME'], rows, 'none')).toBe('ID   NAME\n1    first\n200');
+    expect(stripVTControlCharacters(table(['ID', 'NAME'], rows, 'none'))).toBe('ID   NAME\n1    first\n200');
     expect(table(['ID'], [], 'none')).toBe('none');
+  });
+
+  it('count no colours when they make columns', () => {
+    const rows = [
+      ['\u001B[31mfailed\u001B[39m', 'x'],
+      [paintStatus('read'), 'y'],
+    ];
+    const lines = stripVTControlCharacters(table(['STATUS', 'ID'], rows, 'none')).split('\n');
+    expect(lines).toEqual(['STATUS  ID', 'failed  x', 'read    y']);
   });
 });

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError } from 'commander';
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import type { OtpMode } from '../platform/access/api-keys.types.js';
@@ -86,4 +87,26 @@ async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The option that stands for a yes where nobody can be asked. */
+export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const;
+
+/**
+ * Has somebody at the terminal say yes before what can't be undone: `await confirm('Delete 12 files?', yes)`.
+ *
+ * @throws Error where the answer is another one, and where nobody can be asked and `--yes` is not given.
+ */
+export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+  if (yes === true) return;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new Error(`${question} Nobody can be asked here: repeat the command with --yes`);
+  }
+  const asked = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asked.question(`${question} [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
+  } finally {
+    asked.close();
+  }
 }

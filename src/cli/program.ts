@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addDoctorCommand } from './commands/doctor.command.js';
 import { addKeyCommands } from './commands/key.command.js';
@@ -7,16 +8,28 @@ import { addOtpCommands } from './commands/otp.command.js';
 import { addQueueCommands } from './commands/queue.command.js';
 import { addRestoreCommand } from './commands/restore.command.js';
 import { addWorkspaceCommands } from './commands/workspace.command.js';
+import { EXIT } from './help.js';
+import { paint } from './style.js';
 
 /** The command `herald` with everything that it can do. */
 export function buildProgram(): Command {
   const program = new Command('herald')
-    .description('Workspaces, keys, numbers and the health of a Herald installation.')
-    .showHelpAfterError('(--help shows what there is)')
+    .description('Workspaces, keys, numbers, messages and the health of a Herald installation.')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .showSuggestionAfterError(true)
+    .showHelpAfterError(WANTS_JSON ? false : '(--help shows what there is)')
+    .exitOverride(endWith)
+    .configureOutput({ outputError: writeUsageError })
     .configureHelp({
       showGlobalOptions: false,
+      styleTitle: paint.heading,
+      styleCommandText: paint.name,
+      styleSubcommandText: paint.name,
       optionDescription: ({ description, mandatory }) => (mandatory ? `${description} (required)` : description),
     });
+  program.addHelpText('after', PROGRAM_NOTES);
   addWorkspaceCommands(program);
   addKeyCommands(program);
   addConnectionCommands(program);
@@ -26,4 +39,35 @@ export function buildProgram(): Command {
   addQueueCommands(program);
   addRestoreCommand(program);
   return program;
+}
+
+// Of faults that commander finds before any option is read.
+const WANTS_JSON = process.argv.includes('--json');
+
+const PROGRAM_NOTES = `
+Every command takes --json, and exits with 0 when it is done, 1 when it is not, 2 when it was called wrongly.
+Settings come from the environment and from .env, as those of the service do. Colours: NO_COLOR=1, FORCE_COLOR=1.`;
+
+function version(): string {
+  // Two folders above the sources, three above what is built of them.
+  for (const path of ['../../package.json', '../../../package.json']) {
+    try {
+      return (JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as { version: string }).version;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return 'unknown';
+}
+
+/** Commander asks for the end of the program: help and version are no faults, all else is wrong use. */
+function endWith(end: CommanderError): never {
+  process.exit(end.exitCode === 0 || end.code === 'commander.help' ? EXIT.done : EXIT.wrongUse);
+}
+
+/** A program that reads JSON gets its faults as JSON too. */
+function writeUsageError(text: string, write: (text: string) => void): void {
+  const message = text.trim().replace(/^error: /, '');
+  if (!WANTS_JSON) write(`${paint.bad('herald:')} ${message}\n`);
+  else process.stdout.write(`${JSON.stringify({ error: { code: 'WRONG_USE', message } })}\n`);
 }

@@ -1,8 +1,11 @@
-import { describeError } from '../common/describe-error.js';
 import type { Command } from 'commander';
 import { AppError } from '../common/app-error.js';
+import { describeError } from '../common/describe-error.js';
 import type { Answer } from './answer.js';
+import { EXIT } from './help.js';
+import { Live } from './live.js';
 import { openServices, type ServiceSession } from './session.js';
+import { paint } from './style.js';
 
 /** Runs one command with its arguments and options, as commander read them. */
 export type Handler<O> = (options: O, ...args: string[]) => Promise<Answer>;
@@ -10,20 +13,15 @@ export type Handler<O> = (options: O, ...args: string[]) => Promise<Answer>;
 /** As `Handler`, with the application's services. */
 export type ServiceHandler<O> = (session: ServiceSession, options: O, ...args: string[]) => Promise<Answer>;
 
+/** As `Handler`, for a command that tells what happens while it happens; what it returns is said last. */
+export type LiveHandler<O> = (live: Live, options: O, ...args: string[]) => Promise<Answer | null>;
+
 /** Gives a command `--json` and its work. What it throws is printed, and ends the program with exit code 1. */
 export function does<O extends object>(command: Command, handler: Handler<O>): Command {
-  return command.option('--json', 'print JSON').action(async (...given: unknown[]) => {
-    given.pop();
-    const { json = false, ...options } = given.pop() as O & { json?: boolean };
-    try {
-      const answer = await handler(options as O, ...(given as string[]));
-      process.stdout.write(`${json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
-      if (answer.failed === true) process.exitCode = 1;
-    } catch (error) {
-      if (json) process.stdout.write(`${JSON.stringify({ error: errorBody(error) }, null, 2)}\n`);
-      else process.stderr.write(`herald: ${errorBody(error).message}\n`);
-      process.exitCode = 1;
-    }
+  return acts<O>(command, 'print JSON', async (json, options, args) => {
+    const answer = await handler(options, ...args);
+    process.stdout.write(`${json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
+    if (answer.failed === true) process.exitCode = EXIT.failed;
   });
 }
 
@@ -33,7 +31,7 @@ export function doesWithServices<O extends object>(command: Command, handler: Se
     const session = await openServices();
     // An interrupt must not leave behind an embedded database that was started for this command.
     const interrupt = (): void => {
-      void session.close().finally(() => process.exit(130));
+      void session.close().finally(() => process.exit(EXIT.interrupted));
     };
     process.once('SIGINT', interrupt);
     process.once('SIGTERM', interrupt);
@@ -47,7 +45,49 @@ export function doesWithServices<O extends object>(command: Command, handler: Se
   });
 }
 
+/**
+ * As `does`, for work that goes on for a while: `live.say` prints as things happen, with `--json` one object a line.
+ * Ctrl-C aborts `live.signal`; the handler ends then, and the program with 130 unless the handler chose otherwise.
+ */
+export function doesLive<O extends object>(command: Command, handler: LiveHandler<O>): Command {
+  return acts<O>(command, 'print JSON, one object a line', async (json, options, args) => {
+    const live = new Live(json);
+    try {
+      const answer = await handler(live, options, ...args);
+      if (answer !== null) live.say(answer.text, answer.data);
+      if (answer?.failed === true) process.exitCode = EXIT.failed;
+    } catch (error) {
+      if (!live.signal.aborted) throw error;
+      process.exitCode = EXIT.interrupted;
+    } finally {
+      live.end();
+    }
+  });
+}
+
+type Act<O> = (json: boolean, options: O, args: string[]) => Promise<void>;
+
+function acts<O extends object>(command: Command, jsonMeaning: string, act: Act<O>): Command {
+  return command.option('--json', jsonMeaning).action(async (...given: unknown[]) => {
+    given.pop();
+    const { json = false, ...options } = given.pop() as O & { json?: boolean };
+    try {
+      await act(json, options as O, given as string[]);
+    } catch (error) {
+      printError(json, error);
+      process.exitCode = EXIT.failed;
+    }
+  });
+}
+
+/** `{"error": {...}}` on standard output with `--json`, else one line on standard error. */
+function printError(json: boolean, error: unknown): void {
+  const body = errorBody(error);
+  if (json) process.stdout.write(`${JSON.stringify({ error: body })}\n`);
+  else process.stderr.write(`${paint.bad('herald:')} ${body.message}\n`);
+}
+
 function errorBody(error: unknown): { code?: string; message: string } {
-  if (error instanceof AppError) return { code: error.code, message: error.message };
+  if (error instanceof AppError) return { code: error.code, message: error.message, ...error.extra };
   return { message: describeError(error) };
 }
