@@ -6,6 +6,7 @@ import { ConnectionFacts1764400000000 } from './1764400000000-connection-facts.j
 import { MessageEvents1764500000000 } from './1764500000000-message-events.js';
 import { Otp1764600000000 } from './1764600000000-otp.js';
 import { Retention1764700000000 } from './1764700000000-retention.js';
+import { MediaAge1764810000000 } from './1764810000000-media-age.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   MessageEvents1764500000000,
   Otp1764600000000,
   Retention1764700000000,
+  MediaAge1764810000000,
 ];

@@ -1,6 +1,11 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { png } from '../media/samples.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
 
 const DAY_MS = 86_400_000;
 
@@ -16,7 +21,15 @@ describe('what is kept for a time only', () => {
   beforeAll(async () => {
     test = await startTestApp({
       roles: ['api', 'worker'],
-      env: { MESSAGE_CONTENT_RETENTION_DAYS: '90', NOTIFICATION_RETENTION_DAYS: '14', OTP_RETENTION_DAYS: '30' },
+      env: {
+        MESSAGE_CONTENT_RETENTION_DAYS: '90',
+        RECEIVED_MEDIA_RETENTION_DAYS: '60',
+        UPLOADED_MEDIA_RETENTION_DAYS: '120',
+        ATTEMPT_RETENTION_DAYS: '100',
+        WEBHOOK_RETENTION_DAYS: '20',
+        NOTIFICATION_RETENTION_DAYS: '14',
+        OTP_RETENTION_DAYS: '30',
+      },
     });
   });
   afterAll(async () => test?.stop());
@@ -93,22 +106,121 @@ describe('what is kept for a time only', () => {
     );
   });
 
-  it('old codes and the numbers they went to are forgotten, in batches', async () => {
+  it('files go with their bytes, each direction in its time, and say when', async () => {
+    const { api, connection, key } = await test.sender();
+    const file = async (direction: string, daysAgo: number) => {
+      const form = new FormData();
+      form.set('connection_id', connection.id);
+      form.set('file', new Blob([new Uint8Array(png())], { type: 'image/png' }), 'photo.png');
+      const response = await fetch(`${test.baseUrl}/api/v1/media`, {
+        method: 'POST',
+        body: form,
+        headers: { authorization: `Bearer ${key.text}` },
+      });
+      const { data } = (await response.json()) as { data: { id: string; created_at: string; expires_at: string } };
+      expect(Date.parse(data.expires_at) - Date.parse(data.created_at)).toBe(120 * DAY_MS);
+      const [row] = await test.database.query<{ storage_key: string }>(
+        `update media_object set direction = $2, created_at = created_at - make_interval(days => $3) where id = $1
+         returning storage_key`,
+        [data.id, direction, daysAgo],
+      );
+      return { id: data.id, key: row?.storage_key ?? '' };
+    };
+    const gone = [await file('inbound', 61), await file('outbound', 121)];
+    const kept = [await file('inbound', 59), await file('outbound', 119), await file('outbound', 61)];
+    const { id: message } = await test.factories.message({ connection, status: 'received', type: 'image' });
+    await test.database.execute('update message set media_object_id = $2 where id = $1', [message, gone[0]?.id]);
+    expect(await run()).toBe(gone.length);
+    const listed = (await api.get('/media')).body.data as { id: string; direction: string; expires_at: string }[];
+    expect(listed.map(({ id }) => id).sort(byText)).toEqual(kept.map(({ id }) => id).sort(byText));
+    for (const one of listed) expect(Date.parse(one.expires_at)).toBeGreaterThan(Date.now());
+    const onDisk = filesBelow(join(test.dataDir, 'media'));
+    for (const { key } of gone) expect([key, onDisk.some((path) => path.includes(key))]).toEqual([key, false]);
+    for (const { key } of kept) expect([key, onDisk.some((path) => path.includes(key))]).toEqual([key, true]);
+    // The journal still says that there was one.
+    expect((await api.get(`/messages/${message}`)).body.data.media_object_id).toBe(gone[0]?.id);
+    expect((await api.get(`/media/${gone[0]?.id}/url`)).status).toBe(404);
+  });
+
+  it('events, deliveries and attempts go in their time, and nothing early', async () => {
+    const { connection } = await test.sender();
+    const { organizationId } = connection;
+    const insert = async (table: string, daysAgo: number, columns: Record<string, unknown>) => {
+      const id = idOf(daysAgo);
+      const values = { id, organization_id: organizationId, ...columns };
+      const places = Object.keys(values).map((_name, index) => `$${index + 1}`);
+      await test.database.execute(
+        `insert into ${table} (${Object.keys(values).join(', ')}) values (${places.join(', ')})`,
+        Object.values(values),
+      );
+      return { table, id, daysAgo };
+    };
+    const event = (daysAgo: number, status: string) =>
+      insert('webhook_event', daysAgo, {
+        endpoint_id: newId(),
+        type: 'message.received',
+        data: '{"content":"said"}',
+        occurred_at: new Date(),
+        status,
+        next_attempt_at: null,
+      });
+    const delivery = (daysAgo: number) =>
+      insert('webhook_delivery', daysAgo, {
+        endpoint_id: newId(),
+        event_id: newId(),
+        event_type: 'webhook.test',
+        attempt: 1,
+        status: 'failed',
+        created_at: new Date(),
+      });
+    const attempt = (daysAgo: number, status: string) =>
+      insert('message_attempt', daysAgo, { message_id: newId(), number: 1, status, started_at: new Date() });
+    const gone = [
+      await event(21, 'delivered'),
+      await event(300, 'pending'),
+      await delivery(21),
+      await attempt(101, 'accepted'),
+      await attempt(500, 'unknown'),
+    ];
+    const kept = [
+      await event(19, 'delivered'),
+      await event(0, 'pending'),
+      await delivery(19),
+      await attempt(99, 'rejected'),
+      await attempt(101, 'started'),
+    ];
+    expect(await run()).toBe(gone.length);
+    for (const [rows, left] of [
+      [gone, 0],
+      [kept, 1],
+    ] as const) {
+      for (const { table, id, daysAgo } of rows) {
+        const found = await test.database.query(`select 1 from ${table} where id = $1`, [id]);
+        expect({ table, daysAgo, left: found.length }).toEqual({ table, daysAgo, left });
+      }
+    }
+  });
+
+  it('old codes and the numbers they went to are forgotten, in batches, and a killed batch is done again', async () => {
     const { id: organizationId } = await test.factories.workspace();
     const projectId = newId();
     await test.database.execute(
       `insert into otp_project (id, organization_id, name, mode) values ($1, $2, 'Old', 'sandbox')`,
       [projectId, organizationId],
     );
-    await test.database.execute(
-      `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
-         status, code_hash, code_key_version, template_language, attempt_id, created_at, expires_at)
-       select overlay(gen_random_uuid()::text placing left($3, 15) from 1 for 15)::uuid, $1, $2, 'sandbox',
-         '49151' || (10000000 + n), 'DE', 'old-key-' || n, '\\x00', 'verified', '\\x00', 1, 'en_US', gen_random_uuid(),
-         clock_timestamp() - interval '31 days', clock_timestamp() - interval '31 days'
-       from generate_series(1, 2500) as n`,
-      [organizationId, projectId, idOf(31)],
-    );
+    const challenges = (age: number, from: number, to: number) =>
+      test.database.execute(
+        `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
+           status, code_hash, code_key_version, template_language, attempt_id, created_at, expires_at)
+         select overlay(gen_random_uuid()::text placing left($3, 15) from 1 for 15)::uuid, $1, $2, 'sandbox',
+           '49151' || (10000000 + n), 'DE', 'old-key-' || n, '\\x00', 'verified', '\\x00', 1, 'en_US', gen_random_uuid(),
+           clock_timestamp() - make_interval(days => $4), clock_timestamp() - make_interval(days => $4)
+         from generate_series($5::integer, $6::integer) as n`,
+        [organizationId, projectId, idOf(age), age, from, to],
+      );
+    await challenges(32, 1, 1_000);
+    await challenges(31, 1_001, 2_500);
+    await challenges(29, 2_501, 2_600);
     await test.database.execute(
       `insert into otp_recipient (project_id, recipient, organization_id, last_sent_at, tokens, refilled_at)
        select $1, '49151' || (10000000 + n), $2, clock_timestamp() - make_interval(days => case when n > 10 then 31 else 1 end),
@@ -116,12 +228,87 @@ describe('what is kept for a time only', () => {
        from generate_series(1, 2500) as n`,
       [projectId, organizationId],
     );
+    const counts = async () =>
+      (
+        await test.database.query<{ challenges: number; recipients: number }>(
+          `select (select count(*)::integer from otp_challenge where project_id = $1) as challenges,
+             (select count(*)::integer from otp_recipient where project_id = $1) as recipients`,
+          [projectId],
+        )
+      )[0];
+
+    // The second batch waits for a row that somebody holds, and its connection is killed there, as by a crash.
+    const other = new pg.Client({ connectionString: test.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('begin');
+      // By its id: FOR UPDATE would lock the rows that OFFSET passes over as well.
+      await other.query(
+        `select 1 from otp_challenge where id = (
+           select id from otp_challenge where project_id = $1 order by id offset 1500 limit 1) for update`,
+        [projectId],
+      );
+      const first = run().then(
+        () => 'done',
+        (error: Error) => error.message,
+      );
+      await waitFor(
+        async () => {
+          const { rows } = await other.query<{ killed: boolean }>(
+            `select pg_terminate_backend(pid) as killed from pg_stat_activity
+             where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))`,
+          );
+          return rows.some(({ killed }) => killed);
+        },
+        { what: 'the batch that waits', timeoutMs: 20_000 },
+      );
+      expect(await first).toContain('one-time codes');
+      await other.query('rollback');
+    } finally {
+      await other.end();
+    }
+    // What failed kept nothing else from being cleared, and no half batch is gone.
+    expect(await counts()).toEqual({ challenges: 1_600, recipients: 10 });
     await run();
-    const left = await test.database.query(
-      `select (select count(*)::integer from otp_challenge where project_id = $1) as challenges,
-         (select count(*)::integer from otp_recipient where project_id = $1) as recipients`,
-      [projectId],
-    );
-    expect(left).toEqual([{ challenges: 0, recipients: 10 }]);
+    expect(await counts()).toEqual({ challenges: 100, recipients: 10 });
+    expect(await run()).toBe(0);
+  });
+
+  it('every batch is a range of an index', async () => {
+    // On empty tables the planner takes what it likes; the question is which indexes can be used at all.
+    const client = new pg.Client({ connectionString: test.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('set enable_seqscan = off; set enable_bitmapscan = off');
+      for (const sql of [
+        `select id from message where id < $1 order by id limit 1000`,
+        `select id from message_attempt where id < $1 and status <> 'started' order by id limit 1000`,
+        `select id from webhook_event where id < $1 order by id limit 1000`,
+        `select id from webhook_delivery where id < $1 order by id limit 1000`,
+        `select id from platform_notification where id < $1 and state <> 'stored' order by id limit 1000`,
+        `select id from otp_challenge where id < $1 and expires_at < clock_timestamp() order by id limit 1000`,
+      ]) {
+        const plan = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [idOf(1)]);
+        const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
+        expect(text).toMatch(/Index (Only )?Scan using \w+_pkey/);
+        expect(text).toMatch(/Index Cond: \(id < /);
+        expect(text).not.toContain('Sort');
+      }
+      const files = await client.query<{ 'QUERY PLAN': string }>(
+        `explain select id from media_object where direction = 'inbound' and created_at < $1 order by created_at limit 1000`,
+        [new Date()],
+      );
+      const text = files.rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(text).toContain('media_object_age');
+      expect(text).not.toContain('Sort');
+    } finally {
+      await client.end();
+    }
   });
 });
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1);
+
+function filesBelow(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String) : [];
+}

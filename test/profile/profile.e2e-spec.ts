@@ -145,8 +145,14 @@ describe("a number's business profile", () => {
     expect((await api.get(path())).status).toBe(200);
   });
 
+  it.each([' ', '\t', '\n \u00a0'])('refuses an about of white space itself: %j', async (about) => {
+    const { status, body } = await put(path(), { about });
+    expect([status, body.error.code, body.error.details?.[0]?.field]).toEqual([400, 'INVALID_REQUEST', 'about']);
+  });
+
   it("hands on the platform's own refusal", async () => {
-    const { status, body } = await put(path(), { about: '   ' });
+    // Good form by RFC 5321, and more than the platform takes.
+    const { status, body } = await put(path(), { email: '"a b"@example.com' });
     expect([status, body.error.code]).toEqual([400, 'PLATFORM_REJECTED']);
     expect(body.error.platform).toMatchObject({ code: 100, message: expect.any(String) });
   });

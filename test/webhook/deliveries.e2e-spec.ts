@@ -357,7 +357,7 @@ describe('events for a paused webhook', () => {
     await settled(fresh, 1);
     const aged = `00000000${newId().slice(8)}`;
     await test.database.execute('update webhook_event set id = $2 where id = $1', [fresh, aged]);
-    await test.app.get(Sweeps).runNow('webhook_purge');
+    await test.app.get(Sweeps).runNow('retention');
     await expect(eventState(test.database, aged)).rejects.toThrow('no event');
   });
 });

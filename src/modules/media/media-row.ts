@@ -2,7 +2,7 @@ import type { MediaDirection, MediaObject, MediaStatus, MediaType } from './medi
 
 /** Columns of `media_object m` that a MediaObject is made of. */
 export const MEDIA_COLUMNS = `m.id, m.organization_id, m.connection_id, m.direction, m.type, m.mime_type, m.size_bytes,
-  m.sha256, m.filename, m.voice, m.status, m.storage_key, m.created_at, m.expires_at`;
+  m.sha256, m.filename, m.voice, m.status, m.storage_key, m.created_at`;
 
 export interface MediaRow {
   id: string;
@@ -19,7 +19,6 @@ export interface MediaRow {
   status: MediaStatus;
   storage_key: string | null;
   created_at: Date;
-  expires_at: Date | null;
 }
 
 /** A MediaObject and where its bytes lie; null while there are none. */
@@ -42,6 +41,5 @@ export function mediaOf(row: MediaRow): KeptMedia {
     status: row.status,
     storageKey: row.storage_key,
     createdAt: row.created_at,
-    expiresAt: row.expires_at,
   };
 }

@@ -9,6 +9,8 @@ import { MediaDeletions } from './media-deletions.js';
 import { MediaFiles } from './media-files.js';
 import { MediaController } from './media.controller.js';
 import { MediaTransferService } from './media-transfer.service.js';
+import { MediaRemoval } from './media-removal.js';
+import { MediaRetention } from './media-retention.js';
 import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
 import { FetchLane } from './processors/fetch-lane.js';
@@ -42,6 +44,8 @@ const TRANSFER = [
     MediaRepository,
     MediaFiles,
     MediaDeletions,
+    MediaRemoval,
+    MediaRetention,
     MediaLinks,
     ContentService,
     UploadService,

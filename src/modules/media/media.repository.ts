@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { type KeptMedia, MEDIA_COLUMNS, mediaOf, type MediaRow } from './media-row.js';
-import type { MediaFilter, MediaObject, PendingMedia, PlatformCopy } from './media.types.js';
+import type { MediaDirection, MediaFilter, MediaObject, PendingMedia, RemovedMedia } from './media.types.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from './media.types.js';
 
 export interface MediaQuery extends MediaFilter {
@@ -16,11 +16,16 @@ export interface StoredFacts {
   sha256: string;
 }
 
-export type NewMedia = Pick<
-  MediaObject,
-  'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice' | 'expiresAt'
-> &
+export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice'> &
   StoredFacts;
+
+interface RemovedRow {
+  id: string;
+  organization_id: string;
+  storage_key: string | null;
+  connection_id: string | null;
+  platform_media_id: string | null;
+}
 
 /** The SQL of `media_object` for uploads, lists and deletions. */
 @Injectable()
@@ -70,8 +75,8 @@ export class MediaRepository {
   async insertUploaded(media: NewMedia): Promise<MediaObject> {
     const rows = await this.database.query<MediaRow>(
       `insert into media_object as m (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256,
-         filename, voice, status, storage_key, expires_at)
-       values ($1, $2, $3, 'outbound', $4, $5, $6, $7, $8, $9, 'stored', $10, $11)
+         filename, voice, status, storage_key)
+       values ($1, $2, $3, 'outbound', $4, $5, $6, $7, $8, $9, 'stored', $10)
        returning ${MEDIA_COLUMNS}`,
       [
         media.id,
@@ -84,7 +89,6 @@ export class MediaRepository {
         media.filename,
         media.voice,
         media.storageKey,
-        media.expiresAt,
       ],
     );
     if (rows[0] === undefined) throw new Error('an insert returned no row');
@@ -128,26 +132,34 @@ export class MediaRepository {
   }
 
   /** Removes the row; null where there is none. Says where the bytes lie, here and at the platform. */
-  async delete(
-    organizationId: string,
-    id: string,
-  ): Promise<{ storageKey: string | null; copies: PlatformCopy[] } | null> {
-    const rows = await this.database.query<{
-      storage_key: string | null;
-      connection_id: string | null;
-      platform_media_id: string | null;
-    }>(
-      `with gone as (delete from media_object where organization_id = $1 and id = $2 returning id, storage_key)
-       select g.storage_key, p.connection_id, p.platform_media_id
-       from gone g left join media_platform_id p on p.media_object_id = g.id and p.organization_id = $1`,
-      [organizationId, id],
+  async delete(organizationId: string, id: string): Promise<RemovedMedia | null> {
+    return (await this.deleteAll(organizationId, [id]))[0] ?? null;
+  }
+
+  /** As `delete`, for those of the ids that are there. */
+  async deleteAll(organizationId: string, ids: readonly string[]): Promise<RemovedMedia[]> {
+    const rows = await this.database.query<RemovedRow>(
+      `with gone as (
+         delete from media_object where organization_id = $1 and id = any($2::uuid[])
+         returning id, organization_id, storage_key)
+       ${WITH_COPIES}`,
+      [organizationId, ids],
     );
-    const [first] = rows;
-    if (first === undefined) return null;
-    const copies = rows.flatMap(({ connection_id: connectionId, platform_media_id: platformMediaId }) =>
-      connectionId === null || platformMediaId === null ? [] : [{ organizationId, connectionId, platformMediaId }],
+    return removedOf(rows);
+  }
+
+  /** Removes what is older, of every workspace, oldest first; says where the bytes lie. */
+  async deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
+    const rows = await this.database.query<RemovedRow>(
+      `with gone as (
+         delete from media_object where id = any(array(
+           select id from media_object where direction = $1 and created_at < $2
+           order by created_at limit $3 for update skip locked))
+         returning id, organization_id, storage_key)
+       ${WITH_COPIES}`,
+      [direction, before, limit],
     );
-    return { storageKey: first.storage_key, copies };
+    return removedOf(rows);
   }
 
   /** Those of the keys that no row names, whatever the workspace: a search for files that nobody knows. */
@@ -159,4 +171,22 @@ export class MediaRepository {
     );
     return rows.map((row) => row.key);
   }
+}
+
+const WITH_COPIES = `
+select g.id, g.organization_id, g.storage_key, p.connection_id, p.platform_media_id
+from gone g left join media_platform_id p on p.media_object_id = g.id and p.organization_id = g.organization_id`;
+
+/** One entry for each file, whose copies stand in rows of their own. */
+function removedOf(rows: readonly RemovedRow[]): RemovedMedia[] {
+  const removed = new Map<string, RemovedMedia>();
+  for (const row of rows) {
+    const entry = removed.get(row.id) ?? { storageKey: row.storage_key, copies: [] };
+    removed.set(row.id, entry);
+    const { organization_id: organizationId, connection_id: connectionId, platform_media_id: platformMediaId } = row;
+    if (connectionId !== null && platformMediaId !== null) {
+      entry.copies.push({ organizationId, connectionId, platformMediaId });
+    }
+  }
+  return [...removed.values()];
 }

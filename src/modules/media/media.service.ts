@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Statements } from '../../platform/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { MediaLinks } from './link/media-links.js';
-import { MediaDeletions } from './media-deletions.js';
-import { MediaFiles } from './media-files.js';
+import { MediaRemoval } from './media-removal.js';
+import { MediaRetention } from './media-retention.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaRepository } from './media.repository.js';
 import type { MediaFilter, MediaLink, MediaObject, MediaPage, MediaType, PendingMedia } from './media.types.js';
@@ -14,10 +14,10 @@ import { storable } from './pending-media.js';
 export class MediaService {
   constructor(
     private readonly media: MediaRepository,
-    private readonly files: MediaFiles,
     private readonly connections: ConnectionsService,
     private readonly links: MediaLinks,
-    private readonly deletions: MediaDeletions,
+    private readonly removal: MediaRemoval,
+    private readonly retention: MediaRetention,
   ) {}
 
   /**
@@ -28,7 +28,7 @@ export class MediaService {
   async list(organizationId: string, filter: MediaFilter): Promise<MediaPage> {
     if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
     const found = await this.media.page({ ...filter, organizationId, limit: filter.limit + 1 });
-    const media = found.slice(0, filter.limit);
+    const media = found.slice(0, filter.limit).map((one) => ({ ...one, expiresAt: this.retention.expiryOf(one) }));
     return { media, next: found.length > filter.limit ? (media.at(-1) ?? null) : null };
   }
 
@@ -59,8 +59,7 @@ export class MediaService {
   async delete(organizationId: string, id: string): Promise<void> {
     const gone = await this.media.delete(organizationId, id);
     if (gone === null) throw mediaErrors.MEDIA_NOT_FOUND();
-    if (gone.storageKey !== null) await this.files.removeBytes(gone.storageKey);
-    this.deletions.announce(gone.copies);
+    await this.removal.finish([gone]);
   }
 
   /**

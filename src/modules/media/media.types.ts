@@ -26,6 +26,10 @@ export interface MediaObject {
   direction: MediaDirection;
   status: MediaStatus;
   createdAt: Date;
+}
+
+/** A file as its workspace sees it. */
+export interface ListedMedia extends MediaObject {
   /** When Herald deletes it by itself; null: never. */
   expiresAt: Date | null;
 }
@@ -51,6 +55,12 @@ export interface PlatformCopy {
   platformMediaId: string;
 }
 
+/** A file whose row is gone: where its bytes lie, here and at the platform. */
+export interface RemovedMedia {
+  storageKey: string | null;
+  copies: PlatformCopy[];
+}
+
 /** Which files a list shows; null: all. */
 export interface MediaFilter {
   /** 1 to 100. */
@@ -64,7 +74,7 @@ export interface MediaFilter {
 
 /** One page; `next` is its last file where more follow. */
 export interface MediaPage {
-  media: MediaObject[];
+  media: ListedMedia[];
   next: MediaObject | null;
 }
 

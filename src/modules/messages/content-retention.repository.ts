@@ -8,6 +8,15 @@ const CURSOR = 'message_content';
 export class ContentRetentionRepository {
   constructor(private readonly database: Database) {}
 
+  /** Removes closed attempts whose ids, which begin with their time, are below this one; returns how many. */
+  removeAttempts(below: string, limit: number): Promise<number> {
+    return this.database.execute(
+      `delete from message_attempt where id = any(array(
+         select id from message_attempt where id < $1 and status <> 'started' order by id limit $2))`,
+      [below, limit],
+    );
+  }
+
   /** In the ambient transaction: the walk moves on with what it cleared. Returns how many rows it passed. */
   async clear(below: string, limit: number): Promise<number> {
     const rows = await this.database.query<{ passed: number; last_id: string | null }>(CLEAR, [CURSOR, below, limit]);

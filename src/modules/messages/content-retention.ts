@@ -21,5 +21,10 @@ export class ContentRetention implements OnModuleInit {
       days: this.config.retention.messageContentDays,
       clear: (before, limit) => this.database.transaction(() => this.contents.clear(lowestIdSince(before), limit)),
     });
+    this.retention.add({
+      name: 'attempts',
+      days: this.config.retention.attemptDays,
+      clear: (before, limit) => this.contents.removeAttempts(lowestIdSince(before), limit),
+    });
   }
 }

@@ -12,6 +12,7 @@ import { EndpointSecrets } from './endpoint-secrets.js';
 import { EndpointsRepository } from './endpoints.repository.js';
 import { WEBHOOK_QUEUE, WebhookLane } from './processors/webhook-lane.js';
 import { WebhookProcessor } from './processors/webhook.processor.js';
+import { WebhookRetention } from './webhook-retention.js';
 import { WebhookController } from './webhook.controller.js';
 import { WebhookService } from './webhook.service.js';
 
@@ -31,6 +32,7 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     WebhookDispatcher,
     WebhookLane,
     WebhookProcessor,
+    WebhookRetention,
     {
       provide: TargetChecker,
       inject: [Config],

@@ -47,7 +47,6 @@ export abstract class Config {
     /** Development only: private addresses, plain HTTP and any port are good webhook targets. */
     allowPrivateTargets: boolean;
     maxInFlight: number;
-    retentionDays: number;
   };
   abstract readonly media: {
     /** Folder of the files. */
@@ -67,6 +66,10 @@ export abstract class Config {
   /** Days; 0: for ever. */
   abstract readonly retention: {
     messageContentDays: number;
+    receivedMediaDays: number;
+    uploadedMediaDays: number;
+    attemptDays: number;
+    webhookDays: number;
     notificationDays: number;
     otpDays: number;
   };

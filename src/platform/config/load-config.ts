@@ -106,7 +106,6 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     webhook: {
       allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') ?? false,
       maxInFlight: number('WEBHOOK_MAX_IN_FLIGHT'),
-      retentionDays: number('WEBHOOK_RETENTION_DAYS'),
     },
     media: {
       dir: text('MEDIA_DIR') ?? join(dataDir, 'media'),
@@ -121,6 +120,10 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     },
     retention: {
       messageContentDays: number('MESSAGE_CONTENT_RETENTION_DAYS'),
+      receivedMediaDays: number('RECEIVED_MEDIA_RETENTION_DAYS'),
+      uploadedMediaDays: number('UPLOADED_MEDIA_RETENTION_DAYS'),
+      attemptDays: number('ATTEMPT_RETENTION_DAYS'),
+      webhookDays: number('WEBHOOK_RETENTION_DAYS'),
       notificationDays: number('NOTIFICATION_RETENTION_DAYS'),
       otpDays: number('OTP_RETENTION_DAYS'),
     },

@@ -43,12 +43,24 @@ export function readInbound(
     profileName: ownText(ownObject(contact, 'profile'), 'name'),
     timestamp: readTime(raw, 'timestamp'),
     type,
-    content: isObject(content) || Array.isArray(content) ? content : null,
+    content: isObject(content) ? withoutAddress(type, content) : Array.isArray(content) ? content : null,
     body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
     contextMessageId: ownId(ownObject(raw, 'context'), 'id'),
     opensWindow: !OPENS_NO_WINDOW.has(type) && !isGroup,
     raw,
   };
+}
+
+const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
+
+/**
+ * A file's object without the platform's own address of it, which ends within minutes and needs the number's token:
+ * the file is had by `media_object_id`.
+ */
+function withoutAddress(type: string, content: JsonObject): JsonObject {
+  if (!FILE_TYPES.has(type) || !Object.hasOwn(content, 'url')) return content;
+  const { url: _url, ...rest } = content;
+  return rest;
 }
 
 /** The contact with the sender's number or user id; else the only one there is, unless it is surely another's. */

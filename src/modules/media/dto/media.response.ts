@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from '../media.types.js';
-import type { MediaDirection, MediaLink, MediaObject, MediaPage, MediaType } from '../media.types.js';
+import type { ListedMedia, MediaDirection, MediaLink, MediaPage, MediaType } from '../media.types.js';
 
 export const EXAMPLE_MEDIA_ID = '01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b';
 const EXAMPLE_SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -47,11 +47,11 @@ export class MediaResponse {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.125Z' })
   created_at!: string;
 
-  /** When Herald deletes it by itself; null: it stays until you delete it. */
+  /** When Herald deletes it by itself, as it is set up now; null: it stays until you delete it. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
   expires_at!: string | null;
 
-  static of(media: MediaObject): MediaResponse {
+  static of(media: ListedMedia): MediaResponse {
     return {
       id: media.id,
       connection_id: media.connectionId,

@@ -9,7 +9,8 @@ import { ConnectionsService } from '../../connections/connections.service.js';
 import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
-import type { MediaObject } from '../media.types.js';
+import { MediaRetention } from '../media-retention.js';
+import type { ListedMedia, MediaObject } from '../media.types.js';
 import { agrees } from '../sniff/first-look.js';
 import { FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf } from '../sniff/formats.js';
 import { FileReception, type ReceivedFile } from './file-reception.js';
@@ -34,6 +35,7 @@ export class UploadService {
     private readonly files: MediaFiles,
     private readonly connections: ConnectionsService,
     private readonly slots: UploadSlots,
+    private readonly retention: MediaRetention,
   ) {}
 
   /**
@@ -42,13 +44,14 @@ export class UploadService {
    * @throws INVALID_REQUEST, MEDIA_TOO_LARGE, MEDIA_TYPE_NOT_SUPPORTED (400), CONNECTION_NOT_FOUND (404),
    * UNSUPPORTED_CONTENT_TYPE (415), UPLOAD_LIMIT_REACHED (429), SERVICE_UNAVAILABLE (503) where the disk is full.
    */
-  async upload(caller: Caller, req: HeraldRequest, res: Response): Promise<MediaObject> {
+  async upload(caller: Caller, req: HeraldRequest, res: Response): Promise<ListedMedia> {
     requireForm(req);
     // Whoever is refused in the middle of his file may finish sending it, so that he gets to read why.
     req.drainUpTo = { bytes: MAX_FORM_BYTES, ms: 30_000 };
     const release = this.slots.take(caller.organizationId);
     try {
-      return await this.receive(caller, req, res);
+      const stored = await this.receive(caller, req, res);
+      return { ...stored, expiresAt: this.retention.expiryOf(stored) };
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error;
       this.logger.error(`an upload was refused: ${error.message}`);
@@ -123,7 +126,6 @@ export class UploadService {
       sha256,
       filename: cleanFileName(part.name),
       voice: fields.voice === true,
-      expiresAt: null,
     });
   }
 }

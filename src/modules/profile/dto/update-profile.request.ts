@@ -1,5 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsEmail, IsIn, IsString, IsUrl, Length, MaxLength, ValidateIf } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsString,
+  IsUrl,
+  Length,
+  Matches,
+  MaxLength,
+  ValidateIf,
+} from 'class-validator';
 import { IfGiven } from '../../../platform/http/if-given.decorator.js';
 import { type ProfileChange, VERTICALS } from '../profile.types.js';
 
@@ -9,7 +20,8 @@ export class UpdateProfileRequest implements ProfileChange {
   @IfGiven()
   @IsString()
   @Length(1, 139)
-  @ApiPropertyOptional({ minLength: 1, maxLength: 139, example: 'Fresh coffee, open until eight' })
+  @Matches(/\S/, { message: 'about must contain more than white space.' })
+  @ApiPropertyOptional({ minLength: 1, maxLength: 139, pattern: '\\S', example: 'Fresh coffee, open until eight' })
   about?: string;
 
   @IfGiven()

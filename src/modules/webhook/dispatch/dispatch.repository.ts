@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { lowestIdSince, newId } from '../../../common/ids.js';
+import { newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
 import type { DueLane } from '../../../platform/lanes/due-sweep.js';
@@ -43,8 +43,6 @@ interface ClaimRow {
 
 /** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
 export const LEASE_MS = 20_000;
-
-const DAY_MS = 86_400_000;
 
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
@@ -104,21 +102,18 @@ export class DispatchRepository {
     return events + log;
   }
 
-  /** Removes events and attempts that are older than so many days; returns how many rows. */
-  async purgeOld(days: number, limit: number): Promise<number> {
-    const floor = lowestIdSince(new Date(Date.now() - days * DAY_MS));
-    const log = await this.database.execute(purgeOlder('webhook_delivery'), [floor, limit]);
-    return log + (await this.database.execute(purgeOlder('webhook_event'), [floor, limit]));
+  /** Removes events or attempts whose ids, which begin with their time, are below this one; returns how many. */
+  removeOld(table: 'webhook_event' | 'webhook_delivery', below: string, limit: number): Promise<number> {
+    return this.database.execute(
+      `delete from ${table} where id = any(array(select id from ${table} where id < $1 order by id limit $2))`,
+      [below, limit],
+    );
   }
 
   /** Removes replaced secrets that no longer sign. */
   purgeSecrets(): Promise<number> {
     return this.database.execute('delete from webhook_secret where expires_at < clock_timestamp()');
   }
-}
-
-function purgeOlder(table: 'webhook_delivery' | 'webhook_event'): string {
-  return `delete from ${table} where id = any(array(select id from ${table} where id < $1 order by id limit $2))`;
 }
 
 // $1 endpoint, $2 lane key, $3 owner, $4 attempt ids, as many as events are wanted, $5 lease seconds, $6 most in flight

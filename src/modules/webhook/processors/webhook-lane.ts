@@ -123,9 +123,7 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
     const held = await this.inBatches(signal, () => this.dispatches.dropHeld(PURGE_BATCH));
     this.counters.increment('webhook_events_dropped', held);
     const deleted = await this.inBatches(signal, () => this.dispatches.purgeDeleted(PURGE_BATCH));
-    const days = this.config.webhook.retentionDays;
-    const old = await this.inBatches(signal, () => this.dispatches.purgeOld(days, PURGE_BATCH));
-    return held + deleted + old + (await this.dispatches.purgeSecrets());
+    return held + deleted + (await this.dispatches.purgeSecrets());
   }
 
   private async inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<number> {

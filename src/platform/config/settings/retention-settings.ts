@@ -11,6 +11,35 @@ export const RETENTION_SETTINGS: readonly Setting[] = [
     meaning: 'Days after which texts and contents of messages are cleared; the journal keeps their states. 0: never.',
   },
   {
+    name: 'RECEIVED_MEDIA_RETENTION_DAYS',
+    ...days,
+    fallback: '180',
+    meaning: 'Days after which files that customers sent are deleted. 0: never.',
+  },
+  {
+    name: 'UPLOADED_MEDIA_RETENTION_DAYS',
+    ...days,
+    fallback: '0',
+    meaning:
+      'Days after which uploaded files are deleted; a message that needs one later fails. 0: when their workspace deletes them.',
+  },
+  {
+    name: 'ATTEMPT_RETENTION_DAYS',
+    ...days,
+    min: 31,
+    fallback: '400',
+    meaning:
+      "Days for which each message's log of send attempts is kept. The platform may speak of one for 30 days, so it stays longer than that.",
+  },
+  {
+    name: 'WEBHOOK_RETENTION_DAYS',
+    ...days,
+    min: 5,
+    max: 365,
+    fallback: '30',
+    meaning: 'Days after which webhook events, contents and all, and the log of their delivery attempts are removed.',
+  },
+  {
     name: 'NOTIFICATION_RETENTION_DAYS',
     ...days,
     fallback: '14',

@@ -19,13 +19,4 @@ export const WEBHOOK_SETTINGS: readonly Setting[] = [
     fallback: '1024',
     meaning: 'Webhook deliveries that one worker keeps open at once; one endpoint has ten of them at the most.',
   },
-  {
-    name: 'WEBHOOK_RETENTION_DAYS',
-    section: 'Webhooks',
-    type: 'integer',
-    min: 5,
-    max: 365,
-    fallback: '30',
-    meaning: 'Days after which events and the log of their delivery attempts are removed.',
-  },
 ];
