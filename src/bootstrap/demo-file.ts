@@ -30,17 +30,23 @@ function pathOf(dataDir: string): string {
   return join(dataDir, 'demo.json');
 }
 
+/** What an earlier start wrote, or the running one; empty where the file is lost or unreadable. */
+export function readDemoFile(dataDir: string): Partial<DemoFile> {
+  try {
+    const content: unknown = JSON.parse(readFileSync(pathOf(dataDir), 'utf8'));
+    return typeof content === 'object' && content !== null ? content : {};
+  } catch {
+    return {};
+  }
+}
+
 /** A key of an earlier start; null where the file is lost or unreadable. */
 export function readDemoKey(
   dataDir: string,
   name: 'api_key' | 'otp_sandbox_key' | 'otp_live_key' = 'api_key',
 ): string | null {
-  try {
-    const { [name]: key } = JSON.parse(readFileSync(pathOf(dataDir), 'utf8')) as Partial<DemoFile>;
-    return typeof key === 'string' ? key : null;
-  } catch {
-    return null;
-  }
+  const key: unknown = readDemoFile(dataDir)[name];
+  return typeof key === 'string' ? key : null;
 }
 
 /** Writes the file anew, readable by its owner only. Replaced as a whole: a reader never meets half of it. */

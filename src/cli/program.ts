@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addConnectionCommands } from './commands/connection.command.js';
+import { addDemoCommand } from './commands/demo.command.js';
 import { addDoctorCommand } from './commands/doctor.command.js';
 import { addKeyCommands } from './commands/key.command.js';
+import { addMessageCommands } from './commands/message.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
 import { addQueueCommands } from './commands/queue.command.js';
 import { addRestoreCommand } from './commands/restore.command.js';
+import { addTailCommand } from './commands/tail.command.js';
 import { addWorkspaceCommands } from './commands/workspace.command.js';
-import { EXIT } from './help.js';
+import { GUIDES } from './guides.js';
+import { EXIT, guide, guideOf } from './help.js';
 import { paint } from './style.js';
 
 /** The command `herald` with everything that it can do. */
@@ -34,11 +38,24 @@ export function buildProgram(): Command {
   addKeyCommands(program);
   addConnectionCommands(program);
   addOtpCommands(program);
+  addMessageCommands(program);
+  addTailCommand(program);
+  addDemoCommand(program);
   addMigrateCommand(program);
   addDoctorCommand(program);
   addQueueCommands(program);
   addRestoreCommand(program);
+  for (const [words, command] of commandsOf(program)) {
+    const about = GUIDES[words];
+    if (about !== undefined && guideOf(command) === undefined) guide(command, about);
+  }
   return program;
+}
+
+/** Every command that does something, by its words: `key create`. */
+export function commandsOf(command: Command, words: readonly string[] = []): [words: string, command: Command][] {
+  if (command.commands.length === 0) return [[words.join(' '), command]];
+  return command.commands.flatMap((inner) => commandsOf(inner, [...words, inner.name()]));
 }
 
 // Of faults that commander finds before any option is read.

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
+import { ApiFault } from './api/api-fault.js';
 import type { Answer } from './answer.js';
 import { EXIT } from './help.js';
 import { Live } from './live.js';
@@ -84,10 +85,17 @@ function acts<O extends object>(command: Command, jsonMeaning: string, act: Act<
 function printError(json: boolean, error: unknown): void {
   const body = errorBody(error);
   if (json) process.stdout.write(`${JSON.stringify({ error: body })}\n`);
-  else process.stderr.write(`${paint.bad('herald:')} ${body.message}\n`);
+  else process.stderr.write(`${paint.bad('herald:')} ${textOf(error)}\n`);
+}
+
+/** The API's code is what its documents are searched by. */
+function textOf(error: unknown): string {
+  return error instanceof ApiFault ? `${error.code}: ${error.message}` : describeError(error);
 }
 
 function errorBody(error: unknown): { code?: string; message: string } {
-  if (error instanceof AppError) return { code: error.code, message: error.message, ...error.extra };
+  if (error instanceof AppError || error instanceof ApiFault) {
+    return { code: error.code, message: error.message, ...error.extra };
+  }
   return { message: describeError(error) };
 }

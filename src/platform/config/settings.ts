@@ -1,4 +1,5 @@
 import type { Setting } from './setting.js';
+import { COMMAND_LINE_SETTINGS } from './settings/command-line-settings.js';
 import { MEDIA_SETTINGS } from './settings/media-settings.js';
 import { PROCESS_SETTINGS } from './settings/process-settings.js';
 import { RETENTION_SETTINGS } from './settings/retention-settings.js';
@@ -16,4 +17,5 @@ export const SETTINGS: readonly Setting[] = [
   ...WEBHOOK_SETTINGS,
   ...SECURITY_SETTINGS,
   ...RETENTION_SETTINGS,
+  ...COMMAND_LINE_SETTINGS,
 ];

@@ -1,0 +1,98 @@
+import { JournalTail } from './journal-tail.js';
+import type { ApiClient } from './api-client.js';
+import type { ApiMessage } from './message.js';
+
+/** A journal in memory, behind the two calls that the tail makes. */
+class FakeJournal {
+  readonly messages: ApiMessage[] = [];
+  calls = 0;
+
+  add(status: string, count = 1): ApiMessage[] {
+    const added = Array.from({ length: count }, (_, index) => message(this.messages.length + index, status));
+    this.messages.push(...added);
+    return added;
+  }
+
+  get client(): ApiClient {
+    const get = (path: string, query?: Record<string, string>): Promise<unknown> => {
+      this.calls++;
+      if (path !== '/messages') {
+        return Promise.resolve({ data: this.messages.find(({ id }) => path.endsWith(id)) });
+      }
+      const newest = this.messages.toReversed();
+      const from = query?.before_id === undefined ? 0 : newest.findIndex(({ id }) => id === query.before_id) + 1;
+      const data = newest.slice(from, from + Number(query?.limit)).map((each) => ({ ...each }));
+      const last = from + data.length < newest.length ? data.at(-1) : undefined;
+      const pagination = { next_before: last?.created_at ?? null, next_before_id: last?.id ?? null };
+      return Promise.resolve({ data, pagination });
+    };
+    return { get } as unknown as ApiClient;
+  }
+}
+
+function message(number: number, status: string): ApiMessage {
+  return {
+    id: `m${number}`,
+    connection_id: 'c',
+    direction: 'outbound',
+    from: null,
+    to: null,
+    type: 'text',
+    body: null,
+    status,
+    failure_category: null,
+    client_message_id: null,
+    created_at: new Date(number).toISOString(),
+  };
+}
+
+describe('JournalTail', () => {
+  it('begins with what comes after its first look, oldest first', async () => {
+    const journal = new FakeJournal();
+    journal.add('read', 3);
+    const tail = new JournalTail(journal.client);
+    expect(await tail.look()).toEqual([]);
+    journal.add('queued', 2);
+    const events = await tail.look();
+    expect(events.map(({ event, message: { id } }) => [event, id])).toEqual([
+      ['message', 'm3'],
+      ['message', 'm4'],
+    ]);
+    expect(await tail.look()).toEqual([]);
+  });
+
+  it('says what a status was and what it is', async () => {
+    const journal = new FakeJournal();
+    const tail = new JournalTail(journal.client);
+    const [first] = journal.add('queued');
+    await tail.look();
+    if (first !== undefined) first.status = 'delivered';
+    expect(await tail.look()).toMatchObject([
+      { event: 'status', previous_status: 'queued', message: { id: 'm0', status: 'delivered' } },
+    ]);
+  });
+
+  it('notices a change of a message that newer ones have pushed from the first page', async () => {
+    const journal = new FakeJournal();
+    const tail = new JournalTail(journal.client);
+    const [old] = journal.add('queued');
+    await tail.look();
+    journal.add('read', 150);
+    await tail.look();
+    if (old !== undefined) old.status = 'failed';
+    expect(await tail.look()).toMatchObject([{ event: 'status', message: { id: 'm0', status: 'failed' } }]);
+  });
+
+  it('reads on to what it knows, and says so where a burst is too long for one look', async () => {
+    const journal = new FakeJournal();
+    const tail = new JournalTail(journal.client);
+    journal.add('read');
+    await tail.look();
+    journal.add('read', 320);
+    expect(await tail.look()).toHaveLength(320);
+    expect(tail.isBehind).toBe(false);
+    journal.add('read', 900);
+    expect(await tail.look()).toHaveLength(500);
+    expect(tail.isBehind).toBe(true);
+  });
+});

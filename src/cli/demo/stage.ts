@@ -1,0 +1,106 @@
+import type { DemoFile } from '../../bootstrap/demo-file.js';
+import type { ApiClient } from '../api/api-client.js';
+import { ApiFault } from '../api/api-fault.js';
+import type { ApiMessageDetail } from '../api/message.js';
+import { type Sent, sendMessage } from '../api/send.js';
+import { watchMessage } from '../api/watch.js';
+import type { Live } from '../live.js';
+import { oneLine } from '../one-line.js';
+import { paint } from '../style.js';
+import type { SimulatorControl } from './simulator-control.js';
+
+/** Generous: the machine may be busy. */
+const PATIENCE_MS = 40_000;
+const READING_MS = 700;
+
+/** A chapter that can't be played here; says how it could. */
+export class Skipped extends Error {}
+
+/** Something came out otherwise than told. */
+export class NotAsTold extends Error {}
+
+/** One part of the story. */
+export interface Chapter {
+  name: string;
+  title: string;
+  /** What will be seen, and why it is so. */
+  intro: string;
+  play: (stage: Stage) => Promise<void>;
+}
+
+/** Where chapters are played: the demo's API and simulator, and lines for who watches. */
+export class Stage {
+  private readonly seen = new Map<string, Set<string>>();
+
+  constructor(
+    readonly live: Live,
+    readonly api: ApiClient,
+    readonly demo: DemoFile,
+    readonly simulator: SimulatorControl,
+    private readonly isFast: boolean,
+  ) {}
+
+  /** A line of the story. */
+  note(text: string): void {
+    this.live.say(`   ${text}`, { event: 'note', text });
+  }
+
+  /** Time to read what was said. */
+  async breathe(): Promise<void> {
+    if (!this.isFast && !this.live.json) await this.live.pause(READING_MS);
+  }
+
+  /** @throws NotAsTold where it is not so. */
+  expect(isSo: boolean, told: string): void {
+    if (!isSo) throw new NotAsTold(told);
+    this.live.say(`   ${paint.good('✓')} ${told}`, { event: 'check', told });
+  }
+
+  /** Sends from the demo's first number; says what and to whom. */
+  async send(to: string, content: object, shown: string, idempotencyKey?: string): Promise<Sent> {
+    const body = { connection_id: this.demo.connection_id, to, ...content };
+    const sent = await sendMessage(this.api, body, idempotencyKey);
+    this.note(`${paint.name('→')} ${to}  "${oneLine(shown, 60)}"  ${paint.faint(`202, ${sent.id}`)}`);
+    return sent;
+  }
+
+  sendText(to: string, text: string, idempotencyKey?: string): Promise<Sent> {
+    return this.send(to, { type: 'text', text: { body: text } }, text, idempotencyKey);
+  }
+
+  /** Prints the message's statuses until it has the one that is told. */
+  async until(id: string, status: string, attempts = 1): Promise<ApiMessageDetail> {
+    const seen = this.seen.get(id) ?? new Set<string>();
+    this.seen.set(id, seen);
+    const { message } = await watchMessage(this.api, id, this.live, {
+      until: (each) => each.status === status && each.attempt_count >= attempts,
+      timeoutMs: PATIENCE_MS,
+      indent: '     ',
+      seen,
+    });
+    if (message.status !== status) throw new NotAsTold(`the message is ${message.status}, and should be ${status}`);
+    return message;
+  }
+
+  /** The code with which a call is refused; null where it is not. */
+  async refusal(call: () => Promise<unknown>): Promise<string | null> {
+    try {
+      await call();
+      return null;
+    } catch (error) {
+      if (error instanceof ApiFault) return error.code;
+      throw error;
+    }
+  }
+
+  /** Looks until there is something. */
+  async waitFor<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (Date.now() > deadline) throw new NotAsTold(`${what}: nothing of it in ${PATIENCE_MS / 1_000} s`);
+      await this.live.pause(150);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReceivedEvent {
+  id: string;
+  type: string;
+  data: { message_id?: string; status?: string };
+}
+
+const MAX_BODY_BYTES = 1_048_576;
+/** Of a delivery's timestamp (Standard Webhooks): older ones may be repeated by a stranger. */
+const TOLERANCE_SECONDS = 300;
+
+/** A receiver as docs/webhook-receiver.md describes it: verifies each delivery from its raw bytes, then believes it. */
+export class WebhookReceiver {
+  /** Known once the webhook is set. */
+  secret: string | null = null;
+  /** Deliveries with a wrong signature. */
+  forged = 0;
+  private readonly events: ReceivedEvent[] = [];
+
+  private constructor(private readonly server: Server) {
+    server.on('request', (request, response) => {
+      void this.receive(request).then((status) => response.writeHead(status).end());
+    });
+  }
+
+  /** On a free port of this machine. */
+  static async listen(): Promise<WebhookReceiver> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new WebhookReceiver(server);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  event(type: string): ReceivedEvent | undefined {
+    return this.events.find((event) => event.type === type);
+  }
+
+  status(messageId: string, status: string): ReceivedEvent | undefined {
+    return this.events.find(({ data }) => data.message_id === messageId && data.status === status);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private async receive(request: IncomingMessage): Promise<number> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > MAX_BODY_BYTES) return 413;
+      chunks.push(chunk as Buffer);
+    }
+    const body = Buffer.concat(chunks);
+    if (!isGenuine(this.secret, request.headers, body)) {
+      this.forged++;
+      return 400;
+    }
+    this.events.push(JSON.parse(body.toString('utf8')) as ReceivedEvent);
+    return 204;
+  }
+}
+
+function isGenuine(secret: string | null, headers: IncomingMessage['headers'], body: Buffer): boolean {
+  if (secret === null) return false;
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
+  if (typeof signatures !== 'string' || Math.abs(Date.now() / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS)
+    return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key)
+    .update(`${String(id)}.${String(timestamp)}.`)
+    .update(body)
+    .digest();
+  return signatures.split(' ').some((signature) => {
+    const given = Buffer.from(signature.replace(/^v1,/, ''), 'base64');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

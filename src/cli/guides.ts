@@ -1,0 +1,84 @@
+import type { Guide } from './help.js';
+
+/** Examples and notes of the commands that do not bring their own, by their words. */
+export const GUIDES: Readonly<Record<string, Guide>> = {
+  'workspace create': {
+    examples: ['herald workspace create --name "Lighthouse Coffee"'],
+    notes: 'A new workspace may read; to send it needs a subscription, a key and a number.',
+  },
+  'workspace list': { examples: ['herald workspace list', 'herald workspace list --json | jq -r ".[].id"'] },
+  'subscription set': {
+    examples: [
+      ['herald subscription set --workspace <id> --paid-until 2027-12-31', 'through the end of that day, UTC'],
+      ['herald subscription set --workspace <id> --paid-until none', 'sending answers 402 from now on'],
+    ],
+  },
+  'key create': {
+    examples: [
+      ['herald key create --workspace <id> --name backend --scopes messages:write,messages:read', 'for a program'],
+      ['herald key create --workspace <id> --name report --scopes messages:read --expires-in 30d', 'for a month'],
+      ['herald key create --otp-project <id> --name shop', 'for one-time codes'],
+    ],
+    notes: 'Only a hash of the key is stored: who loses it makes another one with "herald key rotate".',
+  },
+  'key list': { examples: ['herald key list --workspace <id>'] },
+  'key revoke': {
+    examples: ['herald key revoke <key-id>'],
+    notes: 'Every process refuses it within five seconds. It can’t be undone.',
+  },
+  'key rotate': {
+    examples: [
+      ['herald key rotate <key-id>', 'both keys work for a day'],
+      ['herald key rotate <key-id> --overlap 0s', 'it has leaked'],
+    ],
+    notes: 'The new key has the name, the scopes and the expiry of the old one.',
+  },
+  'connection add': {
+    examples: [
+      [
+        'printf %s "$TOKEN" | herald connection add --workspace <id> --phone-number-id <id> --waba-id <id> --token -',
+        'the token shows up in no history and no list of processes',
+      ],
+    ],
+    notes: 'Run it again with a new token to connect a number whose token was refused: what waits is sent then.',
+    failure: 'token, number and account do not fit together; the message says which',
+  },
+  'connection list': { examples: ['herald connection list --workspace <id>'] },
+  'connection disconnect': {
+    examples: ['herald connection disconnect <connection-id> --workspace <id>'],
+    notes: 'Its queued messages wait until "herald connection add" connects it again, or they expire.',
+  },
+  'otp-project create': {
+    examples: [
+      ['herald otp-project create --workspace <id> --name Shop --mode sandbox', 'sends nothing'],
+      ['herald otp-project create --workspace <id> --name Shop --mode live --countries DE,US', 'sends'],
+    ],
+  },
+  'otp-project list': { examples: ['herald otp-project list --workspace <id>'] },
+  'otp-package grant': { examples: ['herald otp-package grant --project <id> --country DE --limit 5000'] },
+  'otp-package list': { examples: ['herald otp-package list --project <id>'] },
+  'otp-sender set': {
+    examples: [
+      'printf %s "$TOKEN" | herald otp-sender set --phone-number-id <id> --waba-id <id> --template login_code --token -',
+    ],
+    failure: 'the platform refuses the token, or the template is not an approved one of the category AUTHENTICATION',
+  },
+  'otp-sender show': { examples: ['herald otp-sender show'] },
+  migrate: {
+    examples: ['herald migrate', ['DATABASE_MIGRATE=false npm start', 'then the service leaves it to this command']],
+    notes: 'Of several that run at once one migrates and the others wait.',
+  },
+  doctor: {
+    examples: ['herald doctor', 'herald doctor --json | jq ".[] | select(.status != \\"ok\\")"'],
+    failure: 'at least one check failed',
+  },
+  restore: {
+    examples: [
+      ['herald restore --dry-run', 'how many messages it would keep from being sent again'],
+      ['herald restore', 'before the first worker starts on the restored database'],
+    ],
+    notes:
+      'Stop every worker first. What was queued becomes outcome_unknown: POST /messages/{id}/retry sends one by one.',
+  },
+  'queue status': { examples: ['herald queue status'] },
+};

@@ -1,0 +1,37 @@
+import { GUIDES } from './guides.js';
+import { guideOf } from './help.js';
+import { buildProgram, commandsOf } from './program.js';
+
+const commands = commandsOf(buildProgram());
+
+describe('the command herald', () => {
+  it('has its commands', () => {
+    expect(commands.map(([words]) => words)).toEqual(expect.arrayContaining(['key create', 'message send', 'demo']));
+  });
+
+  it.each(commands)('%s: says what it does, with an example that is its own, and speaks JSON', (words, command) => {
+    const guide = guideOf(command);
+    const lines = (guide?.examples ?? []).map((example) => (typeof example === 'string' ? example : example[0]));
+    expect(command.description()).toMatch(/^[a-z].{10,}/);
+    expect(lines.filter((line) => line.includes(`herald ${words}`))).not.toEqual([]);
+    expect(command.options.map((option) => option.long)).toContain('--json');
+  });
+
+  it('has no guide for a command that is not there', () => {
+    const known = new Set(commands.map(([words]) => words));
+    expect(Object.keys(GUIDES).filter((words) => !known.has(words))).toEqual([]);
+  });
+
+  it('examples name only options that there are', () => {
+    const unknown = commands.flatMap(([words, command]) => {
+      const known = new Set(command.options.flatMap((option) => [option.long, option.short]));
+      const lines = (guideOf(command)?.examples ?? []).map((each) => (typeof each === 'string' ? each : each[0]));
+      return lines
+        .map((line) => line.split(`herald ${words}`)[1]?.split(' | ')[0] ?? '')
+        .flatMap((rest) => rest.match(/(?<=\s)--?[a-z][a-z-]*/g) ?? [])
+        .filter((option) => !known.has(option))
+        .map((option) => `${words}: ${option}`);
+    });
+    expect(unknown).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { HeraldProcess, runHerald, temporaryDataDir } from '../support/herald-process.js';
+import { ROOT } from '../support/project-files.js';
+import { waitFor } from '../support/wait-for.js';
+
+/** The lines of `--json` of a command that goes on for a while. */
+function linesOf<T>(stdout: string): T[] {
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as T);
+}
+
+describe('herald, as a newcomer calls it beside the running demo', () => {
+  const dataDir = temporaryDataDir();
+  const env = { DATA_DIR: dataDir.path };
+  let herald: HeraldProcess;
+
+  beforeAll(async () => {
+    herald = await HeraldProcess.start({ ...env, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' });
+  }, 120_000);
+  afterAll(async () => {
+    await herald?.end();
+    dataDir.remove();
+  });
+
+  it('demo plays the whole story, and everything comes out as told', async () => {
+    const { code, stdout, stderr } = await runHerald(['demo', '--fast', '--json'], env);
+    const end = linesOf<{ event: string; results?: { chapter: string; result: string; reason: string | null }[] }>(
+      stdout,
+    ).at(-1);
+    expect(end?.results?.map(({ chapter, result, reason }) => [chapter, result, reason])).toEqual(
+      ['send', 'retry', 'outcome-unknown', 'inbound', 'template', 'file', 'code', 'webhook'].map((chapter) => [
+        chapter,
+        'as_told',
+        null,
+      ]),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  }, 180_000);
+
+  it('message send --watch follows it until it is read; a repeat with its key sends nothing', async () => {
+    const key = '01890000-0000-7000-8000-0000000000aa';
+    const send = ['message', 'send', '--to', '+1 555 000 1234', '--text', 'Hello', '--idempotency-key', key, '--json'];
+    const { code, stdout } = await runHerald([...send, '--watch'], env);
+    const lines = linesOf<{ event: string; status?: string; message?: { status: string } }>(stdout);
+    expect(code).toBe(0);
+    expect(lines.filter(({ event }) => event === 'status').map(({ status }) => status)).toEqual([
+      'queued',
+      'processing',
+      'accepted',
+      'sent',
+      'delivered',
+      'read',
+    ]);
+    expect(lines.at(-1)?.message?.status).toBe('read');
+    const again = await runHerald(send, env);
+    expect(JSON.parse(again.stdout)).toMatchObject({ replayed: true, idempotency_key: key });
+  }, 120_000);
+
+  it('message watch ends with 1 where the message failed', async () => {
+    const sent = await runHerald(['message', 'send', '--to', '15550100003', '--text', 'Hi', '--json'], env);
+    const { id } = JSON.parse(sent.stdout) as { id: string };
+    const { code, stdout } = await runHerald(['message', 'watch', id], env);
+    expect(code).toBe(1);
+    expect(stdout).toContain('failed: ');
+  }, 120_000);
+
+  it('tail prints a message and its statuses as they come, and ends cleanly with Ctrl-C', async () => {
+    const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), 'tail', '--contact', '15550100001'], {
+      cwd: dataDir.path,
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    child.stderr.on('data', (chunk) => (output += String(chunk)));
+    const ended = once(child, 'close');
+    try {
+      await waitFor(() => output.includes('following'), { timeoutMs: 60_000 });
+      await runHerald(['message', 'send', '--to', '15550100001', '--text', 'Seen by tail'], env);
+      await waitFor(() => output.includes('Seen by tail') && /\bsent\b/.test(output), { timeoutMs: 60_000 });
+    } finally {
+      child.kill('SIGINT');
+    }
+    await ended;
+    expect(child.exitCode).toBe(0);
+  }, 180_000);
+
+  it('says what is wrong in the API’s words, with 1; wrong use is 2', async () => {
+    const stranger = await runHerald(['message', 'send', '--to', '15550987654', '--text', 'Hi', '--json'], env);
+    expect(stranger.code).toBe(1);
+    expect(JSON.parse(stranger.stdout)).toMatchObject({ error: { code: 'SERVICE_WINDOW_CLOSED' } });
+    const elsewhere = await runHerald(['message', 'list', '--url', 'http://127.0.0.1:1'], env);
+    expect(elsewhere).toMatchObject({ code: 1, stdout: '' });
+    expect(elsewhere.stderr).toContain("the demo's is good for");
+    const typo = await runHerald(['message', 'snd', '--json'], env);
+    expect(typo.code).toBe(2);
+    expect(JSON.parse(typo.stdout).error.message).toContain('Did you mean send?');
+  }, 120_000);
+});
+
+describe('herald where nothing runs', () => {
+  const dataDir = temporaryDataDir();
+  afterAll(() => dataDir.remove());
+
+  it('demo says how to start it', async () => {
+    const { code, stderr } = await runHerald(['demo'], { DATA_DIR: dataDir.path });
+    expect(code).toBe(1);
+    expect(stderr).toContain('start it with "npm start" in another terminal');
+  });
+
+  it('a key and an address are all that a command needs', async () => {
+    const env = { DATA_DIR: dataDir.path, HERALD_API_KEY: 'a-key', HERALD_URL: 'http://127.0.0.1:1' };
+    const { code, stderr } = await runHerald(['message', 'list'], env);
+    expect(code).toBe(1);
+    expect(stderr).toContain('Herald does not answer at http://127.0.0.1:1 (ECONNREFUSED): start it with "npm start"');
+  });
+});
