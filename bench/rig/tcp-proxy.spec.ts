@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Scope } from './scope.js';
+import { TcpProxy } from './tcp-proxy.js';
+import { pause, waitFor } from './wait.js';
+
+/** How long something must not happen, for the test to believe that it does not. */
+const NOTHING_MS = 150;
+
+describe('TcpProxy', () => {
+  let scope: Scope;
+  let echo: Server;
+  let accepted: Socket[];
+  let proxy: TcpProxy;
+
+  beforeEach(async () => {
+    scope = new Scope();
+    accepted = [];
+    echo = createServer((socket) => {
+      accepted.push(socket);
+      socket.on('error', () => undefined);
+      socket.pipe(socket);
+    });
+    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+    proxy = await TcpProxy.start(scope, { host: '127.0.0.1', port: (echo.address() as AddressInfo).port });
+  });
+
+  afterEach(async () => {
+    await scope.close();
+    for (const socket of accepted) socket.destroy();
+    await new Promise((resolve) => echo.close(resolve));
+  });
+
+  /** A connection, everything that it was answered so far, and how it ended. */
+  class Client {
+    text = '';
+    ended: string | null = null;
+    private constructor(readonly socket: Socket) {
+      socket.on('data', (bytes) => (this.text += bytes.toString()));
+      socket.on('error', (error: NodeJS.ErrnoException) => (this.ended = error.code ?? 'error'));
+      socket.on('close', () => (this.ended ??= 'closed'));
+    }
+
+    static async open(): Promise<Client> {
+      const socket = connect(proxy.port, '127.0.0.1');
+      const client = new Client(socket);
+      scope.defer(() => void socket.destroy());
+      await once(socket, 'connect');
+      return client;
+    }
+
+    async says(text: string): Promise<void> {
+      await waitFor(`"${text}"`, () => (this.text === text ? true : null), { timeoutMs: 10_000, everyMs: 5 });
+    }
+
+    async ends(): Promise<string> {
+      return waitFor('the end of a connection', () => this.ended, { timeoutMs: 10_000, everyMs: 5 });
+    }
+  }
+
+  it('passes bytes both ways and closes with either side', async () => {
+    const client = await Client.open();
+    client.socket.write('hello');
+    await client.says('hello');
+    expect(proxy.connections).toBe(1);
+    client.socket.end('bye');
+    await client.says('hellobye');
+    expect(await client.ends()).toBe('closed');
+    await waitFor('it to be forgotten', () => (proxy.connections === 0 ? true : null), { timeoutMs: 10_000 });
+  });
+
+  it('delays every byte, without holding up what follows it', async () => {
+    const client = await Client.open();
+    proxy.set({ kind: 'delay', ms: 300 });
+    const from = performance.now();
+    for (const letter of 'abcdefghij') {
+      client.socket.write(letter);
+      await pause(5);
+    }
+    await client.says('abcdefghij');
+    const tookMs = performance.now() - from;
+    expect(tookMs).toBeGreaterThanOrEqual(590);
+    // One after the other it would be ten times 600 ms.
+    expect(tookMs).toBeLessThan(4_000);
+  });
+
+  it('is slow', async () => {
+    const client = await Client.open();
+    proxy.set({ kind: 'slow', bytesPerSecond: 1_000 });
+    const from = performance.now();
+    client.socket.write('x'.repeat(200));
+    await client.says('x'.repeat(200));
+    expect(performance.now() - from).toBeGreaterThan(180);
+  });
+
+  it('cuts, which both sides see as a normal end', async () => {
+    const client = await Client.open();
+    client.socket.write('a');
+    await client.says('a');
+    const theirs = once(accepted[0] as Socket, 'close');
+    expect(proxy.cut()).toBe(1);
+    expect(await client.ends()).toBe('closed');
+    await theirs;
+  });
+
+  it('resets, which the client sees as an error', async () => {
+    const client = await Client.open();
+    client.socket.write('a');
+    await client.says('a');
+    expect(proxy.reset()).toBe(1);
+    expect(await client.ends()).toBe('ECONNRESET');
+  });
+
+  it('swallows nothing in a black hole: it comes late', async () => {
+    const client = await Client.open();
+    client.socket.write('a');
+    await client.says('a');
+    proxy.set({ kind: 'black_hole' });
+    client.socket.write('b');
+    await pause(NOTHING_MS);
+    expect([client.text, client.ended]).toEqual(['a', null]);
+    proxy.heal();
+    await client.says('ab');
+  });
+
+  it('leaves half-open connections without a word for ever, and new ones until it is over', async () => {
+    const old = await Client.open();
+    old.socket.write('a');
+    await old.says('a');
+    proxy.set({ kind: 'half_open' });
+    const fresh = await Client.open();
+    fresh.socket.write('b');
+    old.socket.write('b');
+    proxy.heal();
+    const after = await Client.open();
+    after.socket.write('c');
+    await after.says('c');
+    await pause(NOTHING_MS);
+    expect([old.text, old.ended, fresh.text, fresh.ended]).toEqual(['a', null, '', null]);
+  });
+
+  it('truncates answers after so many bytes', async () => {
+    const client = await Client.open();
+    proxy.set({ kind: 'truncate', bytes: 3 });
+    client.socket.write('abcdef');
+    await client.ends();
+    expect(client.text).toBe('abc');
+  });
+
+  it('refuses new connections and leaves open ones alone', async () => {
+    const old = await Client.open();
+    old.socket.write('a');
+    await old.says('a');
+    proxy.set({ kind: 'refuse' });
+    const fresh = connect(proxy.port, '127.0.0.1');
+    const [error] = (await once(fresh, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('ECONNRESET');
+    old.socket.write('b');
+    await old.says('ab');
+  });
+
+  it.each([
+    ['cut', ''],
+    ['lose_answer', 'COMMIT'],
+  ] as const)('inspects what clients write: %s', async (verdict, arrived) => {
+    let seen = '';
+    echo.on('connection', (socket: Socket) => socket.on('data', (bytes: Buffer) => (seen += bytes.toString())));
+    proxy.inspect = (bytes) => (bytes.includes('COMMIT') ? verdict : 'pass');
+    const client = await Client.open();
+    client.socket.write('COMMIT');
+    await client.ends();
+    expect([client.text, seen]).toEqual(['', arrived]);
+  });
+
+  it('names the same address through itself', () => {
+    const through = `127.0.0.1:${proxy.port}`;
+    expect(proxy.through('postgres://me:secret@db.test:5432/herald?a=b')).toBe(
+      `postgres://me:secret@${through}/herald?a=b`,
+    );
+    expect(proxy.through('http://127.0.0.1:1')).toBe(`http://${through}`);
+  });
+});
