@@ -18,7 +18,7 @@ import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from './file-references.js';
 import { putBack, recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
-import { LEASE_MS, SendRepository, type ClaimedMessage } from './send.repository.js';
+import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
 /** A claimed message, and until when (monotonic ms) its request may still be written. */
 export type SendTask = ClaimedMessage & { notAfter: number };
@@ -70,9 +70,10 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   async claim(request: ClaimRequest): Promise<SendTask[]> {
+    const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
-    const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
-    const claimed = await this.sends.claim(request.laneKey, request, this.config.limits.messageTtlHours);
+    const notAfter = performance.now() + leaseMs - LEASE_MARGIN_MS;
+    const claimed = await this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
     return claimed.map((message) => ({ ...message, notAfter }));
   }
 

@@ -6,6 +6,7 @@ import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
 const OWNER = newId();
+const LIMITS = { ttlHours: 24, leaseMs: 20_000 };
 const PACE = { ratePerSecond: 100_000, burstSeconds: 1 };
 
 let opened: OpenTestDatabase;
@@ -52,7 +53,7 @@ async function queue(connectionId: string, ...recipients: string[]): Promise<str
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
   await lanes.hold({ key: connectionId, owner, want: limit, giveBack: 0, ...PACE });
-  return sends.claim(connectionId, { laneKey: connectionId, owner, limit }, 24);
+  return sends.claim(connectionId, { laneKey: connectionId, owner, limit }, LIMITS);
 }
 
 function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
@@ -108,7 +109,7 @@ describe('claiming', () => {
     await queue(lane, '111');
     await lanes.hold({ key: lane, owner: newId(), want: 1, giveBack: 0, ...PACE });
     expect(await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE })).toBeNull();
-    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, 24)).toEqual([]);
+    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, LIMITS)).toEqual([]);
   });
 
   it('stops where the lane was paused after it was held', async () => {
@@ -116,7 +117,7 @@ describe('claiming', () => {
     await queue(lane, '111');
     await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
     await lanes.pause(lane, 'rate_limited');
-    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, 24)).toEqual([]);
+    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, LIMITS)).toEqual([]);
   });
 
   it('never hands one message to two claimers at once', async () => {
@@ -125,7 +126,7 @@ describe('claiming', () => {
     await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
     const rounds = await Promise.all(
       Array.from({ length: 8 }, () =>
-        new SendRepository(opened.database).claim(lane, { laneKey: lane, owner: OWNER, limit: 10 }, 24),
+        new SendRepository(opened.database).claim(lane, { laneKey: lane, owner: OWNER, limit: 10 }, LIMITS),
       ),
     );
     const ids = rounds.flat().map((row) => row.id);
@@ -185,7 +186,7 @@ describe('claiming', () => {
       const times: number[] = [];
       for (let round = 0; round < 15; round++) {
         const start = performance.now();
-        await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 32 }, 24);
+        await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 32 }, LIMITS);
         times.push(performance.now() - start);
       }
       return times.sort((a, b) => a - b)[7] ?? Infinity;

@@ -23,6 +23,13 @@ export interface ClaimedMessage {
   contextMessageId: string | null;
 }
 
+export interface ClaimLimits {
+  /** Messages queued longer than this are left to the expiry sweep. */
+  ttlHours: number;
+  /** After this long without an outcome a claimed message is `outcome_unknown`. */
+  leaseMs: number;
+}
+
 /** Whose message a sweep has moved. */
 export interface MovedMessage {
   organizationId: string;
@@ -44,8 +51,6 @@ interface ClaimRow {
   context_message_id: string | null;
 }
 
-/** After this long without an outcome a claimed message is `outcome_unknown`. */
-export const LEASE_MS = 20_000;
 // Recipients that one claim looks at; those in flight or deferred are passed over.
 const WALK = 1_000;
 const MAX_CURSORS = 100_000;
@@ -65,20 +70,19 @@ export class SendRepository {
    * not due yet, is passed over.
    *
    * @param connectionId the lane's connection.
-   * @param ttlHours messages queued longer than this are left to the expiry sweep.
    */
-  async claim(connectionId: string, request: ClaimRequest, ttlHours: number): Promise<ClaimedMessage[]> {
+  async claim(connectionId: string, request: ClaimRequest, limits: ClaimLimits): Promise<ClaimedMessage[]> {
     const from = this.cursors.get(connectionId) ?? '';
-    const claimed = await this.claimFrom(connectionId, request, ttlHours, from);
+    const claimed = await this.claimFrom(connectionId, request, limits, from);
     if (claimed.length > 0 || from === '') return claimed;
     // Nothing behind the cursor: once around from the start before the lane counts as empty.
-    return this.claimFrom(connectionId, request, ttlHours, '');
+    return this.claimFrom(connectionId, request, limits, '');
   }
 
   private async claimFrom(
     connectionId: string,
     request: ClaimRequest,
-    ttlHours: number,
+    { ttlHours, leaseMs }: ClaimLimits,
     from: string,
   ): Promise<ClaimedMessage[]> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
@@ -89,7 +93,7 @@ export class SendRepository {
       request.limit,
       from,
       attemptIds,
-      LEASE_MS / 1_000,
+      leaseMs / 1_000,
       WALK,
       ttlHours,
     ]);

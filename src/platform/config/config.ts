@@ -78,6 +78,8 @@ export abstract class Config {
     rateBurst: number;
     backlog: number;
     messageTtlHours: number;
+    /** Of a claimed message: without an outcome by then it is `outcome_unknown`. */
+    sendLeaseMs: number;
     /** Of one key, besides its own limit; for all keys of a project three times as many. */
     otpSendsPerSecond: number;
     otpVerifiesPerSecond: number;

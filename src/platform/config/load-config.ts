@@ -5,6 +5,9 @@ import { generatedSecrets } from './generated-secrets.js';
 import { ROLES, type Role, type Setting } from './setting.js';
 import { SETTINGS } from './settings.js';
 
+/** Of SEND_LEASE_MS in production. */
+const LEAST_LEASE_MS = 10_000;
+
 /** All faults of the settings at once; names them, never a secret's value. */
 export class ConfigError extends Error {
   constructor(readonly faults: string[]) {
@@ -59,6 +62,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
   if (production && flag('DEMO') === true) faults.push('DEMO must not be true in production');
   if (production && text('ROLES') !== null && roles.includes('simulator'))
     faults.push('ROLES must not contain simulator in production');
+  faults.push(...leaseFaults(number('SEND_LEASE_MS'), number('WHATSAPP_TIMEOUT_MS'), production));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const dataDir = text('DATA_DIR') ?? '.data';
@@ -132,6 +136,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       rateBurst: number('RATE_LIMIT_BURST'),
       backlog: number('BACKLOG_LIMIT'),
       messageTtlHours: number('MESSAGE_TTL_HOURS'),
+      sendLeaseMs: number('SEND_LEASE_MS'),
       otpSendsPerSecond: number('OTP_SENDS_PER_SECOND'),
       otpVerifiesPerSecond: number('OTP_VERIFIES_PER_SECOND'),
       overloadLoopDelayMs: number('OVERLOAD_LOOP_DELAY_MS'),
@@ -167,6 +172,16 @@ function faultsOf(setting: Setting, value: string): string[] {
       return [`${setting.name} must be ${setting.type === 'list' ? 'made of' : 'one of'} ${allowed.join(', ')}`];
     }
   }
+}
+
+/**
+ * A lease that ends while answers may still be on their way makes doubts of messages that were taken, and one that a
+ * pause of the process can outlast makes them of messages that were never written.
+ */
+function leaseFaults(leaseMs: number, timeoutMs: number, production: boolean): string[] {
+  if (production && leaseMs < LEAST_LEASE_MS)
+    return [`SEND_LEASE_MS must be at least ${LEAST_LEASE_MS} in production; shorter ones are for tests`];
+  return leaseMs <= timeoutMs ? ['SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'] : [];
 }
 
 function encryptionKeys(items: string[], faults: string[]): EncryptionKey[] {

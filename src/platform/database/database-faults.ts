@@ -49,6 +49,21 @@ const UNREACHABLE = new Set([
   '08006',
 ]);
 
+const EXHAUSTED = new Set([
+  '53100', // disk_full
+  '53200', // out_of_memory
+  '53400', // configuration_limit_exceeded
+  '57014', // query_canceled: the statement's time was over
+  '58030', // io_error
+  '25006', // read_only_sql_transaction: a standby, or a primary that was demoted
+]);
+
+/** True where the database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
+export function isExhausted(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== null && EXHAUSTED.has(code);
+}
+
 /**
  * True where the database could not be reached, the connection broke, or the server could not do it now: out of time,
  * memory or disk. The same request may succeed later. A statement that was under way, a COMMIT

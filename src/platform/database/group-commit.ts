@@ -1,7 +1,7 @@
 import { GroupCommitRunner } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
 import type { Database, Statements } from './database.js';
-import { isTransientConflict, isUnreachable } from './database-faults.js';
+import { isExhausted, isTransientConflict, isUnreachable } from './database-faults.js';
 
 export interface GroupCommitSettings<I, O> {
   name: string;
@@ -31,11 +31,12 @@ export class GroupCommit<I, O> {
       maxWaiting: settings.maxWaiting ?? 2_000,
       commit: (items) => this.commit(items),
       isRetryable: isTransientConflict,
-      isOutcomeUnknown: isUnreachable,
+      // A database that refuses work is not asked again for each half of the batch.
+      isOutcomeUnknown: (error) => isUnreachable(error) || isExhausted(error),
       overloaded: () => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: `${settings.name}: too many waiting` }),
       unavailable: (cause) =>
         commonErrors.SERVICE_UNAVAILABLE(undefined, {
-          internal: `${settings.name}: outcome of the commit unknown`,
+          internal: `${settings.name}: outcome of the commit unknown, or refused`,
           cause,
         }),
     });

@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { isTransientConflict, isUnreachable } from '../database/database-faults.js';
+import { isExhausted, isTransientConflict, isUnreachable } from '../database/database-faults.js';
 import { JSON_LIMIT_BYTES } from './body-as.decorator.js';
 
 /** What Herald says of an error that it did not make itself: the framework's, the database's, anybody's. */
@@ -10,6 +10,9 @@ export function toAppError(error: unknown): AppError {
   if (isUndecodable(error)) return invalid('path', 'The path is not correctly percent-encoded.', error);
   if (error instanceof HttpException) return ofStatus(error.getStatus(), error.message, error);
   if (isUnreachable(error)) return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'database', cause: error });
+  if (isExhausted(error)) {
+    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'the database refuses work', cause: error });
+  }
   if (isTransientConflict(error)) {
     return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'conflict in the database', cause: error });
   }

@@ -45,7 +45,17 @@ export const WHATSAPP_SETTINGS: readonly Setting[] = [
     min: 500,
     max: 19_000,
     fallback: '15000',
-    meaning: 'Milliseconds to wait for the answer to a send; then its outcome is unknown. Less than the 20 s lease.',
+    meaning: 'Milliseconds to wait for the answer to a send; then its outcome is unknown. Less than SEND_LEASE_MS.',
+  },
+  {
+    name: 'SEND_LEASE_MS',
+    section: 'WhatsApp',
+    type: 'integer',
+    min: 2_000,
+    max: 120_000,
+    fallback: '20000',
+    meaning:
+      'Milliseconds after which a message that a worker took and never settled, because it died or hangs, is outcome_unknown. At least 10000 in production.',
   },
   {
     name: 'SIMULATOR_PORT',
