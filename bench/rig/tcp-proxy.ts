@@ -91,14 +91,14 @@ export class TcpProxy {
   /** Closes every connection on both sides (FIN); returns how many. */
   cut(): number {
     const many = this.open.size;
-    for (const connection of [...this.open]) connection.cut();
+    for (const connection of this.open) connection.cut();
     return many;
   }
 
   /** Resets every connection on both sides (RST); returns how many. */
   reset(): number {
     const many = this.open.size;
-    for (const connection of [...this.open]) connection.reset();
+    for (const connection of this.open) connection.reset();
     return many;
   }
 
