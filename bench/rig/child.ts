@@ -80,6 +80,11 @@ export class Child {
     clearTimeout(timer);
   }
 
+  /** SIGSTOP, SIGCONT and the like; nothing where it has ended. */
+  signal(signal: NodeJS.Signals): void {
+    if (this.isRunning) this.process.kill(signal);
+  }
+
   /** kill -9. */
   async kill(): Promise<void> {
     if (this.isRunning) this.process.kill('SIGKILL');

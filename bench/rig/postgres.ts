@@ -22,8 +22,9 @@ export class BenchPostgres {
     private server: RunningPostgres,
   ) {}
 
-  static async start(scope: Scope): Promise<BenchPostgres> {
-    const dataDir = temporaryFolder(scope, 'bench-postgres');
+  /** @param folder an empty one where its data go instead, such as a small disk */
+  static async start(scope: Scope, folder?: string): Promise<BenchPostgres> {
+    const dataDir = folder ?? temporaryFolder(scope, 'bench-postgres');
     // Under root the server runs as another user, who must get in.
     chmodSync(dataDir, 0o755);
     const postgres = new BenchPostgres(dataDir, await startEmbeddedPostgres({ dataDir, settings: SETTINGS }));
@@ -34,6 +35,11 @@ export class BenchPostgres {
   /** An administrator's. The same after a restart. */
   get url(): string {
     return this.server.url;
+  }
+
+  /** Whether any of its processes lives; a full disk may end them. */
+  async isRunning(): Promise<boolean> {
+    return (await processesOn(realpathSync(`${this.dataDir}/postgres`))).length > 0;
   }
 
   /** kill -9 of the server and all its children. */

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { temporaryFolder } from './folder.js';
@@ -17,20 +17,59 @@ export async function hasRedis(): Promise<boolean> {
   }
 }
 
-/** A Redis with the settings that BullMQ asks for; returns its URL. It is stopped when the scope closes. */
-export async function startRedis(scope: Scope): Promise<string> {
-  const port = await freePort();
-  const dir = temporaryFolder(scope, 'bench-redis');
-  const settings = { bind: '127.0.0.1', port, dir, save: '', appendonly: 'yes', 'maxmemory-policy': 'noeviction' };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  const ended = once(server, 'exit');
-  scope.defer(async () => {
-    if (server.exitCode === null) server.kill('SIGTERM');
-    await ended;
-  });
-  for await (const chunk of server.stdout) {
-    if (String(chunk).includes('Ready to accept connections')) break;
+/** A Redis with the settings that BullMQ asks for, append-only file and all; stopped when the scope closes. */
+export class BenchRedis {
+  private constructor(
+    private readonly port: number,
+    private readonly args: readonly string[],
+    private server: ChildProcess,
+  ) {}
+
+  static async start(scope: Scope): Promise<BenchRedis> {
+    const port = await freePort();
+    const dir = temporaryFolder(scope, 'bench-redis');
+    const settings = { bind: '127.0.0.1', port, dir, save: '', appendonly: 'yes', 'maxmemory-policy': 'noeviction' };
+    const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const redis = new BenchRedis(port, args, await launch(args));
+    scope.defer(() => redis.end('SIGTERM'));
+    return redis;
   }
-  return `redis://127.0.0.1:${port}`;
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** kill -9. */
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  /** Starts it again on the same data. */
+  async restart(): Promise<void> {
+    this.server = await launch(this.args);
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const { server } = this;
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  }
+}
+
+/** Its URL. */
+export async function startRedis(scope: Scope): Promise<string> {
+  return (await BenchRedis.start(scope)).url;
+}
+
+async function launch(args: readonly string[]): Promise<ChildProcess> {
+  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  for await (const chunk of server.stdout) {
+    output += String(chunk);
+    // Leaving the loop closes its output; what it would have said later is nobody's.
+    if (output.includes('Ready to accept connections')) return server;
+  }
+  throw new Error(`redis-server ended:\n${output.slice(-2_000)}`);
 }

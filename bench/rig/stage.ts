@@ -1,7 +1,7 @@
 import type { BenchDatabase } from './database.js';
 import { createDatabase } from './database.js';
 import { temporaryFolder } from './folder.js';
-import { APP_SECRET, HeraldProcess } from './herald.js';
+import { APP_SECRET, HeraldProcess, type HeraldPlace } from './herald.js';
 import type { BenchPostgres } from './postgres.js';
 import type { Scope } from './scope.js';
 import { SimulatorProcess, type SimulatorOptions } from './simulator.js';
@@ -34,14 +34,19 @@ export class Stage {
     return new Stage(scope, database, simulator, temporaryFolder(scope, purpose), options.settings ?? {});
   }
 
-  /** Starts a process with the given roles and waits until it is ready. */
-  herald(roles: string, port?: number): Promise<HeraldProcess> {
+  /**
+   * Starts a process with the given roles and waits until it is ready.
+   *
+   * @param place its port, or what else is different for it, such as addresses of proxies and settings
+   */
+  herald(roles: string, place: number | Partial<HeraldPlace> = {}): Promise<HeraldProcess> {
+    const given = typeof place === 'number' ? { port: place } : place;
     return HeraldProcess.start(this.scope, roles, {
       databaseUrl: this.database.url,
       dataDir: this.dataDir,
       simulatorUrl: this.simulator.url,
-      port,
-      settings: this.settings,
+      ...given,
+      settings: { ...this.settings, ...given.settings },
     });
   }
 

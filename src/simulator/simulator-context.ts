@@ -1,4 +1,5 @@
 import type { AccessTokens } from './http/access-tokens.js';
+import type { BrokenAnswers } from './http/broken-answer.js';
 import type { Router } from './http/router.js';
 import type { IdSource } from './ids.js';
 import type { MediaAddresses } from './media/media-address.js';
@@ -49,6 +50,7 @@ export interface SimulatorContext {
   readonly inboundRegister: InboundRegister;
   readonly scenarios: Scenarios;
   readonly faults: Faults;
+  readonly brokenAnswers: BrokenAnswers;
   readonly enforceWindow: boolean;
   readonly slowAnswerMs: number;
   /** A new template id. It is a number in notifications, so it fits into one exactly. */

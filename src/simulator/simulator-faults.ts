@@ -3,6 +3,7 @@ import type { Faults } from './simulator.types.js';
 /** How it is before any control call, and after a reset. */
 export const NO_FAULTS: Readonly<Faults> = {
   dropAnswers: 0,
+  brokenAnswers: 0,
   latencyMs: 0,
   errorRate: 0,
   statuses: 'on',

@@ -1,4 +1,5 @@
 import { AccessTokens } from './http/access-tokens.js';
+import { BrokenAnswers } from './http/broken-answer.js';
 import { Router } from './http/router.js';
 import { SimulatorServer } from './http/simulator-server.js';
 import { IdSource } from './ids.js';
@@ -55,6 +56,7 @@ export class Simulator implements SimulatorContext {
   readonly inboundRegister = new InboundRegister();
   readonly scenarios: Scenarios;
   readonly faults: Faults = { ...NO_FAULTS };
+  readonly brokenAnswers = new BrokenAnswers();
   readonly enforceWindow: boolean;
   readonly slowAnswerMs: number;
   private readonly journal: Journal;
@@ -105,8 +107,8 @@ export class Simulator implements SimulatorContext {
       },
       new EnvelopeBuilder(this.numbers, this.users, statusGapMs),
     );
-    const { router, tokens, ids, faults, journal, state } = this;
-    this.server = new SimulatorServer({ router, tokens, ids, faults, journal, state, log });
+    const { router, tokens, ids, faults, brokenAnswers, journal, state } = this;
+    this.server = new SimulatorServer({ router, tokens, ids, faults, brokenAnswers, journal, state, log });
     registerRoutes(this);
   }
 
@@ -206,6 +208,7 @@ export class Simulator implements SimulatorContext {
     this.messages.clear();
     this.inboundRegister.clear();
     this.scenarios.clear();
+    this.brokenAnswers.clear();
     this.templateLimits.clear();
     this.tokens.clear();
     this.journal.reset(this.ids.lastSequence);

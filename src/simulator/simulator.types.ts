@@ -58,6 +58,8 @@ export type DownloadFailure = 'not_found' | 'server_error' | 'cut';
 export interface Faults {
   /** Fraction of writes whose answer is cut off after they took effect, 0..1. */
   dropAnswers: number;
+  /** Fraction of sends whose answer is broken in one of eight ways, half of them after the message was taken, 0..1. */
+  brokenAnswers: number;
   /** Added before every answer of the Graph API. */
   latencyMs: number;
   /** Fraction of writes refused with 500 before they take effect, 0..1. */

@@ -4,6 +4,7 @@ import { judge, type JudgedMessage, type Judgement } from '../../bench/rig/judge
 import type { Scope } from '../../bench/rig/scope.js';
 import { seedConversations } from '../../bench/rig/seed-messages.js';
 import { Stage } from '../../bench/rig/stage.js';
+import { TcpProxy } from '../../bench/rig/tcp-proxy.js';
 import { waitFor } from '../../bench/rig/wait.js';
 import type { SeededWorkspace } from '../../bench/rig/workspace.js';
 import { Caller } from './caller.js';
@@ -12,7 +13,7 @@ import type { FaultContext } from './scenario.js';
 /** All must have a final state this long after the last fault: a lease lasts 20 s, the rest is for a slow machine. */
 export const RECOVERY_LIMIT_MS = 60_000;
 const GIVE_UP_MS = 120_000;
-const NOTIFICATIONS_MS = 30_000;
+const NOTIFICATIONS_MS = 60_000;
 
 export interface FaultStageOptions {
   lanes: number;
@@ -21,32 +22,86 @@ export interface FaultStageOptions {
   recipients: number;
   /** How long the platform thinks about each message, so that some are always on the wire. */
   latencyMs: number;
+  /** Default 1. */
+  workers?: number;
+  /** A proxy of its own before the database and the platform for each process. */
+  proxied?: boolean;
+  /** For every process. */
+  settings?: Record<string, string>;
+  /** For the nth worker besides. */
+  workerSettings?: (n: number) => Record<string, string>;
+  /** Where the platform's notifications go instead; is given the api's address for them. */
+  notifyVia?: (apiAddress: string) => string;
 }
 
-/** Database, simulator (which reports statuses), api and worker, and a workspace with open windows. */
+/** What stands between one process and the rest. */
+export interface Links {
+  database: TcpProxy;
+  platform: TcpProxy;
+}
+
+interface Parts {
+  stage: Stage;
+  api: HeraldProcess;
+  workers: HeraldProcess[];
+  /** The api's, then the workers'; empty unless asked for. */
+  links: Links[];
+  workspace: SeededWorkspace;
+}
+
+/** Database, simulator (which reports statuses), api and workers, and a workspace with open windows. */
 export class FaultStage {
-  private constructor(
-    readonly stage: Stage,
-    readonly api: HeraldProcess,
-    readonly worker: HeraldProcess,
-    readonly workspace: SeededWorkspace,
-    readonly caller: Caller,
-  ) {}
+  readonly stage: Stage;
+  readonly api: HeraldProcess;
+  readonly workers: readonly HeraldProcess[];
+  readonly links: readonly Links[];
+  readonly workspace: SeededWorkspace;
+  readonly caller: Caller;
+
+  private constructor(parts: Parts) {
+    this.stage = parts.stage;
+    this.api = parts.api;
+    this.workers = parts.workers;
+    this.links = parts.links;
+    this.workspace = parts.workspace;
+    this.caller = new Caller(parts.api.url, parts.workspace);
+  }
 
   static async set(context: FaultContext, scope: Scope, options: FaultStageOptions): Promise<FaultStage> {
     const apiPort = await freePort();
+    const address = `http://127.0.0.1:${apiPort}/platform/whatsapp/webhook`;
+    const queue: Record<string, string> =
+      context.redisUrl === null ? {} : { REDIS_URL: context.redisUrl, QUEUE_PREFIX: `faults-${apiPort}` };
     const stage = await Stage.set(scope, context.postgres, 'faults', {
-      simulator: { statuses: 'on', webhookUrl: `http://127.0.0.1:${apiPort}/platform/whatsapp/webhook` },
-      settings: context.redisUrl === null ? {} : { REDIS_URL: context.redisUrl, QUEUE_PREFIX: `faults-${apiPort}` },
+      simulator: { statuses: 'on', webhookUrl: options.notifyVia?.(address) ?? address },
+      settings: { ...queue, ...options.settings },
     });
     await stage.simulator.control('POST', 'faults', { latency_ms: options.latencyMs });
     const workspace = await stage.workspace(options.lanes, options.messagesPerSecond);
     for (const connection of workspace.connections) {
       await seedConversations(stage.database.pool, connection, options.recipients);
     }
-    const api = await stage.herald('api', apiPort);
-    const worker = await stage.herald('worker');
-    return new FaultStage(stage, api, worker, workspace, new Caller(api.url, workspace));
+    const links: Links[] = [];
+    const placed = async (): Promise<{ databaseUrl?: string; simulatorUrl?: string }> => {
+      if (options.proxied !== true) return {};
+      const database = await TcpProxy.before(scope, stage.database.url);
+      const platform = await TcpProxy.before(scope, stage.simulator.url);
+      links.push({ database, platform });
+      return { databaseUrl: database.through(stage.database.url), simulatorUrl: platform.through(stage.simulator.url) };
+    };
+    const api = await stage.herald('api', { port: apiPort, ...(await placed()) });
+    const workers: HeraldProcess[] = [];
+    for (let n = 0; n < (options.workers ?? 1); n++) {
+      workers.push(await stage.herald('worker', { settings: options.workerSettings?.(n), ...(await placed()) }));
+    }
+    return new FaultStage({ stage, api, workers, links, workspace });
+  }
+
+  /** The only one, or the first. */
+  get worker(): HeraldProcess {
+    const [worker] = this.workers;
+    if (worker === undefined) throw new Error('there is no worker');
+    return worker;
   }
 
   /** Messages that the platform has taken so far. */

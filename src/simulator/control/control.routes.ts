@@ -13,7 +13,13 @@ export function registerControlRoutes(context: SimulatorContext): void {
     router.plain(method, `/_simulator/${path}`, controlHandler(handler));
 
   on('GET', 'health', () => jsonAnswer({ status: 'ok' }));
-  on('GET', 'count', () => jsonAnswer({ count: messages.count, notifications: context.pendingNotifications() }));
+  on('GET', 'count', () =>
+    jsonAnswer({
+      count: messages.count,
+      notifications: context.pendingNotifications(),
+      broken: context.brokenAnswers.counts,
+    }),
+  );
   on('GET', 'messages', (call) => listMessages(context, call));
   on('GET', 'faults', () => jsonAnswer(faultsJson(context.faults)));
   on('POST', 'faults', (call) => {

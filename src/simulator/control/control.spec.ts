@@ -286,6 +286,7 @@ describe('a control call', () => {
     expect((await rig.client.control('GET', 'count')).json).toEqual({
       count: 1,
       notifications: { pending: 0, acknowledged: 3, dropped: 0 },
+      broken: { taken: 0, not_taken: 0 },
     });
     expect(rig.simulator.templates.ofAccount(WABA_ID)).toHaveLength(2);
   });

@@ -9,6 +9,7 @@ const LONGEST_MS = 600_000;
 /** Numbers among the faults, by their names on the wire, with their limits. */
 const NUMBERS: readonly (readonly [string, NumberFault, number, number])[] = [
   ['drop_answers', 'dropAnswers', 0, 1],
+  ['broken_answers', 'brokenAnswers', 0, 1],
   ['latency_ms', 'latencyMs', 0, LONGEST_MS],
   ['error_rate', 'errorRate', 0, 1],
   ['refusals', 'refusals', 0, 1_000_000],

@@ -8,6 +8,7 @@ import type { Journal } from '../state/journal.js';
 import type { StateStore } from '../state/state-store.js';
 import type { AccessTokens } from './access-tokens.js';
 import { type Answer, jsonAnswer } from './answer.js';
+import { type BrokenAnswer, type BrokenAnswers, writeBroken } from './broken-answer.js';
 import { Call } from './call.js';
 import { sendFile } from './file-answer.js';
 import { type GraphPath, parseGraphPath, unknownEdge, unknownObject } from './graph-path.js';
@@ -24,6 +25,7 @@ export interface ServerParts {
   ids: IdSource;
   /** Read at every request. */
   faults: Faults;
+  brokenAnswers: BrokenAnswers;
   journal: Journal;
   state: StateStore;
   log: (line: string) => void;
@@ -37,6 +39,8 @@ interface Exchange {
   /** Null outside the Graph API. */
   graph: GraphPath | null;
   params: Record<string, string>;
+  /** Set where the answer is to be broken. */
+  broken: BrokenAnswer | null;
 }
 
 /**
@@ -108,6 +112,7 @@ export class SimulatorServer {
       query: at === -1 ? '' : url.slice(at + 1),
       graph: null,
       params: {},
+      broken: null,
     };
     try {
       const route = this.route(exchange, path);
@@ -171,6 +176,11 @@ export class SimulatorServer {
         faults.refusals--;
         throw new GraphError(faults.refusalCode, { details: 'A fault that was asked for' });
       }
+      const broken = this.breakage(exchange);
+      if (broken?.taken === false) {
+        this.break(exchange, broken, { status: 200, body: null });
+        return;
+      }
       const call = new Call(exchange.graph?.nodeId ?? '', exchange.params, exchange.query, text, request);
       const answer = route.handler(call);
       if (answer instanceof Promise) {
@@ -178,10 +188,23 @@ export class SimulatorServer {
           (settled) => this.finish(exchange, settled, isWrite),
           (error: unknown) => this.fail(exchange, error),
         );
-      } else this.finish(exchange, answer, isWrite);
+      } else if (broken !== null) this.break(exchange, broken, answer);
+      else this.finish(exchange, answer, isWrite);
     } catch (error) {
       this.fail(exchange, error);
     }
+  }
+
+  private breakage({ graph, request }: Exchange): BrokenAnswer | null {
+    const { faults, brokenAnswers, ids } = this.parts;
+    if (faults.brokenAnswers === 0 || graph?.edge !== 'messages' || request.method !== 'POST') return null;
+    return ids.draw() < faults.brokenAnswers ? brokenAnswers.next() : null;
+  }
+
+  private break(exchange: Exchange, broken: BrokenAnswer, answer: Answer): void {
+    exchange.broken = broken;
+    this.parts.brokenAnswers.count(broken);
+    this.settle(exchange, answer);
   }
 
   private finish(exchange: Exchange, answer: Answer, isWrite: boolean): void {
@@ -227,6 +250,10 @@ export class SimulatorServer {
       return;
     }
     const { body, file } = answer;
+    if (exchange.broken !== null) {
+      writeBroken(exchange.broken, { request: exchange.request, response, body: body === null ? null : String(body) });
+      return;
+    }
     const length = file?.sizeBytes ?? (body === null ? 0 : Buffer.byteLength(body));
     const headers = ['Content-Length', String(length)];
     if (body !== null || file !== undefined) headers.push('Content-Type', answer.contentType ?? JSON_TYPE);

@@ -1,19 +1,37 @@
 import type { Scenario } from '../scenario.js';
 import { apiKilled } from './api-killed.js';
+import { brokenAnswers } from './broken-answers.js';
+import { clockSkew } from './clock-skew.js';
+import { commitCut } from './commit-cut.js';
+import { databaseDiskFull } from './database-disk-full.js';
+import { mediaDiskFull } from './media-disk-full.js';
+import { mixedFaults } from './mixed.js';
 import { neighbours } from './neighbours.js';
 import { otpWorkerKilled } from './otp-worker-killed.js';
 import { postgresKilled } from './postgres-killed.js';
 import { queueWiped } from './queue-wiped.js';
+import { soak } from './soak.js';
+import { takeover } from './takeover.js';
 import { webhookWorkerKilled } from './webhook-worker-killed.js';
 import { workerKilled } from './worker-killed.js';
+import { zombie } from './zombie.js';
 
-/** All scenarios, in the order of the report. Those that take longest begin first, each half of the list by itself. */
+/** All scenarios, in the order of the report. They begin in it too: the longest come first. */
 export const SCENARIOS: readonly Scenario[] = [
+  mixedFaults,
+  takeover,
+  zombie,
   workerKilled,
   postgresKilled,
+  clockSkew,
   webhookWorkerKilled,
   otpWorkerKilled,
+  brokenAnswers,
+  databaseDiskFull,
   queueWiped,
   apiKilled,
+  commitCut,
+  mediaDiskFull,
+  soak,
   neighbours,
 ];

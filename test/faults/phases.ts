@@ -1,0 +1,35 @@
+import type { Links } from './fault-stage.js';
+
+/** Moments in a worker's handling of a message, told by what it writes to the database and to the platform. */
+export const PHASES = {
+  /** It holds the lane, and has claimed nothing yet. */
+  holding: { link: 'database', text: 'measured as (' },
+  /** The claim is on its way: it will be committed, and its answer not be read. */
+  claiming: { link: 'database', text: 'numbered as (' },
+  /** The request was written and there is no answer yet. */
+  on_the_wire: { link: 'platform', text: 'POST /' },
+  /** The platform has answered and the outcome is on its way to the database. */
+  recording: { link: 'database', text: '"attemptStatus" text' },
+} as const satisfies Record<string, { link: keyof Links; text: string }>;
+
+export type Phase = keyof typeof PHASES;
+
+/**
+ * Calls `then` at the first moment in which the process behind these links is in the phase, before the bytes that show it
+ * have passed. Returns what takes the trap away.
+ */
+export function atPhase(phase: Phase, links: Links, then: () => void): () => void {
+  const { link, text } = PHASES[phase];
+  const proxy = links[link];
+  let sprung = false;
+  proxy.inspect = (bytes) => {
+    if (!sprung && bytes.includes(text)) {
+      sprung = true;
+      then();
+    }
+    return 'pass';
+  };
+  return () => {
+    proxy.inspect = null;
+  };
+}
