@@ -9,6 +9,7 @@ import { addMigrateCommand } from './commands/migrate.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
 import { addQueueCommands } from './commands/queue.command.js';
 import { addRestoreCommand } from './commands/restore.command.js';
+import { addSecretsCommands } from './commands/secrets.command.js';
 import { addTailCommand } from './commands/tail.command.js';
 import { addWorkspaceCommands } from './commands/workspace.command.js';
 import { GUIDES } from './guides.js';
@@ -45,6 +46,7 @@ export function buildProgram(): Command {
   addDoctorCommand(program);
   addQueueCommands(program);
   addRestoreCommand(program);
+  addSecretsCommands(program);
   for (const [words, command] of commandsOf(program)) {
     const about = GUIDES[words];
     if (about !== undefined && guideOf(command) === undefined) guide(command, about);

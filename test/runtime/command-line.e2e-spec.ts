@@ -113,7 +113,12 @@ describe('herald', () => {
     await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
     await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
     await app.factories.message({ connection: paused, nextAttemptAt: later });
-    const lanes = await json<{ connection_id: string; oldest_due_ms: number }[]>('queue status');
+    const { rooms, lanes } = await json<{
+      rooms: { room: string; waiting: number }[];
+      lanes: { connection_id: string; oldest_due_ms: number }[];
+    }>('queue status');
+    expect(rooms.map(({ room }) => room).sort()).toEqual(['codes', 'files', 'messages', 'notifications', 'webhooks']);
+    expect(rooms.find(({ room }) => room === 'messages')?.waiting).toBeGreaterThanOrEqual(3);
     const lane = lanes.find((each) => each.connection_id === paused.id);
     expect(lane).toMatchObject({ due: 2, queued: 3, in_flight: 0, connection_status: 'disconnected', draining: false });
     expect(lane?.oldest_due_ms).toBeGreaterThanOrEqual(60_000);
@@ -136,7 +141,7 @@ describe('herald', () => {
     const findings = await json<{ check: string; status: string }[]>('doctor');
     expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
     expect(findings.map((finding) => finding.check).join()).toBe(
-      'settings,data folder,encryption keys,database,migrations,connections,durability,clock,stored tokens,queue,WhatsApp',
+      'settings,data folder,disk,encryption keys,database,migrations,connections,durability,clock,transactions,stored tokens,workers,queue,WhatsApp',
     );
     const broken = {
       ...env,

@@ -4,7 +4,13 @@ import { ConfigError, loadConfig } from '../../platform/config/load-config.js';
 import type { Answer } from '../answer.js';
 import { checkDatabase } from '../doctor/database-checks.js';
 import { fail, guarded, ok, type Finding } from '../doctor/finding.js';
-import { checkDataDir, checkEncryptionKeys, checkPlatform, checkQueue } from '../doctor/surroundings-checks.js';
+import {
+  checkDataDir,
+  checkDisk,
+  checkEncryptionKeys,
+  checkPlatform,
+  checkQueue,
+} from '../doctor/surroundings-checks.js';
 import { does } from '../runner.js';
 import { openDatabase } from '../session.js';
 
@@ -28,6 +34,7 @@ async function examine(): Promise<Finding[]> {
   const findings = [
     ok('settings', `${config.process.environment}, all valid`),
     checkDataDir(config),
+    await guarded('disk', () => Promise.resolve().then(() => checkDisk(config))),
     checkEncryptionKeys(config),
   ];
   const database = await openDatabase(config).catch((error: unknown) => error);

@@ -1,21 +1,44 @@
 import type { Command } from 'commander';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import { QueueStatusService } from '../../modules/messages/queue-status.service.js';
+import { Backlogs, type RoomBacklog } from '../../platform/operations/backlogs.js';
 import { table, timeText } from '../answer.js';
 import { doesWithServices } from '../runner.js';
 
+const ROOM_COLUMNS = ['WHAT', 'WAITING', 'IN FLIGHT', 'OLDEST DUE'] as const;
 const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'IN FLIGHT', 'OLDEST DUE', 'STATE'] as const;
 
 /** `queue status`. */
 export function addQueueCommands(program: Command): void {
   const queue = program.command('queue').description('what waits to be sent');
   doesWithServices(
-    queue.command('status').description('numbers with waiting messages: how many, and since when'),
+    queue
+      .command('status')
+      .description('what waits and since when: messages by number, webhooks, codes, files, notifications'),
     async ({ app }) => {
-      const lanes = await app.get(QueueStatusService, { strict: false }).lanes();
-      return { data: lanes.map(bodyOf), text: table(COLUMNS, lanes.map(rowOf), 'Nothing waits to be sent.') };
+      const status = app.get(QueueStatusService, { strict: false });
+      const lanes = await status.lanes();
+      const unknown = await status.unknown();
+      const rooms = await app.get(Backlogs, { strict: false }).read();
+      return {
+        data: { rooms: rooms.map(roomBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
+        text: [
+          table(ROOM_COLUMNS, rooms.map(roomRowOf), ''),
+          ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
+          table(COLUMNS, lanes.map(rowOf), 'No number has messages to send.'),
+        ].join('\n\n'),
+      };
     },
   );
+}
+
+function roomRowOf({ room, waiting, inFlight, oldestDueSeconds }: RoomBacklog): string[] {
+  const age = oldestDueSeconds === 0 ? '-' : `${oldestDueSeconds.toFixed(1)} s`;
+  return [room, String(waiting), String(inFlight), age];
+}
+
+function roomBodyOf({ room, waiting, inFlight, oldestDueSeconds }: RoomBacklog): object {
+  return { room, waiting, in_flight: inFlight, oldest_due_ms: Math.round(oldestDueSeconds * 1_000) };
 }
 
 function rowOf(lane: LaneStatus): string[] {

@@ -2,11 +2,14 @@ import { describeError } from '../../common/describe-error.js';
 import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../platform/config/config.js';
+import { sealingVersion } from '../../platform/config/sealing-version.js';
 import { fail, guarded, ok, warn, type Finding } from './finding.js';
 
 const LEAST_VERSION = 15;
 const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
+const TRANSACTION_WARN_S = 300;
+const WORKER_WARN_S = 30;
 
 /** Everything that only the database can tell; one finding where it can't be reached. */
 export async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
@@ -18,7 +21,7 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   try {
     await client.connect();
   } catch (error) {
-    return [fail('database', `can't be reached: ${describeError(error)}`)];
+    return [fail('database', `can't be reached: ${describeError(error)}. ${ADVICE}`)];
   }
   try {
     const findings: Finding[] = [];
@@ -29,6 +32,8 @@ export async function checkDatabase(config: Config, url: string): Promise<Findin
   }
 }
 
+const ADVICE = 'Is it running, and is DATABASE_URL right?';
+
 type Check = (client: pg.Client, config: Config) => Promise<Finding>;
 
 const CHECKS: readonly (readonly [string, Check])[] = [
@@ -37,7 +42,9 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['connections', checkConnections],
   ['durability', checkDurability],
   ['clock', checkClock],
+  ['transactions', checkTransactions],
   ['stored tokens', checkTokens],
+  ['workers', checkWorkers],
 ];
 
 async function checkVersion(client: pg.Client): Promise<Finding> {
@@ -96,20 +103,65 @@ async function checkClock(client: pg.Client): Promise<Finding> {
   return differenceMs > CLOCK_WARN_MS ? warn('clock', `${text}: synchronise both`) : ok('clock', text);
 }
 
-/** The version of the key that sealed a token is its first four bytes. */
-async function checkTokens(client: pg.Client, config: Config): Promise<Finding> {
-  if (!(await hasTable(client, 'connection'))) return ok('stored tokens', 'none yet');
-  const { rows } = await client.query<{ version: number; count: number }>(
-    `select ('x' || encode(substring(token_ciphertext from 1 for 4), 'hex'))::bit(32)::int as version,
-       count(*)::int as count
-     from connection group by 1 order by 1`,
+/** Rows that a transaction anywhere on the server may still see can't be cleared away: hot tables grow and slow down. */
+async function checkTransactions(client: pg.Client): Promise<Finding> {
+  const { rows } = await client.query<{ seconds: number; pid: number; name: string }>(
+    `select extract(epoch from clock_timestamp() - xact_start)::float8 as seconds, pid, application_name as name
+     from pg_stat_activity where xact_start is not null and pid <> pg_backend_pid() and backend_type = 'client backend'
+     order by xact_start limit 1`,
   );
+  const oldest = rows[0];
+  if (oldest === undefined || oldest.seconds < TRANSACTION_WARN_S) return ok('transactions', 'none is long');
+  const minutes = Math.round(oldest.seconds / 60);
+  return warn(
+    'transactions',
+    `one of "${oldest.name}" (process ${oldest.pid}) has been open for ${minutes} min: end it`,
+  );
+}
+
+/** Where secrets are stored; what seals one again is `herald secrets rotate`. */
+const SECRETS = [
+  ['connection', 'token_ciphertext'],
+  ['webhook_secret', 'ciphertext'],
+  ['otp_sender', 'token_ciphertext'],
+] as const;
+
+/** The version of the key that sealed a secret is its first four bytes. */
+async function checkTokens(client: pg.Client, config: Config): Promise<Finding> {
+  const counts = new Map<number, number>();
+  for (const [table, column] of SECRETS) {
+    if (!(await hasTable(client, table))) continue;
+    const { rows } = await client.query<{ version: number; count: number }>(
+      `select ('x' || encode(substring(${column} from 1 for 4), 'hex'))::bit(32)::int as version,
+         count(*)::int as count
+       from ${table} group by 1`,
+    );
+    for (const { version, count } of rows) counts.set(version, (counts.get(version) ?? 0) + count);
+  }
   const keys = new Set(config.security.encryptionKeys.map((key) => key.version));
-  const locked = rows.filter((row) => !keys.has(row.version));
-  const total = rows.reduce((sum, row) => sum + row.count, 0);
-  if (locked.length === 0) return ok('stored tokens', `${total}, all under keys that are there`);
-  const versions = locked.map((row) => row.version).join(', ');
-  return fail('stored tokens', `sealed under key version ${versions}, which ENCRYPTION_KEYS does not have`);
+  const locked = [...counts.keys()].filter((version) => !keys.has(version)).sort((a, b) => a - b);
+  if (locked.length > 0) {
+    const versions = locked.join(', ');
+    return fail('stored tokens', `sealed under key version ${versions}, which ENCRYPTION_KEYS does not have`);
+  }
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const older = total - (counts.get(sealingVersion(config.security)) ?? 0);
+  const hint = older === 0 ? '' : `, ${older} of them an older one: herald secrets rotate`;
+  return ok('stored tokens', `${total}, all under keys that are there${hint}`);
+}
+
+/** Sweeps run in workers, the quickest once a second. */
+async function checkWorkers(client: pg.Client): Promise<Finding> {
+  if (!(await hasTable(client, 'heartbeat'))) return warn('workers', 'none has run on this database yet');
+  const { rows } = await client.query<{ seconds: number | null }>(
+    `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
+     from heartbeat where name like 'sweep:%'`,
+  );
+  const seconds = rows[0]?.seconds ?? null;
+  if (seconds === null) return warn('workers', 'none has run on this database yet: start one with ROLES=worker');
+  const ago = `${Math.round(seconds)} s ago`;
+  if (seconds > WORKER_WARN_S) return warn('workers', `none at work; the last one was ${ago}. Nothing is sent`);
+  return ok('workers', `at work ${ago}`);
 }
 
 async function hasTable(client: pg.Client, name: string): Promise<boolean> {

@@ -1,12 +1,16 @@
 import { platformUrl } from '../../platform/whatsapp/api-root.js';
 import { describeError } from '../../common/describe-error.js';
-import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { changedConfig, type Config } from '../../platform/config/config.js';
+import { sealingVersion } from '../../platform/config/sealing-version.js';
 import { QueueConnection } from '../../platform/lanes/queue-connection.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 const REACH_WITHIN_MS = 5_000;
+const MIB = 1_024 * 1_024;
+/** Of 32 random bytes fewer than 16 are different once in 10^9 keys. */
+const LEAST_DIFFERENT_BYTES = 16;
 
 export function checkDataDir(config: Config): Finding {
   const dataDir = resolve(config.process.dataDir);
@@ -24,10 +28,24 @@ export function checkDataDir(config: Config): Finding {
 }
 
 export function checkEncryptionKeys(config: Config): Finding {
-  const versions = config.security.encryptionKeys.map((key) => key.version).sort((a, b) => b - a);
-  const [newest] = versions;
-  if (newest === undefined) return fail('encryption keys', 'there are none: set ENCRYPTION_KEYS');
-  return ok('encryption keys', `version ${newest} seals, ${versions.length} open`);
+  const { encryptionKeys } = config.security;
+  if (encryptionKeys.length === 0) return fail('encryption keys', 'there are none: set ENCRYPTION_KEYS');
+  const text = `version ${sealingVersion(config.security)} seals, ${encryptionKeys.length} open`;
+  if (encryptionKeys.some(({ key }) => new Set(key).size < LEAST_DIFFERENT_BYTES)) {
+    return warn('encryption keys', `${text}; one of them is not random: make it with openssl rand -base64 32`);
+  }
+  return ok('encryption keys', text);
+}
+
+/** Uploads are refused below MEDIA_MIN_FREE_MIB; an embedded database stops at nothing left. */
+export function checkDisk(config: Config): Finding {
+  const { dir, minFreeBytes } = config.media;
+  mkdirSync(dir, { recursive: true });
+  const { bavail, bsize } = statfsSync(dir);
+  const free = bavail * bsize;
+  const text = `${Math.floor(free / MIB)} MiB free where media files lie (${resolve(dir)})`;
+  if (free < minFreeBytes) return fail('disk', `${text}: uploads are refused below ${minFreeBytes / MIB} MiB`);
+  return free < minFreeBytes * 4 ? warn('disk', `${text}: soon uploads are refused`) : ok('disk', text);
 }
 
 /** Asks the queue's own server; its tables are made by `herald migrate` or by a start. */
@@ -41,11 +59,18 @@ export async function checkQueue(config: Config): Promise<Finding> {
   );
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${where} did not answer within 5 s`)), REACH_WITHIN_MS);
+    timer = setTimeout(() => {
+      const reason = connection.fault === null ? '' : ` (${connection.fault})`;
+      reject(new Error(`${where} did not answer within 5 s${reason}: check REDIS_URL`));
+    }, REACH_WITHIN_MS);
   });
   try {
     await Promise.race([connection.ping(), timeout]);
-    return ok('queue', `${where} answers`);
+    const redis = await connection.redisFacts();
+    if (redis === null) return ok('queue', `${where} answers`);
+    const text = `Redis ${redis.version} answers`;
+    if (redis.evicts) return warn('queue', `${text}, but may throw keys away: set maxmemory-policy noeviction`);
+    return ok('queue', text);
   } finally {
     clearTimeout(timer);
     await connection.onApplicationShutdown();
@@ -55,7 +80,8 @@ export async function checkQueue(config: Config): Promise<Finding> {
 /** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
 export async function checkPlatform(config: Config): Promise<Finding> {
   const { apiUrl, apiVersion } = config.whatsapp;
-  const url = platformUrl(config.whatsapp);
+  const running = apiUrl === null ? simulatorOf(config.process.dataDir) : null;
+  const url = running ?? platformUrl(config.whatsapp);
   try {
     const response = await fetch(`${url}/${apiVersion}/`, { signal: AbortSignal.timeout(REACH_WITHIN_MS) });
     await response.body?.cancel();
@@ -65,5 +91,20 @@ export async function checkPlatform(config: Config): Promise<Finding> {
     const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
     if (apiUrl === null) return warn('WhatsApp', `the simulator does not run (it starts with npm start): ${reason}`);
     return fail('WhatsApp', `${url} can't be reached: ${reason}`);
+  }
+}
+
+/**
+ * Where the service in this data folder started its simulator, perhaps with a SIMULATOR_PORT that this command was not
+ * given; null where it told nobody.
+ */
+function simulatorOf(dataDir: string): string | null {
+  try {
+    const { simulator_url: url } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as {
+      simulator_url?: unknown;
+    };
+    return typeof url === 'string' ? url : null;
+  } catch {
+    return null;
   }
 }

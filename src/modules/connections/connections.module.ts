@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionFactsService } from './connection-facts.service.js';
+import { ConnectionTokens } from './connection-token.js';
 import { ConnectionsController } from './connections.controller.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { ConnectionsService } from './connections.service.js';
@@ -10,7 +11,13 @@ import { ConnectionEntity } from './entities/connection.entity.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ConnectionEntity])],
   controllers: [ConnectionsController],
-  providers: [ConnectionsService, ConnectionsRepository, ConnectionFactsService, ConnectionCheckService],
+  providers: [
+    ConnectionsService,
+    ConnectionsRepository,
+    ConnectionFactsService,
+    ConnectionCheckService,
+    ConnectionTokens,
+  ],
   exports: [ConnectionsService, ConnectionFactsService, ConnectionCheckService],
 })
 export class ConnectionsModule {}

@@ -6,6 +6,7 @@ import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
 import { readAccountNews } from './account-news.js';
+import { tokenPlace } from './connection-token.js';
 import { connectionsErrors } from './connections.errors.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import {
@@ -16,7 +17,6 @@ import {
   type NewConnection,
   type SendingConnection,
 } from './connections.types.js';
-import type { ConnectionEntity } from './entities/connection.entity.js';
 
 const CACHE = { ttlMs: 2_000, maxEntries: 10_000 };
 const INVALIDATION = 'connection';
@@ -235,8 +235,4 @@ export class ConnectionsService {
     this.byNumber.clear();
     this.sealed.clear();
   }
-}
-
-function tokenPlace(row: Pick<ConnectionEntity, 'id' | 'organizationId'>) {
-  return { table: 'connection', column: 'token', organizationId: row.organizationId, rowId: row.id };
 }

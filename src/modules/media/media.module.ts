@@ -6,6 +6,7 @@ import { ContentService } from './link/content.service.js';
 import { MediaLinks } from './link/media-links.js';
 import { MediaContentController } from './media-content.controller.js';
 import { MediaDeletions } from './media-deletions.js';
+import { MediaBacklogRepository } from './media-backlog.repository.js';
 import { MediaFiles } from './media-files.js';
 import { MediaController } from './media.controller.js';
 import { MediaTransferService } from './media-transfer.service.js';
@@ -51,6 +52,7 @@ const TRANSFER = [
     UploadService,
     UploadSlots,
     UnknownFilesSweep,
+    MediaBacklogRepository,
     ...TRANSFER,
   ],
   exports: [MediaService, MediaTransferService],

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Backlogs } from '../../platform/operations/backlogs.js';
 import { Metrics } from '../../platform/operations/metrics/metrics.js';
 import { QueueStatusRepository } from './queue-status.repository.js';
 
@@ -8,9 +9,14 @@ export class MessageGauges implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly queue: QueueStatusRepository,
+    private readonly backlogs: Backlogs,
   ) {}
 
   onModuleInit(): void {
+    this.backlogs.add('messages', async () => {
+      const { queued, processing } = await this.queue.depth();
+      return { waiting: queued, inFlight: processing, oldestDueSeconds: await this.queue.oldestDueSeconds() };
+    });
     this.metrics.add({
       name: 'messages_waiting',
       help: 'Messages that are queued, and those on their way to the platform; counted up to 100000.',

@@ -137,6 +137,8 @@ export class MessageSender implements LaneHandler<SendTask> {
 
   private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<void> {
     this.counters.increment(`send_${outcome.kind}`);
+    const category = outcome.kind === 'accepted' ? 'none' : outcome.category;
+    this.counters.incrementBy('send_outcomes', { outcome: outcome.kind, category });
     await this.record(task, recordOf(task, outcome));
     if (outcome.kind === 'accepted') {
       if (this.pausedLanes.delete(task.connectionId)) await this.quietly(this.lanes.resume(task.connectionId));

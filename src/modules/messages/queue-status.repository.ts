@@ -22,6 +22,12 @@ export class QueueStatusRepository {
     return rows[0] ?? { queued: 0, processing: 0 };
   }
 
+  /** Messages whose outcome nobody knows, number by number, each counted up to 1,000. */
+  async unknown(): Promise<number> {
+    const rows = await this.database.query<{ unknown: number }>(UNKNOWN);
+    return rows[0]?.unknown ?? 0;
+  }
+
   /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
   async oldestDueSeconds(): Promise<number> {
     const rows = await this.database.query<{ seconds: number | null }>(OLDEST_DUE);
@@ -38,6 +44,14 @@ from (select id from connection where status in ('connected', 'restricted') orde
 cross join lateral (
   select next_attempt_at from message where connection_id = c.id and status = 'queued'
   order by next_attempt_at limit 1) as head`;
+
+const UNKNOWN = `
+select coalesce(sum(counted.messages), 0)::integer as unknown
+from (select id, organization_id from connection order by id limit 10000) as c
+cross join lateral (
+  select count(*) as messages from (
+    select 1 from message where organization_id = c.organization_id and connection_id = c.id
+      and status = 'outcome_unknown' limit 1000) as found) as counted`;
 
 const LANES = `
 with queued as (

@@ -11,4 +11,9 @@ export class QueueStatusService {
   lanes(): Promise<LaneStatus[]> {
     return this.status.lanes();
   }
+
+  /** Messages in `outcome_unknown`, of all numbers together; of each number up to 1,000. */
+  unknown(): Promise<number> {
+    return this.status.unknown();
+  }
 }

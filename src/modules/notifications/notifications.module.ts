@@ -3,6 +3,7 @@ import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { OtpModule } from '../otp/otp.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
+import { NotificationsBacklogRepository } from './notifications-backlog.repository.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import { NotificationsService } from './notifications.service.js';
@@ -12,6 +13,12 @@ import { OtpNotifications } from './otp-notifications.js';
 @Module({
   imports: [ConnectionsModule, MessagesModule, OtpModule, TemplatesModule],
   controllers: [NotificationsController],
-  providers: [NotificationsService, NotificationsRepository, NotificationsSweep, OtpNotifications],
+  providers: [
+    NotificationsService,
+    NotificationsRepository,
+    NotificationsSweep,
+    NotificationsBacklogRepository,
+    OtpNotifications,
+  ],
 })
 export class NotificationsModule {}

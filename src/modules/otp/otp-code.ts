@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
+import { sealingVersion } from '../../platform/config/sealing-version.js';
 
 /** What stands in the database for a code. */
 export interface CodeHash {
@@ -31,7 +32,7 @@ export class OtpCodes {
       ({ version, key }) => [version, Buffer.from(hkdfSync('sha256', key, '', 'herald otp code', 32))] as const,
     );
     this.keys = new Map(derived);
-    this.newest = Math.max(...this.keys.keys());
+    this.newest = sealingVersion(config.security);
   }
 
   /** Six digits, each of the million equally likely. */

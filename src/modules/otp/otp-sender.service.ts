@@ -3,6 +3,7 @@ import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { SecretRotation } from '../../platform/secrets/secret-rotation.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { OtpSenderRepository } from './otp-sender.repository.js';
 import type { OtpSender } from './otp.types.js';
@@ -40,7 +41,15 @@ export class OtpSenderService {
     private readonly invalidation: CacheInvalidation,
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
+    rotation: SecretRotation,
   ) {
+    rotation.add({
+      table: 'otp_sender',
+      column: 'token_ciphertext',
+      key: 'id',
+      organization: "'service'",
+      place: () => PLACE,
+    });
     invalidation.on(INVALIDATION, () => this.cache.clear());
   }
 

@@ -4,6 +4,7 @@ import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ChallengesRepository } from './challenges.repository.js';
 import { GuessesRepository } from './guesses.repository.js';
+import { OtpBacklogRepository } from './otp-backlog.repository.js';
 import { OtpCodes } from './otp-code.js';
 import { OtpDispatcher } from './otp-dispatcher.js';
 import { OtpGauges } from './otp-gauges.js';
@@ -45,6 +46,7 @@ import { SendingRepository } from './sending.repository.js';
     OtpDispatcher,
     OtpLane,
     OtpGauges,
+    OtpBacklogRepository,
     OtpRestoration,
     OtpRestoreRepository,
     OtpRetention,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { SecretRotation } from '../../platform/secrets/secret-rotation.js';
 import type { SealedSecret } from './endpoints.repository.js';
 import { newWebhookSecret } from './webhook-signature.js';
 
@@ -9,7 +10,18 @@ const HINT_CHARACTERS = 4;
 /** Signing secrets: made, sealed for their row, and opened for signing. */
 @Injectable()
 export class EndpointSecrets {
-  constructor(private readonly box: SecretBox) {}
+  constructor(
+    private readonly box: SecretBox,
+    rotation: SecretRotation,
+  ) {
+    rotation.add({
+      table: 'webhook_secret',
+      column: 'ciphertext',
+      key: 'id',
+      organization: 'organization_id',
+      place: (rowId, organizationId) => placeOf(organizationId, rowId),
+    });
+  }
 
   /** A new secret, plain for its one appearance and sealed for the database. */
   make(organizationId: string): { plain: string; sealed: SealedSecret } {

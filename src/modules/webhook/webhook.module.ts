@@ -13,6 +13,7 @@ import { EndpointsRepository } from './endpoints.repository.js';
 import { WEBHOOK_QUEUE, WebhookLane } from './processors/webhook-lane.js';
 import { WebhookProcessor } from './processors/webhook.processor.js';
 import { WebhookRetention } from './webhook-retention.js';
+import { WebhookBacklogRepository } from './webhook-backlog.repository.js';
 import { WebhookController } from './webhook.controller.js';
 import { WebhookService } from './webhook.service.js';
 
@@ -31,6 +32,7 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     OutcomesRepository,
     WebhookDispatcher,
     WebhookLane,
+    WebhookBacklogRepository,
     WebhookProcessor,
     WebhookRetention,
     {

@@ -58,6 +58,8 @@ export abstract class Config {
   };
   abstract readonly security: {
     encryptionKeys: readonly EncryptionKey[];
+    /** Which of them encrypts; null: the highest version. Ask `sealingVersion`. */
+    encryptionKeyVersion: number | null;
     trustProxy: boolean | number | string;
     authFailuresPerMinute: number;
     /** null: only this machine may read the metrics, in production nobody. */

@@ -52,6 +52,10 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
   const flag = (name: string): boolean | null => (text(name) === null ? null : text(name) === 'true');
 
   const keys = list('ENCRYPTION_KEYS') === null ? null : encryptionKeys(list('ENCRYPTION_KEYS') ?? [], faults);
+  const keyVersion = text('ENCRYPTION_KEY_VERSION') === null ? null : number('ENCRYPTION_KEY_VERSION');
+  if (keys !== null && keyVersion !== null && !keys.some(({ version }) => version === keyVersion)) {
+    faults.push(`ENCRYPTION_KEY_VERSION is ${keyVersion}, a version that ENCRYPTION_KEYS does not have`);
+  }
   for (const name of ['DATABASE_URL', 'REDIS_URL', 'WHATSAPP_API_URL', 'PUBLIC_URL']) {
     const value = text(name);
     if (value !== null && parseUrl(value) === null) faults.push(`${name} must be a URL`);
@@ -118,6 +122,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     },
     security: {
       encryptionKeys: keys ?? generated?.encryptionKeys ?? [],
+      encryptionKeyVersion: keys === null ? null : keyVersion,
       trustProxy: trustProxy(text('TRUST_PROXY') ?? 'false'),
       authFailuresPerMinute: number('AUTH_FAILURES_PER_MINUTE'),
       metricsToken: text('METRICS_TOKEN'),

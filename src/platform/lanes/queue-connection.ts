@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { assertSchemaCompatibility, LATEST_SCHEMA_VERSION, runMigrations, type QueueOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
+import { describeError } from '../../common/describe-error.js';
 import { Config } from '../config/config.js';
 
 /** BullMQ's tables live beside ours, in a schema of their own. */
@@ -14,10 +15,14 @@ const QUERY_TIMEOUT_MS = 10_000;
  */
 @Injectable()
 export class QueueConnection implements OnApplicationShutdown {
+  private lastFault: string | null = null;
+
   private constructor(
     private readonly client: pg.Pool | Redis | Cluster,
     private readonly prefix: string,
-  ) {}
+  ) {
+    if (!(client instanceof pg.Pool)) client.on('error', (error: Error) => (this.lastFault = describeError(error)));
+  }
 
   /** Connects, and on PostgreSQL brings BullMQ's schema up to date. */
   static async open(config: Config): Promise<QueueConnection> {
@@ -43,6 +48,20 @@ export class QueueConnection implements OnApplicationShutdown {
   /** Resolves where the queue's server answers, rejects where it does not. */
   async ping(): Promise<void> {
     await (this.client instanceof pg.Pool ? this.client.query('select 1') : this.client.ping());
+  }
+
+  /** Why Redis could not be reached the last time; null where that never happened. */
+  get fault(): string | null {
+    return this.lastFault;
+  }
+
+  /** What is to be known of the Redis behind the queues; null where they are in PostgreSQL. */
+  async redisFacts(): Promise<{ version: string; evicts: boolean } | null> {
+    if (this.client instanceof pg.Pool) return null;
+    const info = await this.client.info();
+    const fact = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? '';
+    const evicts = fact('maxmemory') !== '0' && fact('maxmemory_policy') !== 'noeviction';
+    return { version: fact('redis_version'), evicts };
   }
 
   /** Runs after the queues and workers have been closed: the module stands before theirs in AppModule. */

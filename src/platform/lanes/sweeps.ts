@@ -79,10 +79,10 @@ export class Sweeps implements OnApplicationBootstrap, OnModuleDestroy {
       const signal = AbortSignal.any([this.abort.signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
       const touched = await sweep.run(signal);
       await this.beat(`sweep:${sweep.name}`);
-      if (touched > 0) this.counters.increment(`sweep_${sweep.name}_rows`, touched);
+      if (touched > 0) this.counters.incrementBy('sweep_rows', { sweep: sweep.name }, touched);
     } catch (error) {
       if (this.abort.signal.aborted) return;
-      this.counters.increment(`sweep_${sweep.name}_failed`);
+      this.counters.incrementBy('sweep_failures', { sweep: sweep.name });
       this.logger.warn(`sweep ${sweep.name} failed and will be tried again: ${describeError(error)}`);
     }
   }

@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { AccessLog } from './access-log.js';
+import { Backlogs } from './backlogs.js';
 import { Counters } from './counters.js';
 import { DatabaseCheck, MigrationsCheck } from './database-check.js';
 import { HealthController } from './health.controller.js';
@@ -18,6 +19,7 @@ import { Readiness } from './readiness.js';
   controllers: [HealthController, MetricsController],
   providers: [
     AccessLog,
+    Backlogs,
     Counters,
     Metrics,
     PlatformGauges,
@@ -39,6 +41,6 @@ import { Readiness } from './readiness.js';
       },
     },
   ],
-  exports: [AccessLog, Counters, Heartbeats, HeraldLogger, Metrics, Readiness],
+  exports: [AccessLog, Backlogs, Counters, Heartbeats, HeraldLogger, Metrics, Readiness],
 })
 export class OperationsModule {}

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config, type EncryptionKey } from '../config/config.js';
+import { sealingVersion } from '../config/sealing-version.js';
 
 /** Where a secret lives. A ciphertext copied to another row or workspace does not open there. */
 export interface SecretPlace {
@@ -26,11 +27,15 @@ export class SecretBox {
   private readonly current: EncryptionKey;
 
   constructor(config: Config) {
-    const sorted = [...config.security.encryptionKeys].sort((a, b) => b.version - a.version);
-    const newest = sorted[0];
-    if (newest === undefined) throw new Error('ENCRYPTION_KEYS is empty');
-    this.current = newest;
-    this.keys = new Map(sorted.map((key) => [key.version, key]));
+    this.keys = new Map(config.security.encryptionKeys.map((key) => [key.version, key]));
+    const current = this.keys.get(sealingVersion(config.security));
+    if (current === undefined) throw new Error('ENCRYPTION_KEYS does not have the key that encrypts');
+    this.current = current;
+  }
+
+  /** Of the key that seals. */
+  get version(): number {
+    return this.current.version;
   }
 
   seal(plain: string, place: SecretPlace): Buffer {

@@ -2,6 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../../common/ids.js';
 import { Config } from '../../../platform/config/config.js';
+import { sealingVersion } from '../../../platform/config/sealing-version.js';
 import { PublicUrl } from '../../../platform/http/public-url.js';
 import { mediaErrors } from '../media.errors.js';
 import type { MediaLink, MediaObject } from '../media.types.js';
@@ -17,7 +18,7 @@ export interface LinkTarget {
 
 /**
  * Links to files that need no key, since they bear their proof: an HMAC over all that they say. Signed with a key that
- * is derived from the newest of ENCRYPTION_KEYS, so links outlive its replacement as long as the older key is named.
+ * is derived from the current one of ENCRYPTION_KEYS, so links outlive its replacement as long as the older key is named.
  */
 @Injectable()
 export class MediaLinks {
@@ -34,7 +35,7 @@ export class MediaLinks {
         Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), 'herald media link v1', 32)),
       ]),
     );
-    this.newest = Math.max(...this.keys.keys());
+    this.newest = sealingVersion(config.security);
   }
 
   make(media: Pick<MediaObject, 'organizationId' | 'id'>, now = Date.now()): MediaLink {

@@ -13,6 +13,16 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
       'Keys that encrypt stored secrets: version:base64 of 32 bytes, separated by commas. The highest version encrypts, all decrypt. Default: generated in DATA_DIR.',
   },
   {
+    name: 'ENCRYPTION_KEY_VERSION',
+    section: 'Security',
+    type: 'integer',
+    fallback: null,
+    min: 0,
+    max: 999_999,
+    meaning:
+      'Version of ENCRYPTION_KEYS that encrypts. Default: the highest. Name the old one while a new key is brought to every process, so that none meets a secret which it cannot open.',
+  },
+  {
     name: 'TRUST_PROXY',
     section: 'Security',
     type: 'string',

@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Counters } from '../counters.js';
+import { countersText } from './counters-text.js';
 import { HttpMetrics } from './http-metrics.js';
 
 export interface Sample {
@@ -66,7 +67,7 @@ export class Metrics {
       });
       await this.collecting;
     }
-    return `${await this.registry.metrics()}\n${this.http.render()}${this.countersText()}`;
+    return `${await this.registry.metrics()}\n${this.http.render()}${countersText(this.counters.snapshot())}`;
   }
 
   private async collectAll(): Promise<void> {
@@ -90,11 +91,5 @@ export class Metrics {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  private countersText(): string {
-    return Object.entries(this.counters.snapshot())
-      .map(([name, count]) => `# TYPE herald_${name}_total counter\nherald_${name}_total ${count}\n`)
-      .join('');
   }
 }

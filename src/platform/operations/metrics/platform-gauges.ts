@@ -1,5 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
+import { Backlogs } from '../backlogs.js';
+import { heraldVersion } from '../build-info.js';
 import { Metrics } from './metrics.js';
 
 /** What the platform's own rooms show: connections to the database, sweeps, lanes that rest. */
@@ -8,9 +11,29 @@ export class PlatformGauges implements OnModuleInit {
   constructor(
     private readonly metrics: Metrics,
     private readonly database: Database,
+    private readonly backlogs: Backlogs,
+    private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
+    this.addProcess();
+    this.addBacklogs();
+    this.addFleet();
+  }
+
+  private addProcess(): void {
+    const build = { version: heraldVersion(), node: process.version, roles: this.config.process.roles.join(',') };
+    this.metrics.add({
+      name: 'build_info',
+      help: 'What runs here, and with which roles; always 1.',
+      labelNames: ['version', 'node', 'roles'],
+      collect: () => Promise.resolve([{ labels: build, value: 1 }]),
+    });
+    this.metrics.add({
+      name: 'database_connections_limit',
+      help: "Connections that this process's pool may open.",
+      collect: () => Promise.resolve([{ value: this.config.database.poolSize }]),
+    });
     this.metrics.add({
       name: 'database_connections',
       help: "Connections of this process's pool: in use, idle, and callers that wait for one.",
@@ -24,6 +47,33 @@ export class PlatformGauges implements OnModuleInit {
         ]);
       },
     });
+  }
+
+  private addBacklogs(): void {
+    this.metrics.add({
+      name: 'backlog_rows',
+      help: 'What waits and what is under way, by room, in all workspaces; counted up to 100000.',
+      labelNames: ['room', 'state'],
+      collect: async () =>
+        (await this.backlogs.read()).flatMap(({ room, waiting, inFlight }) => [
+          { labels: { room, state: 'waiting' }, value: waiting },
+          { labels: { room, state: 'in_flight' }, value: inFlight },
+        ]),
+    });
+    this.metrics.add({
+      name: 'backlog_oldest_due_seconds',
+      help: 'How long the row of a room that is due for longest has waited; 0: none is due.',
+      labelNames: ['room'],
+      collect: async () =>
+        (await this.backlogs.read()).map(({ room, oldestDueSeconds }) => ({
+          labels: { room },
+          value: oldestDueSeconds,
+        })),
+    });
+  }
+
+  /** The same in every process: it is read from the database. */
+  private addFleet(): void {
     this.metrics.add({
       name: 'sweep_age_seconds',
       help: 'Time since each sweep last succeeded, in whichever process; one that only grows has died.',

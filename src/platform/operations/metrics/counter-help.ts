@@ -1,0 +1,84 @@
+/**
+ * Every counter, without the prefix `herald_` and the ending `_total`: what it counts. They begin at 0, so that the
+ * first event of a process is seen as a rise.
+ */
+export const COUNTERS: Readonly<Record<string, string>> = {
+  connection_facts_failed: 'Times that the platform did not describe one of our numbers.',
+  lane_drain_failed: 'Drains of a lane that failed or hung.',
+  lane_wakes: 'Wakes that the queue took.',
+  lane_wakes_dropped: 'Wakes not even tried because too many stood in line; the sweep finds their rows.',
+  lane_wakes_failed: 'Wakes that the queue did not take within a second; the sweep finds their rows.',
+  media_copies_left: "Copies at the platform that could not be removed; they end by the platform's own time.",
+  media_copies_removed: 'Copies at the platform that were removed with their file.',
+  media_fetch_account: "Fetches of customers' files put off for the number's or the account's sake.",
+  media_fetch_failed: "Customers' files that will never be fetched.",
+  media_fetch_other_type: "Customers' files whose bytes are not what was announced.",
+  media_fetch_refused: "Customers' files that the platform or a check refused.",
+  media_fetch_stored: "Customers' files that were fetched.",
+  media_fetch_too_late: "Customers' files that somebody else had fetched meanwhile.",
+  media_fetch_wait: "Fetches of customers' files that will be tried again.",
+  media_ids_refused: "The platform's ids of our files that it did not know any more.",
+  media_upload_faults: 'Uploads to the platform that ended in a fault of ours.',
+  metrics_collect_failed: 'Measures left out of /metrics because they failed or took too long.',
+  notifications_apply_failed: 'Stored notifications that could not be applied at once; the sweep tries again.',
+  notifications_management: 'Notifications about templates, numbers and accounts.',
+  notifications_messages: "Customers' messages that came in.",
+  notifications_otp: 'Notifications about one-time codes.',
+  notifications_refused: 'Notifications whose signature is not ours; answered 401.',
+  notifications_statuses: 'Reports about sent messages that were applied.',
+  notifications_stored: 'Notifications that were stored.',
+  notifications_unknown: 'Parts of notifications of a kind that Herald does not know.',
+  notifications_unmatched: 'Notifications given up after 24 hours with items of no number or message of ours.',
+  notifications_unreadable: 'Notifications that are no JSON.',
+  overloads: 'Times that the process began to refuse requests because it was out of breath.',
+  otp_accepted: 'One-time codes that were asked for and accepted.',
+  otp_failed: 'One-time codes that could not be sent.',
+  otp_guessing_alarms: 'Times that a project had 100 wrong codes in a row.',
+  otp_record_failed: 'Outcomes of codes that could not be stored at once.',
+  otp_reports_delivered: 'Codes reported as delivered.',
+  otp_reports_failed: 'Codes reported as failed.',
+  otp_reports_read: 'Codes reported as read.',
+  otp_reports_sent: 'Codes reported as sent.',
+  otp_sent: 'One-time codes that the platform took.',
+  otp_unknown: 'One-time codes whose sending had no clear answer.',
+  otp_verified: 'Right codes.',
+  otp_wrong: 'Wrong codes.',
+  outcome_record_failed: 'Outcomes of sends that could not be stored at once.',
+  rate_limit_alone: 'Times that rate limits were counted by this process alone, without the database.',
+  send_accepted: 'Messages that the platform took.',
+  send_deferred: 'Sends that the platform refused for now, or that were not written to the wire.',
+  send_lane_paused: 'Sends refused because of the number or the account; its lane rests.',
+  send_later: 'Claimed messages that were put back without an attempt.',
+  send_outcomes: 'Outcomes of sends by category; none: accepted.',
+  send_recipient_deferred: 'Sends refused for now because of their recipient.',
+  send_rejected: 'Messages that the platform refused for good.',
+  send_unknown: 'Sends without a clear answer; their messages are outcome_unknown.',
+  sweep_failures: 'Rounds of sweeps that failed, by sweep.',
+  sweep_rows: 'Rows that sweeps touched, by sweep.',
+  template_syncs: 'Syncs of an account’s templates.',
+  template_syncs_failed: 'Syncs of an account’s templates that failed.',
+  webhook_disabled_failing: 'Endpoints disabled after five days without one success.',
+  webhook_disabled_gone: 'Endpoints disabled because they answered 410.',
+  webhook_events_dropped: 'Events dropped after three days at a paused or disabled endpoint.',
+  webhook_failed: 'Delivery attempts without a 2xx.',
+  webhook_record_failed: 'Outcomes of deliveries that could not be stored at once.',
+  webhook_released: 'Claimed deliveries that were put back without an attempt.',
+  webhook_secret_unreadable: 'Deliveries that could not be signed, for no key opens their secret.',
+  webhook_succeeded: 'Delivery attempts answered 2xx.',
+  webhook_wakes_failed: 'Wakes of endpoints that failed; the sweep finds their events.',
+};
+
+/** Counters whose names end in a word of the code's own, such as an answer's kind. */
+export const COUNTER_FAMILIES: Readonly<Record<string, string>> = {
+  media_upload_: 'Uploads of our files to the platform, by what came of them.',
+  requests_shed_: 'Requests answered 503 because the process was out of breath, by their kind.',
+};
+
+/** Counters that have labels and therefore no value before their first event. */
+export const LABELLED: ReadonlySet<string> = new Set(['send_outcomes', 'sweep_failures', 'sweep_rows']);
+
+/** What a counter counts; the same words for all of a family. */
+export function helpOf(name: string): string {
+  const family = Object.keys(COUNTER_FAMILIES).find((prefix) => name.startsWith(prefix));
+  return COUNTERS[name] ?? (family === undefined ? undefined : COUNTER_FAMILIES[family]) ?? 'Events since the start.';
+}

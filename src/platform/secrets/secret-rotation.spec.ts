@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { newId } from '../../common/ids.js';
+import type { Config, EncryptionKey } from '../config/config.js';
+import { SecretBox } from './secret-box.js';
+import { SecretRotation, type SealedColumn } from './secret-rotation.js';
+
+const first: EncryptionKey = { version: 1, key: randomBytes(32) };
+const second: EncryptionKey = { version: 2, key: randomBytes(32) };
+const boxOf = (encryptionKeyVersion: number | null, ...encryptionKeys: EncryptionKey[]): SecretBox =>
+  new SecretBox({ security: { encryptionKeys, encryptionKeyVersion } } as unknown as Config);
+
+const ROWS = 10_000;
+const PLACE = 'thing_secret';
+const COLUMN: SealedColumn = {
+  table: 'thing',
+  column: 'sealed',
+  key: 'id',
+  organization: 'organization_id',
+  place: (rowId, organizationId) => ({ table: PLACE, column: 'token', organizationId, rowId }),
+};
+
+describe('SecretRotation', () => {
+  let test: OpenTestDatabase;
+  const organizationId = newId();
+  const ids = Array.from({ length: ROWS }, () => newId());
+
+  beforeAll(async () => {
+    test = await openTestDatabase();
+    await test.database.execute(
+      'create table thing (id uuid primary key, organization_id uuid not null, sealed bytea)',
+    );
+  });
+  afterAll(async () => test?.close());
+
+  async function fill(box: SecretBox, rows: readonly string[]): Promise<void> {
+    await test.database.execute('truncate thing');
+    await test.database.execute('insert into thing select *, $2::uuid, null from unnest($1::uuid[])', [
+      rows,
+      organizationId,
+    ]);
+    await test.database.execute(
+      `update thing set sealed = given.sealed from unnest($1::uuid[], $2::bytea[]) as given (id, sealed)
+       where thing.id = given.id`,
+      [rows, rows.map((id) => box.seal(`token of ${id}`, COLUMN.place(id, organizationId)))],
+    );
+  }
+
+  async function openAll(box: SecretBox): Promise<number> {
+    const rows = await test.database.query<{ id: string; sealed: Buffer }>('select id, sealed from thing');
+    return rows.filter(({ id, sealed }) => box.open(sealed, COLUMN.place(id, organizationId)).endsWith(id)).length;
+  }
+
+  function rotationOf(box: SecretBox): SecretRotation {
+    const rotation = new SecretRotation(test.database, box);
+    rotation.add(COLUMN);
+    return rotation;
+  }
+
+  it('replaces the key of 10,000 secrets while they are read and written, and not one fails to open', async () => {
+    // What every process has once the new key is everywhere: both open, the old one still seals in some.
+    const reader = boxOf(1, first, second);
+    await fill(boxOf(null, first), ids);
+    let rotating = true;
+    let opened = 0;
+    const failed: unknown[] = [];
+    const readers = Array.from({ length: 2 }, async (_none, turn) => {
+      for (let index = turn; rotating; index = (index + 7) % ROWS) {
+        const id = ids[index] ?? '';
+        const [row] = await test.database.query<{ sealed: Buffer }>('select sealed from thing where id = $1', [id]);
+        try {
+          reader.open(row?.sealed ?? Buffer.alloc(0), COLUMN.place(id, organizationId));
+          opened++;
+        } catch (error) {
+          failed.push(error);
+        }
+      }
+    });
+    const fresh = new Map<string, string>();
+    const writer = (async () => {
+      for (let index = 0; rotating; index = (index + 101) % ROWS) {
+        const id = ids[index] ?? '';
+        const token = `newer token of ${id}`;
+        await test.database.execute('update thing set sealed = $2 where id = $1', [
+          id,
+          reader.seal(token, COLUMN.place(id, organizationId)),
+        ]);
+        fresh.set(id, token);
+      }
+    })();
+    const rotation = rotationOf(boxOf(null, first, second));
+    const [result] = await rotation.rotate().finally(async () => {
+      rotating = false;
+      await Promise.allSettled([...readers, writer]);
+    });
+    await Promise.all([...readers, writer]);
+    expect(failed).toEqual([]);
+    expect(opened).toBeGreaterThan(0);
+    expect(result?.unreadable).toBe(0);
+
+    // What was written meanwhile under the old key is left for the second run, and never written over.
+    const [again] = await rotation.rotate();
+    expect((result?.resealed ?? 0) + (again?.resealed ?? 0)).toBeGreaterThanOrEqual(ROWS);
+    const alone = boxOf(null, second);
+    expect(await openAll(alone)).toBe(ROWS);
+    for (const [id, token] of fresh) {
+      const [row] = await test.database.query<{ sealed: Buffer }>('select sealed from thing where id = $1', [id]);
+      expect(alone.open(row?.sealed ?? Buffer.alloc(0), COLUMN.place(id, organizationId))).toBe(token);
+    }
+    expect(await rotation.rotate()).toEqual([{ table: 'thing', resealed: 0, unreadable: 0 }]);
+  });
+
+  it('counts what no key opens, and leaves it as it is', async () => {
+    const lost = boxOf(null, { version: 9, key: randomBytes(32) });
+    await fill(lost, ids.slice(0, 3));
+    const rotation = rotationOf(boxOf(null, first, second));
+    expect(await rotation.rotate()).toEqual([{ table: 'thing', resealed: 0, unreadable: 3 }]);
+    expect(await openAll(lost)).toBe(3);
+  });
+});

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { SecretBox, type SecretPlace } from './secret-box.js';
+
+/** A column of sealed secrets that live long. Names are our own, never a caller's. */
+export interface SealedColumn {
+  table: string;
+  column: string;
+  /** SQL text of the row's key and of its workspace, as `place` wants them. */
+  key: string;
+  organization: string;
+  place(rowId: string, organizationId: string): SecretPlace;
+}
+
+export interface RotatedColumn {
+  table: string;
+  /** Sealed again under the current key. */
+  resealed: number;
+  /** Left alone, for no key of ENCRYPTION_KEYS opens them. */
+  unreadable: number;
+}
+
+interface SealedRow {
+  id: string;
+  organizationId: string;
+  sealed: Buffer;
+}
+
+const BATCH = 500;
+
+/**
+ * Seals stored secrets again under the current key, so that an older key can be taken away. Safe beside running
+ * processes: a row is changed only where it still holds what was read, and both keys open it all the while. Run it again
+ * and it does what is left.
+ */
+@Injectable()
+export class SecretRotation {
+  private readonly columns: SealedColumn[] = [];
+
+  constructor(
+    private readonly database: Database,
+    private readonly box: SecretBox,
+  ) {}
+
+  /** Adds a column; call it while the application starts. */
+  add(column: SealedColumn): void {
+    this.columns.push(column);
+  }
+
+  /** The version under which secrets are sealed. */
+  get version(): number {
+    return this.box.version;
+  }
+
+  async rotate(): Promise<RotatedColumn[]> {
+    const rotated: RotatedColumn[] = [];
+    for (const column of this.columns) rotated.push(await this.rotateColumn(column));
+    return rotated;
+  }
+
+  private async rotateColumn(column: SealedColumn): Promise<RotatedColumn> {
+    const result: RotatedColumn = { table: column.table, resealed: 0, unreadable: 0 };
+    for (let after = ''; ;) {
+      const rows = await this.database.query<SealedRow>(selectOf(column), [versionBytes(this.version), after, BATCH]);
+      const last = rows.at(-1);
+      if (last === undefined) return result;
+      after = last.id;
+      const fresh = rows.flatMap((row) => this.resealed(column, row) ?? []);
+      result.unreadable += rows.length - fresh.length;
+      if (fresh.length > 0) result.resealed += await this.store(column, fresh);
+    }
+  }
+
+  private resealed(column: SealedColumn, row: SealedRow): (SealedRow & { fresh: Buffer }) | null {
+    const place = column.place(row.id, row.organizationId);
+    try {
+      return { ...row, fresh: this.box.seal(this.box.open(row.sealed, place), place) };
+    } catch {
+      return null;
+    }
+  }
+
+  private store(column: SealedColumn, rows: readonly (SealedRow & { fresh: Buffer })[]): Promise<number> {
+    return this.database.execute(updateOf(column), [
+      rows.map(({ id }) => id),
+      rows.map(({ sealed }) => sealed),
+      rows.map(({ fresh }) => fresh),
+    ]);
+  }
+}
+
+function selectOf({ table, column, key, organization }: SealedColumn): string {
+  return `select (${key})::text as id, (${organization})::text as "organizationId", ${column} as sealed from ${table}
+    where substring(${column} from 1 for 4) <> $1 and (${key})::text collate "C" > $2
+    order by (${key})::text collate "C" limit $3`;
+}
+
+function updateOf({ table, column, key }: SealedColumn): string {
+  return `update ${table} set ${column} = given.bytes_now
+    from unnest($1::text[], $2::bytea[], $3::bytea[]) as given (given_id, bytes_before, bytes_now)
+    where (${key})::text = given.given_id and ${column} = given.bytes_before`;
+}
+
+function versionBytes(version: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(version);
+  return bytes;
+}
