@@ -21,6 +21,8 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY scripts/herald.mjs ./scripts/
 COPY package.json ./
+# `docker compose exec worker herald doctor`
+RUN chmod +x scripts/herald.mjs && ln -s /app/scripts/herald.mjs /usr/local/bin/herald
 USER node
 VOLUME /data
 EXPOSE 3000

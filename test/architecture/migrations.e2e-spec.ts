@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
 import { migrate, revertLast } from '../../src/platform/database/data-source.js';
-import { filesUnder } from '../support/project-files.js';
+import { filesUnder, readProjectFile } from '../support/project-files.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** Everything that a migration can make, as one comparable list. */
@@ -20,12 +20,64 @@ const SCHEMA = `
   from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')
   order by 1, 2, 3`;
 
+/** Migrations up to this one ran on no database in use. */
+const LAST_BEFORE_RELEASE = '1764999999999';
+
+/** What locks a table for as long as it has rows, or breaks the release that still runs. */
+const SLOW = [
+  {
+    pattern: /create (unique )?index (?!concurrently)/i,
+    advice: 'create index concurrently, in a migration with transaction = false',
+  },
+  { pattern: /alter column \w+ (set data )?type/i, advice: 'add a column of the new type and fill it in batches' },
+  {
+    pattern: /alter column \w+ set not null/i,
+    advice: 'add a check (... is not null) not valid, validate it, then set not null',
+  },
+  {
+    pattern: /add constraint (?!.*not valid)[^;`']*(check|foreign key)/i,
+    advice: 'add the constraint not valid, then validate it',
+  },
+  { pattern: /rename (column|to)/i, advice: 'add the new name, and take the old one away a release later' },
+] as const;
+
+/** The text without what is said of tables that it makes itself: nobody uses those yet. */
+function withoutNewTables(text: string): string {
+  const made = [...text.matchAll(/create (?:unlogged )?table (\w+)/gi)].map((match) => match[1] ?? '');
+  return made.reduce(
+    (rest, table) => rest.replace(new RegExp(`create (unique )?index \\w+ on ${table}\\b`, 'gi'), ''),
+    text,
+  );
+}
+
 describe('migrations', () => {
   it('are exactly the files of the folder, oldest first', () => {
     const files = filesUnder('migrations').filter((path) => path !== 'migrations/all.ts');
     const timestamps = files.map((path) => /^migrations\/(\d{13})-[a-z0-9-]+\.ts$/.exec(path)?.[1] ?? path);
     expect(migrations.map((migration) => migration.name.slice(-13))).toEqual(timestamps);
     expect(new Set(timestamps).size).toBe(timestamps.length);
+  });
+
+  it('from the first release on change tables in use without keeping anybody waiting', () => {
+    const later = filesUnder('migrations').filter((path) => (/(\d{13})/.exec(path)?.[1] ?? '0') > LAST_BEFORE_RELEASE);
+    const slow = later.flatMap((path) => {
+      const text = readProjectFile(path);
+      return SLOW.filter(({ pattern }) => pattern.test(withoutNewTables(text))).map(
+        ({ advice }) => `${path}: ${advice}`,
+      );
+    });
+    expect(slow).toEqual([]);
+  });
+
+  it('would notice', () => {
+    const text = "`create index message_x on message (x)`, 'alter table message alter column x type bigint'";
+    expect(SLOW.filter(({ pattern }) => pattern.test(withoutNewTables(text)))).toHaveLength(2);
+    expect(
+      SLOW.some(({ pattern }) =>
+        pattern.test(withoutNewTables('create table t (x int)`, `create index t_x on t (x)`')),
+      ),
+    ).toBe(false);
+    expect(SLOW.some(({ pattern }) => pattern.test('create index concurrently message_x on message (x)'))).toBe(false);
   });
 
   describe('on a fresh database', () => {
@@ -49,6 +101,21 @@ describe('migrations', () => {
         await client.end();
       }
     }
+
+    it('give up where a table stays locked, and change nothing', async () => {
+      await migrate(database.url);
+      const before = await schema();
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        await client.query('begin; lock table otp_recipient in access share mode');
+        await expect(revertLast(database.url)).rejects.toMatchObject({ code: '55P03' });
+      } finally {
+        await client.end();
+      }
+      expect(await schema()).toEqual(before);
+      while (await revertLast(database.url));
+    }, 30_000);
 
     it('go up, down to nothing, and up to the same schema again; a second up does nothing', async () => {
       const ran = await migrate(database.url);

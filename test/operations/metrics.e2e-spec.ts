@@ -1,3 +1,4 @@
+import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -54,6 +55,30 @@ describe('GET /metrics', () => {
       '{state="waiting"}',
     ]);
     expect(samples(text, 'nodejs_eventloop_lag_p99_seconds').get('')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('has every measure that the dashboard and the alerts ask for', async () => {
+    const asked = ['deploy/grafana/herald.json', 'deploy/prometheus/herald.rules.yml'].flatMap((path) => [
+      ...readProjectFile(path).matchAll(/\b(?:herald|nodejs|process)_[a-z0-9_]+\b/g),
+    ]);
+    const { body } = await test.api.get<string>('/metrics');
+    const there = new Set([...body.matchAll(/^([a-z_0-9]+)[{ ]/gm)].map((match) => match[1]));
+    // Their first value comes with the first event.
+    for (const name of ['herald_lanes_paused', 'herald_send_outcomes_total']) there.add(name);
+    expect(asked.length).toBeGreaterThan(30);
+    expect([...new Set(asked.map(([name]) => name))].filter((name) => !there.has(name))).toEqual([]);
+    expect(body).toMatch(
+      /^herald_build_info\{version="\d+\.\d+\.\d+",node="v\d+[^"]*",roles="api,worker,simulator"\} 1$/m,
+    );
+    expect([...samples(body, 'herald_backlog_rows').keys()].sort()).toEqual(
+      ['codes', 'files', 'messages', 'notifications', 'webhooks'].flatMap((room) => [
+        `{room="${room}",state="in_flight"}`,
+        `{room="${room}",state="waiting"}`,
+      ]),
+    );
+    expect([...samples(body, 'herald_webhook_endpoints').keys()].sort()).toEqual(
+      ['active', 'failing', 'gone', 'paused'].map((state) => `{state="${state}"}`),
+    );
   });
 
   it('tells how long the oldest due message has waited', async () => {

@@ -105,7 +105,7 @@ describe('a backup that is restored', () => {
       const { code, stdout } = await runHerald(['restore', '--json', ...options], env);
       return { code, body: JSON.parse(stdout) as Record<string, unknown> };
     };
-    await statement(other, "insert into heartbeat values ('sweep:send_due', clock_timestamp())");
+    await statement(other, "insert into heartbeat values ('sweep:send_due', clock_timestamp() + interval '1 hour')");
     expect(await herald()).toMatchObject({
       code: 1,
       body: { error: { message: expect.stringContaining('stop all') } },

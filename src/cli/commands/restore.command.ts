@@ -46,7 +46,7 @@ async function requireNoWorkers(restoration: Restoration): Promise<void> {
   const silent = await restoration.silentSeconds();
   if (silent === null || silent >= WORKERS_ARE_OFF_AFTER_SECONDS) return;
   throw new Error(
-    `a worker was at work on this database ${Math.round(silent)} s ago: stop all of them first and wait ` +
+    `a worker was at work on this database ${Math.max(0, Math.round(silent))} s ago: stop all of them first and wait ` +
       `${WORKERS_ARE_OFF_AFTER_SECONDS} s, or say --force`,
   );
 }

@@ -53,6 +53,7 @@ export class AccessGuard implements CanActivate {
   private admit(caller: Caller, scope: Scope, req: AuthenticatedRequest, res: Response): true | Promise<true> {
     req.caller = caller;
     req.apiKeyId = caller.apiKeyId;
+    req.organizationId = caller.organizationId;
     if (!caller.scopes.has(scope)) {
       setRateHeaders(res, caller, this.limiter.peek(caller.apiKeyId, caller.rateLimits));
       throw accessErrors.SCOPE_REQUIRED({ scope });

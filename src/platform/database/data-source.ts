@@ -36,6 +36,9 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
 // Any number that no other program on the server uses for this purpose.
 const MIGRATION_LOCK = 7_204_118_301;
 
+// Whoever waits for a table's lock makes everybody behind it wait too: rather fail, and be run again at a quieter time.
+const LOCK_TIMEOUT_MS = 5_000;
+
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait.
  *
@@ -62,12 +65,14 @@ async function withMigrations<T>(url: string, work: (dataSource: DataSource) => 
   // Two connections: one holds the lock for as long as the other migrates. No statement timeout: an index may take long.
   const dataSource = new DataSource({
     ...dataSourceOptions({ url, poolSize: 2, queryTimeoutMs: 0 }),
-    extra: { statement_timeout: 0, query_timeout: 0 },
+    extra: { statement_timeout: 0, query_timeout: 0, lock_timeout: LOCK_TIMEOUT_MS },
   });
   await dataSource.initialize();
   try {
     const lock = dataSource.createQueryRunner();
     try {
+      // To wait for another process's migrations takes as long as they take.
+      await lock.query('set lock_timeout = 0');
       await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
       return await work(dataSource);
     } finally {

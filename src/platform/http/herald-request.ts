@@ -12,4 +12,5 @@ export interface HeraldRequest extends Request {
   drainUpTo?: { bytes: number; ms: number };
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
+  organizationId?: string;
 }

@@ -6,6 +6,7 @@ import { HeraldLogger } from './logger.js';
 interface Logged extends IncomingMessage {
   id: string;
   apiKeyId?: string;
+  organizationId?: string;
   route?: { path?: unknown };
 }
 
@@ -16,7 +17,7 @@ export class AccessLog {
 
   write(req: IncomingMessage, res: ServerResponse, startedAt: number): void {
     if (!this.logger.logsAccess) return;
-    const { id, apiKeyId, route, method } = req as Logged;
+    const { id, apiKeyId, organizationId, route, method } = req as Logged;
     this.logger.access({
       request_id: id,
       method,
@@ -24,6 +25,7 @@ export class AccessLog {
       status: res.statusCode,
       ms: Math.round((performance.now() - startedAt) * 10) / 10,
       key_id: apiKeyId,
+      organization_id: organizationId,
       aborted: res.writableFinished ? undefined : true,
     });
   }

@@ -45,7 +45,7 @@ describe('HeraldLogger', () => {
 
   it('masks secrets wherever they stand', () => {
     const { logger, lines } = collect();
-    logger.log({ header: 'Bearer hrld_live_0123456789ab_abcdefghijklmnopqrstuvwxyzABCDEF012345' });
+    logger.log({ msg: 'Bearer hrld_live_0123456789ab_abcdefghijklmnopqrstuvwxyzABCDEF012345' });
     expect(lines[0]).not.toContain('abcdefghijklmnopqrstuvwxyz');
     expect(lines[0]).toContain('hrld_live_0123456789ab_***');
   });

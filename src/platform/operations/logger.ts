@@ -2,6 +2,7 @@ import type { LoggerService, LogLevel } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import pinoPretty from 'pino-pretty';
 import type { Config } from '../config/config.js';
+import { loggable } from './log-fields.js';
 import { maskSecrets } from './mask-secrets.js';
 import { requestContext } from './request-context.js';
 
@@ -70,7 +71,7 @@ export class HeraldLogger implements LoggerService {
 
   /** One answered request. Never give it a body, a token or a phone number. */
   access(fields: Record<string, unknown>): void {
-    this.pino[this.accessLevel](fields, 'request');
+    this.pino[this.accessLevel](loggable(fields), 'request');
   }
 
   /** Nest hands over the context's name as the last argument, and for errors a stack before it. */
@@ -93,8 +94,8 @@ export class HeraldLogger implements LoggerService {
       else if (typeof other === 'string') fields.stack = other;
       else if (isRecord(other)) Object.assign(fields, other);
     }
-    if (isRecord(text)) this.pino[level]({ ...text, ...fields });
-    else this.pino[level](fields, String(text));
+    if (isRecord(text)) this.pino[level](loggable({ ...text, ...fields }));
+    else this.pino[level](loggable(fields), String(text));
   }
 }
 

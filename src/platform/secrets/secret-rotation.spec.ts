@@ -89,10 +89,13 @@ describe('SecretRotation', () => {
       }
     })();
     const rotation = rotationOf(boxOf(null, first, second));
-    const [result] = await rotation.rotate().finally(async () => {
+    let result;
+    try {
+      [result] = await rotation.rotate();
+    } finally {
       rotating = false;
       await Promise.allSettled([...readers, writer]);
-    });
+    }
     await Promise.all([...readers, writer]);
     expect(failed).toEqual([]);
     expect(opened).toBeGreaterThan(0);
