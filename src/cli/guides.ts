@@ -80,5 +80,12 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes:
       'Stop every worker first. What was queued becomes outcome_unknown: POST /messages/{id}/retry sends one by one.',
   },
-  'queue status': { examples: ['herald queue status'] },
+  'queue status': {
+    examples: ['herald queue status', 'herald queue status --json | jq ".rooms[] | select(.oldest_due_ms > 60000)"'],
+  },
+  'secrets rotate': {
+    examples: ['herald secrets rotate'],
+    notes: 'Before it, every process has the new key: see docs/operations.md. Run it until it finds nothing more.',
+    failure: 'no key opens some of the secrets',
+  },
 };
