@@ -1,9 +1,10 @@
 // Writes the generated files, or with --check says which of them are out of date.
 import 'reflect-metadata';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildIfStale, reportBuild } from './build-if-stale.mjs';
+import { renderClientTypes } from './lib/client-types.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 
@@ -26,19 +27,23 @@ async function describeApi() {
   // A preview instantiates nothing: no database, no queue.
   const config = loadConfig({ env: {}, persistSecrets: false });
   const app = await NestFactory.create(AppModule.with(config), { preview: true, logger: false, abortOnError: false });
-  return `${JSON.stringify(buildOpenApiDocument(app), null, 2)}\n`;
+  return buildOpenApiDocument(app);
 }
 
 async function generate() {
-  const openapi = await describeApi();
+  const description = await describeApi();
   const { SETTINGS } = await built('platform/config/settings.js');
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
   const { ERROR_STATUS } = await built('common/app-error.js');
+  const { documentedPictures } = await built('platform/http/docs/documented-pictures.js');
+  const pictures = [...documentedPictures()].map(([name, svg]) => [`docs/pictures/${name}.svg`, svg]);
   return {
     '.env.example': renderEnvExample(SETTINGS),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
-    'openapi.json': openapi,
+    'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
+    'clients/typescript/src/schema.ts': await renderClientTypes(description),
+    ...Object.fromEntries(pictures),
   };
 }
 
@@ -48,7 +53,9 @@ for (const [path, content] of Object.entries(await generate())) {
   const file = join(ROOT, path);
   if (existsSync(file) && readFileSync(file, 'utf8') === content) continue;
   stale.push(path);
-  if (!isCheck) writeFileSync(file, content);
+  if (isCheck) continue;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
 }
 if (isCheck && stale.length > 0) {
   process.stderr.write(`out of date: ${stale.join(', ')}\nmend it with: ${COMMAND}\n`);

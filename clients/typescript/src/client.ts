@@ -1,0 +1,165 @@
+import createClient, { type Client } from 'openapi-fetch';
+import { errorOf } from './errors.js';
+import { everyItem } from './pages.js';
+import type * as R from './resources.js';
+import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
+import type { paths } from './schema.js';
+
+export interface HeraldClientOptions extends Partial<RetryOptions> {
+  /** Where Herald answers, such as `https://herald.example.com`; with or without `/api/v1`. */
+  baseUrl: string;
+  apiKey: string;
+  /** In the place of the global one, such as one that goes through a proxy. */
+  fetch?: typeof fetch;
+}
+
+export interface Keyed {
+  /** Repeat it when you repeat the call; without it a new one is made, which covers the repeats of this client only. */
+  idempotencyKey?: string;
+}
+
+export interface UploadOptions {
+  connectionId: string;
+  file: Blob;
+  filename: string;
+  type?: R.Media['type'];
+  voice?: boolean;
+}
+
+export type HeraldClient = ReturnType<typeof createHeraldClient>;
+
+interface Result<Data> {
+  data?: Data;
+  error?: unknown;
+  response: Response;
+}
+
+/**
+ * Calls the API. Every method resolves with the `data` of the answer, and rejects with a `HeraldError` by its code, or
+ * with a `HeraldConnectionError` where no answer came.
+ */
+export function createHeraldClient(options: HeraldClientOptions) {
+  const { baseUrl, apiKey, fetch: fetcher = fetch } = options;
+  const { maxAttempts = 4, maxPauseMs = 10_000, timeoutMs = 15_000 } = options;
+  const api: Client<paths> = createClient<paths>({
+    baseUrl: baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, ''),
+    headers: { authorization: `Bearer ${apiKey}` },
+    fetch: retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs }),
+  });
+
+  return {
+    /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
+    api,
+    connections: {
+      list: async () => dataOf(await api.GET('/api/v1/connections')),
+    },
+    messages: {
+      send: async (body: R.SendMessage, { idempotencyKey }: Keyed = {}) =>
+        dataOf(await api.POST('/api/v1/messages', { body, params: { header: keyed(idempotencyKey) } })),
+      get: async (id: string) => dataOf(await api.GET('/api/v1/messages/{id}', { params: { path: { id } } })),
+      list: (filter: R.MessageFilter = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/v1/messages', { params: { query: { ...filter, ...place } } })),
+        ),
+      retry: async (id: string, { confirmOutcomeUnknown = false, idempotencyKey }: Keyed & ConfirmedRetry = {}) =>
+        dataOf(
+          await api.POST('/api/v1/messages/{id}/retry', {
+            params: { path: { id }, header: keyed(idempotencyKey) },
+            body: { confirm_outcome_unknown: confirmOutcomeUnknown },
+          }),
+        ),
+    },
+    templates: {
+      list: async (id: string, query: R.TemplateFilter = {}) =>
+        dataOf(await api.GET('/api/v1/connections/{id}/templates', { params: { path: { id }, query } })),
+      get: async (id: string, name: string, language?: string) =>
+        dataOf(
+          await api.GET('/api/v1/connections/{id}/templates/{name}', {
+            params: { path: { id, name }, query: { language } },
+          }),
+        ),
+      create: async (id: string, body: R.CreateTemplate) =>
+        dataOf(await api.POST('/api/v1/connections/{id}/templates', { params: { path: { id } }, body })),
+      edit: async (id: string, name: string, body: R.EditTemplate) =>
+        dataOf(await api.PATCH('/api/v1/connections/{id}/templates/{name}', { params: { path: { id, name } }, body })),
+      remove: async (id: string, name: string) =>
+        dataOf(await api.DELETE('/api/v1/connections/{id}/templates/{name}', { params: { path: { id, name } } })),
+      preview: async (id: string, body: R.PreviewTemplate) =>
+        dataOf(await api.POST('/api/v1/connections/{id}/templates/preview', { params: { path: { id } }, body })),
+    },
+    profile: {
+      get: async (id: string) =>
+        dataOf(await api.GET('/api/v1/connections/{id}/profile', { params: { path: { id } } })),
+      update: async (id: string, body: R.UpdateProfile) =>
+        dataOf(await api.PUT('/api/v1/connections/{id}/profile', { params: { path: { id } }, body })),
+    },
+    media: {
+      upload: async (upload: UploadOptions) =>
+        dataOf(
+          await api.POST('/api/v1/media', {
+            body: { connection_id: upload.connectionId, file: upload.filename },
+            bodySerializer: () => formOf(upload),
+          }),
+        ),
+      list: (filter: R.MediaFilter = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/v1/media', { params: { query: { ...filter, ...place } } })),
+        ),
+      link: async (id: string) => dataOf(await api.GET('/api/v1/media/{id}/url', { params: { path: { id } } })),
+      remove: async (id: string) => check(await api.DELETE('/api/v1/media/{id}', { params: { path: { id } } })),
+    },
+    webhook: {
+      get: async () => dataOf(await api.GET('/api/v1/webhook')),
+      set: async (body: R.ConfigureWebhook) => dataOf(await api.PUT('/api/v1/webhook', { body })),
+      remove: async () => check(await api.DELETE('/api/v1/webhook')),
+      test: async () => dataOf(await api.POST('/api/v1/webhook/test')),
+      rotateSecret: async () => dataOf(await api.POST('/api/v1/webhook/rotate-secret')),
+      deliveries: (filter: R.DeliveryFilter = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/v1/webhook/deliveries', { params: { query: { ...filter, ...place } } })),
+        ),
+      replay: async (id: string) =>
+        dataOf(await api.POST('/api/v1/webhook/deliveries/{id}/replay', { params: { path: { id } } })),
+    },
+    otp: {
+      send: async (body: R.SendOtp, { idempotencyKey }: Keyed = {}) =>
+        dataOf(await api.POST('/api/v1/otp/send', { body, params: { header: keyed(idempotencyKey) } })),
+      verify: async (body: R.VerifyOtp) => dataOf(await api.POST('/api/v1/otp/verify', { body })),
+      get: async (id: string) => dataOf(await api.GET('/api/v1/otp/{id}', { params: { path: { id } } })),
+    },
+  };
+}
+
+interface ConfirmedRetry {
+  /** Send a message again whose outcome is unknown: the recipient may then get it twice. */
+  confirmOutcomeUnknown?: boolean;
+}
+
+/** Made once for all tries of one call. */
+function keyed(idempotencyKey: string = crypto.randomUUID()): { 'Idempotency-Key': string } {
+  return { 'Idempotency-Key': idempotencyKey };
+}
+
+function check({ error, response }: Result<unknown>): void {
+  if (!response.ok) throw errorOf(response, error);
+}
+
+function answerOf<Answer>(result: Result<Answer>): Answer {
+  check(result);
+  if (result.data === undefined) throw errorOf(result.response, null);
+  return result.data;
+}
+
+function dataOf<Data>(result: Result<{ data: Data }>): Data {
+  return answerOf(result).data;
+}
+
+function formOf({ connectionId, file, filename, type, voice }: UploadOptions): FormData {
+  const form = new FormData();
+  form.set('connection_id', connectionId);
+  // Herald wants the fields first: it decides by them while the file comes in.
+  if (type !== undefined) form.set('type', type);
+  if (voice !== undefined) form.set('voice', String(voice));
+  form.set('file', file, filename);
+  return form;
+}

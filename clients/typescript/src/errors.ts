@@ -1,0 +1,75 @@
+import type { components, ErrorCode } from './schema.js';
+
+type ErrorBody = components['schemas']['Error'];
+export type ErrorDetail = components['schemas']['ErrorDetail'];
+
+/** Herald refused the request, or could not take it. Decide by `code`; it never changes its meaning. */
+export class HeraldError<Code extends string = ErrorCode> extends Error {
+  override readonly name = 'HeraldError';
+
+  constructor(
+    readonly status: number,
+    readonly code: Code,
+    message: string,
+    /** Give it when you ask for help; it names the request in Herald's log. */
+    readonly requestId: string,
+    /** A page about the code: when it comes, and what to do. */
+    readonly docUrl: string | null,
+    /** The faulty fields, where the request was invalid. */
+    readonly details: readonly ErrorDetail[],
+    /** Seconds to wait before the next try, where Herald said so. */
+    readonly retryAfterSeconds: number | null,
+    /** Every field of the error, those of its code too: `window_expired_at`, `required_scope` and so on. */
+    readonly fields: Readonly<Record<string, unknown>>,
+  ) {
+    super(message);
+  }
+}
+
+/** No answer came: the service is out of reach, or took too long. With an Idempotency-Key the request may be repeated. */
+export class HeraldConnectionError extends Error {
+  override readonly name = 'HeraldConnectionError';
+}
+
+/** Whether it is an error of Herald, and, where codes are named, one of these. */
+export function isHeraldError<Code extends ErrorCode>(error: unknown, ...codes: Code[]): error is HeraldError<Code> {
+  return error instanceof HeraldError && (codes.length === 0 || codes.includes(error.code as Code));
+}
+
+/** @param body what came; a proxy in between may have answered with something else */
+export function errorOf(response: Response, body: unknown): HeraldError {
+  const { error } = isErrorBody(body) ? body : { error: foreignError(response) };
+  const { code, message, request_id, doc_url, details } = error;
+  const fields: Record<string, unknown> = { ...error };
+  return new HeraldError(
+    response.status,
+    // A later Herald may have codes that this client does not know yet.
+    code as ErrorCode,
+    message,
+    request_id,
+    doc_url,
+    details ?? [],
+    secondsIn(response.headers.get('retry-after')),
+    fields,
+  );
+}
+
+/** Null where there is none, or it is no number of seconds. */
+export function secondsIn(retryAfter: string | null): number | null {
+  return retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return false;
+  const { error } = body;
+  return typeof error === 'object' && error !== null && 'code' in error && 'message' in error;
+}
+
+function foreignError(response: Response): ErrorBody['error'] {
+  return {
+    code: response.status >= 500 ? 'SERVICE_UNAVAILABLE' : 'INVALID_REQUEST',
+    message: `${response.url} answered ${response.status} without a body of Herald; is baseUrl right?`,
+    request_id: response.headers.get('x-request-id') ?? '',
+    doc_url: '',
+  };
+}

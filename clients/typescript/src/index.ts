@@ -1,0 +1,16 @@
+export { createHeraldClient, type HeraldClient, type HeraldClientOptions } from './client.js';
+export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
+export { verifyWebhook, WebhookVerificationError, type WebhookEvent, type WebhookHeaders } from './webhooks.js';
+export type { ErrorCode, components, operations, paths } from './schema.js';
+export type {
+  Attempt,
+  Connection,
+  Media,
+  Message,
+  MessageListItem,
+  OtpChallenge,
+  Profile,
+  SendMessage,
+  Template,
+  WebhookSettings,
+} from './resources.js';

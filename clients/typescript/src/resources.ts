@@ -1,0 +1,37 @@
+import type { components, operations } from './schema.js';
+
+type Schemas = components['schemas'];
+
+export type Attempt = Schemas['AttemptResponse'];
+export type Connection = Schemas['ConnectionResponse'];
+export type Delivery = Schemas['DeliveryResponse'];
+export type Media = Schemas['MediaResponse'];
+export type Message = Schemas['MessageResponse'];
+export type MessageListItem = Schemas['MessageListItem'];
+export type OtpChallenge = Schemas['OtpChallengeResponse'];
+export type Profile = Schemas['ProfileResponse'];
+export type Template = Schemas['TemplateResponse'];
+export type WebhookSettings = Schemas['WebhookSettingsWithSecret'];
+
+type Body<Name extends keyof operations> = operations[Name] extends {
+  requestBody?: { content: { 'application/json': infer Json } };
+}
+  ? Json
+  : never;
+type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
+
+/** Exactly one of the message variants; `type` tells them apart. */
+export type SendMessage = Body<'messages_send'>;
+export type CreateTemplate = Body<'templates_create'>;
+export type EditTemplate = Body<'templates_edit'>;
+export type PreviewTemplate = Body<'templates_preview'>;
+export type UpdateProfile = Body<'profile_update'>;
+export type ConfigureWebhook = Body<'webhook_put'>;
+export type SendOtp = Body<'otp_send'>;
+export type VerifyOtp = Body<'otp_verify'>;
+
+/** What a list may be narrowed to; the iterator turns the pages. */
+export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
+export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
+export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
+export type TemplateFilter = Omit<Query<'templates_list'>, 'after'>;

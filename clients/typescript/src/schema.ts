@@ -1,0 +1,7365 @@
+// Generated from openapi.json by `npm run generate`; `index.ts` says what to import.
+
+export interface paths {
+    "/api/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the workspace's WhatsApp numbers
+         * @description Each has a connection ID, which names the sending number in every other call.
+         *
+         *     Needs a key with the scope `connections:read`.
+         */
+        get: operations["connections_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/{id}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a number's business profile
+         * @description Read from the WhatsApp platform at each call: nothing is kept here that could be out of date.
+         *
+         *     Needs a key with the scope `profile:read`.
+         */
+        get: operations["profile_get"];
+        /**
+         * Change a number's business profile
+         * @description Changes the fields given and answers with the whole profile. What the platform refuses comes back as
+         *     `PLATFORM_REJECTED` with its reason. Repeating a request does no harm.
+         *
+         *     Needs a key with the scope `profile:write`.
+         */
+        put: operations["profile_update"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/{id}/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates and their moderation statuses
+         * @description All templates of the connection's account, by name and language; the numbers of one account share them.
+         *     Compared with the platform when the last comparison is older than a minute; changes that the platform tells
+         *     of show at once. While the platform is down, the list shows what was known last (`synced_at`).
+         *
+         *     The parameters are an addition of this service. Without them the whole list comes: the platform allows an
+         *     account 6,000 templates at the most, counted by language.
+         *
+         *     Needs a key with the scope `templates:read`.
+         */
+        get: operations["templates_list"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Hands a template to the platform for review; send it once its status is `approved`. It is made either of
+         *     `body` with one example for each variable, or of `components` in the platform's own format. One request makes
+         *     one language; a further one with the same name adds another.
+         *
+         *     A media header needs `example.header_handle`, which the platform gives for an upload of its own.
+         *
+         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you
+         *     repeat the request.
+         *
+         *     Needs a key with the scope `templates:write`.
+         */
+        post: operations["templates_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connections/{id}/templates/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one template
+         * @description All languages of a template, or with `language` that one only.
+         *
+         *     ![States of a template](/docs/pictures/template-states.svg)
+         *
+         *     Needs a key with the scope `templates:read`.
+         */
+        get: operations["templates_get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template
+         * @description Deletes all languages of a template. The name is gone here at once, even while the platform still lists it; the
+         *     platform refuses a new template with the name of an approved one for 30 days. The example is the one that the
+         *     first example of POST makes.
+         *
+         *     Needs a key with the scope `templates:write`.
+         */
+        delete: operations["templates_remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the components of a template
+         * @description Replaces all components of one language; the platform reviews them anew, and until then the template can not
+         *     be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+         *
+         *     Needs a key with the scope `templates:write`.
+         */
+        patch: operations["templates_edit"];
+        trace?: never;
+    };
+    "/api/v1/connections/{id}/templates/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview a template with its variables filled
+         * @description Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got no
+         *     value, `unused` the values that no variable takes.
+         *
+         *     Needs a key with the scope `templates:read`.
+         */
+        post: operations["templates_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List media files
+         * @description The workspace's files, uploaded and received, newest first. For the next page pass `next_before` and
+         *     `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+         *
+         *     Needs a key with the scope `media:read`.
+         */
+        get: operations["media_list"];
+        put?: never;
+        /**
+         * Upload a file
+         * @description Stores a file for sending: pass its `id` as `media.id` of a message, as often as you like. What it is, is told
+         *     from its bytes, never from its name; `type`, where given, must agree.
+         *
+         *     | Type | Formats | At most |
+         *     |---|---|---|
+         *     | image | `image/jpeg`, `image/png` | 5 MiB |
+         *     | video | `video/mp4`, `video/3gpp` | 16 MiB |
+         *     | audio | `audio/aac`, `audio/amr`, `audio/mpeg`, `audio/mp4`, `audio/ogg; codecs=opus` | 16 MiB |
+         *     | document | `text/plain`, `application/pdf`, `application/msword`, `application/vnd.ms-excel`, `application/vnd.ms-powerpoint`, `application/vnd.openxmlformats-officedocument.wordprocessingml.document`, `application/vnd.openxmlformats-officedocument.spreadsheetml.sheet`, `application/vnd.openxmlformats-officedocument.presentationml.presentation` | 32 MiB |
+         *     | sticker | `image/webp` | 100 KiB |
+         *     | sticker (animated) | `image/webp` | 500 KiB |
+         *
+         *     A voice message (`voice=true`) is Ogg with Opus, mono.
+         *
+         *     Needs a key with the scope `media:write`.
+         */
+        post: operations["media_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a file
+         * @description Deletes the bytes here, and at the platform where they are there too; links to it end. A queued message that
+         *     needs the file fails with `media_error`.
+         *
+         *     Needs a key with the scope `media:write`.
+         */
+        delete: operations["media_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/media/{id}/url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a temporary link to a file
+         * @description The link works without a key for 15 minutes, for whoever has it. It answers with the bytes as an attachment, to
+         *     GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has fetched it,
+         *     mostly seconds after the message.
+         *
+         *     Needs a key with the scope `media:read`.
+         */
+        get: operations["media_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the message journal
+         * @description The workspace's messages in both directions, newest first. For the next page pass `next_before` and
+         *     `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["messages_list"];
+        put?: never;
+        /**
+         * Queue a message
+         * @description Stores the message durably, queues it and answers at once; the delivery is followed with GET /messages/{id}.
+         *
+         *     The body is exactly one of the variants. Outside the 24-hour window that a contact opens by writing, only a
+         *     template may be sent. Messages to one recipient go out in the order in which they were taken.
+         *
+         *     A template must be approved, and take the values that are given; its text is then the `body` of the message.
+         *     A file is named by the id that POST /media gave: in `media.id`, in `media_object_id`, or in the header of a
+         *     template. Herald uploads it to WhatsApp at its first use. Where the header of a template shows a file,
+         *     `media_object_id` fills it.
+         *
+         *     Repeat a request with the same Idempotency-Key as often as you like: one key makes one message, for ever.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one message with its send attempts
+         * @description Poll it to follow a delivery, or let the webhook tell you. `attempts` says what each try came to, and `error`
+         *     why the last one failed.
+         *
+         *     ![States of a message](/docs/pictures/message-states.svg)
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["messages_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a failed message again
+         * @description Queues a new attempt. A message whose outcome is unknown may have been sent: it goes again only with
+         *     `confirm_outcome_unknown: true`, and the recipient may then get it twice. What must be so for a send, such as
+         *     an open window or an approved template, must be so for a retry too.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/otp/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the state of a code
+         * @description Tells whether it was sent, delivered, read and verified; never the code.
+         *
+         *     ![States of a one-time code](/docs/pictures/otp-states.svg)
+         *
+         *     Needs a key with the scope `otp:read`.
+         */
+        get: operations["otp_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/otp/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a one-time code
+         * @description Makes a code of six digits and sends it over WhatsApp. It is valid for `ttl` seconds and five guesses, and
+         *     ends an older code for the same number. A sandbox project sends nothing and answers with `test_code`. A repeat with
+         *     the same Idempotency-Key and parameters answers 200 with the same challenge and sends nothing; a send whose outcome
+         *     is unknown is never repeated. The same number can be sent another code after 60 seconds.
+         *
+         *     All calls about codes need a key of an OTP project; that of a workspace answers 403.
+         *
+         *     Needs a key with the scope `otp:send`.
+         */
+        post: operations["otp_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/otp/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a code
+         * @description Takes the `id` of the send and what the user typed; in a sandbox that is `test_code`. Succeeds once for each
+         *     code, and takes five guesses. A wrong code, an id that does not exist and one of another project answer
+         *     alike: `OTP_CODE_INCORRECT`.
+         *
+         *     Needs a key with the scope `otp:verify`.
+         */
+        post: operations["otp_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the webhook and its recent deliveries
+         * @description The signing secret is not shown; `secret_hint` tells one from another.
+         *
+         *     ![States of the webhook](/docs/pictures/webhook-states.svg)
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["webhook_get"];
+        /**
+         * Set the webhook
+         * @description A workspace has one webhook. The first call makes it, and its answer alone bears the signing `secret`;
+         *     later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again after
+         *     any call with `active: true`, and what waited for it goes out.
+         *
+         *     Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
+         *     body. Any 2xx within ten seconds is success. Otherwise the event comes again after 5 s, 30 s, 2 min, 10 min, 30 min,
+         *     2 h, 5 h, 10 h and 10 h, each ±20 %, or after the time in `Retry-After` where that is longer, up to an hour. Answer
+         *     410 to be disabled at once; five days without one success disable the webhook as well. Redirects are not followed.
+         *     The same event may come twice, and events may overtake each other: compare `id` and `data.sequence`.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        put: operations["webhook_put"];
+        post?: never;
+        /**
+         * Delete the webhook
+         * @description Events that wait are dropped. A webhook set later has a new secret.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        delete: operations["webhook_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delivery attempts
+         * @description Newest first. For the next page pass `next_before` and `next_before_id` of the answer as `before` and
+         *     `before_id`; both are null on the last page. Attempts are kept for 30 days, unless the installation says otherwise.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["webhook_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/deliveries/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again
+         * @description Queues the event of this delivery attempt once more, under the same `id` and with all its attempts, whether
+         *     it was delivered, exhausted or still waits for its next attempt.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["webhook_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the signing secret
+         * @description The answer alone bears the new `secret`. For 24 hours every delivery is signed with the replaced secret as
+         *     well, so that you can change over without losing one.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["webhook_rotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds the
+         *     webhook has chosen. Find what came of it by `event_id` in GET /webhook/deliveries.
+         *
+         *     Needs a key with the scope `webhooks:write`.
+         */
+        post: operations["webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    "message.received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer wrote
+         * @description Sent for each inbound message, once it stands in the journal.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_message_received"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.status.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A sent message came to another state
+         * @description Sent for accepted, sent, delivered, read, failed and outcome_unknown.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_message_status_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A test
+         * @description Sent by POST /webhook/test, whatever kinds the webhook has chosen.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_webhook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        AttemptResponse: {
+            /** @example null */
+            failure_category: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            finished_at: string | null;
+            /** @example 200 */
+            http_status: number | null;
+            /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
+            meta_message_id: string | null;
+            /** @example 1 */
+            number: number;
+            /** @example null */
+            platform_code: number | null;
+            /** @example null */
+            platform_message: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            started_at: string;
+            /**
+             * @example accepted
+             * @enum {string}
+             */
+            status: "started" | "accepted" | "rejected" | "deferred" | "unknown";
+            /**
+             * @description The platform's own id of the failed call, for its support.
+             * @example null
+             */
+            trace_id: string | null;
+        };
+        ConfigureWebhookRequest: {
+            /**
+             * @description With `false` events wait, three days at the most, and go out once it is `true` again.
+             * @default true
+             * @example true
+             */
+            active?: boolean;
+            /**
+             * @description Kinds of event to send. Left out: both for a new webhook; those that it has for an existing one.
+             * @example [
+             *       "message.received",
+             *       "message.status.updated"
+             *     ]
+             */
+            events?: ("message.received" | "message.status.updated")[];
+            /**
+             * Format: uri
+             * @description Where events are posted to: https, port 443, a host name that leads to public addresses only.
+             * @example https://shop.example.com/whatsapp/events
+             */
+            url: string;
+        };
+        ConnectionListResponse: {
+            data: components["schemas"]["ConnectionResponse"][];
+        };
+        ConnectionResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description Connection ID, used as `connection_id` when sending.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string;
+            /**
+             * @description How many people the business may write to first in 24 hours.
+             * @example TIER_2K
+             */
+            messaging_limit: string | null;
+            /**
+             * @description The number with its country code, digits only.
+             * @example 15550100001
+             */
+            phone_number: string;
+            /**
+             * @description The platform's rating of the number: GREEN, YELLOW, RED or UNKNOWN.
+             * @example GREEN
+             */
+            quality_rating: string | null;
+            /**
+             * @example connected
+             * @enum {string}
+             */
+            status: "connected" | "pending" | "disconnected" | "restricted";
+            /**
+             * @description Why it is not connected: its token was refused, it was disconnected by hand, or the platform says so.
+             * @example null
+             * @enum {string|null}
+             */
+            status_reason: "token_refused" | "disconnected_by_operator" | "platform" | null;
+            /**
+             * @description Messages a second that the platform takes from this number.
+             * @example 80
+             */
+            throughput_per_second: number;
+            /** @example Europe/Berlin */
+            timezone: string | null;
+            /** @example Lighthouse Coffee */
+            verified_name: string | null;
+        };
+        ContactResponse: {
+            /** @example Ana Lima */
+            name: string | null;
+            /** @example 15550100001 */
+            phone: string | null;
+            /**
+             * @description The platform's business-scoped id of a contact who may hide the number.
+             * @example null
+             */
+            user_id: string | null;
+        };
+        CreateTemplate: {
+            /** @description The text, with variables `{{1}}`, `{{2}}` ... Instead of `components`. */
+            body?: string;
+            /** @enum {string} */
+            category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+            /** @description The parts of the template, in the platform's own format. */
+            components?: ({
+                /** @enum {string} */
+                type: "HEADER" | "BODY" | "FOOTER" | "BUTTONS" | "CAROUSEL" | "LIMITED_TIME_OFFER";
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * @description The platform's code of the language, such as `en_US` or `de`.
+             * @example en_US
+             */
+            language: string;
+            /**
+             * @description Small letters, digits and underscores.
+             * @example order_update
+             */
+            name: string;
+            /**
+             * @description `NAMED` for variables such as `{{first_name}}`; default `POSITIONAL`.
+             * @enum {string}
+             */
+            parameter_format?: "POSITIONAL" | "NAMED";
+            /** @description One example for each variable of `body`, in their order. */
+            variable_examples?: string[];
+        };
+        DeletedTemplate: {
+            /**
+             * @example [
+             *       "de",
+             *       "en_US"
+             *     ]
+             */
+            deleted_languages: string[];
+            /** @example order_update */
+            name: string;
+        };
+        DeletedTemplateResponse: {
+            data: components["schemas"]["DeletedTemplate"];
+        };
+        DeliveriesPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b
+             */
+            next_before_id: string | null;
+        };
+        DeliveriesResponse: {
+            data: components["schemas"]["DeliveryResponse"][];
+            pagination: components["schemas"]["DeliveriesPagination"];
+        };
+        DeliveryResponse: {
+            /**
+             * @description 1 for the first attempt of the event.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When the attempt began.
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            created_at: string;
+            /** @example 184 */
+            duration_ms: number | null;
+            /**
+             * @description What went wrong, in a short word: `http_503`, `timeout`, `connection_refused`, `interrupted` and so on.
+             * @example http_503
+             */
+            error: string | null;
+            /**
+             * Format: uuid
+             * @description The same for all attempts of an event; also the header `webhook-id`.
+             * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+             */
+            event_id: string;
+            /**
+             * @example message.status.updated
+             * @enum {string}
+             */
+            event_type: "message.received" | "message.status.updated" | "webhook.test";
+            /**
+             * @description Null where no answer came.
+             * @example 503
+             */
+            http_status: number | null;
+            /**
+             * Format: uuid
+             * @example 01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt was planned for as this one ended; null where it was the last.
+             * @example 2026-11-21T08:00:06.420Z
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description `succeeded`: any 2xx within ten seconds.
+             * @example failed
+             * @enum {string}
+             */
+            status: "succeeded" | "failed";
+        };
+        EditTemplate: {
+            /** @description The parts of the template, in the platform's own format. */
+            components: ({
+                /** @enum {string} */
+                type: "HEADER" | "BODY" | "FOOTER" | "BUTTONS" | "CAROUSEL" | "LIMITED_TIME_OFFER";
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * @description The platform's code of the language, such as `en_US` or `de`.
+             * @example en_US
+             */
+            language: string;
+        };
+        /** @description Every error answer. Beside the fields named here stand those of its code. */
+        Error: {
+            error: {
+                /**
+                 * @description Stable; decide by it.
+                 * @example INVALID_REQUEST
+                 */
+                code: string;
+                /** @description The faulty fields, where the request was invalid. */
+                details?: components["schemas"]["ErrorDetail"][];
+                /**
+                 * Format: uri
+                 * @description More about this code.
+                 */
+                doc_url: string;
+                /** @description One sentence for people that says what to do. */
+                message: string;
+                /** @description Names this request in our logs. */
+                request_id: string;
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        ErrorDetail: {
+            /**
+             * @description Path of the field; empty: the body as a whole.
+             * @example text.body
+             */
+            field: string;
+            /** @example text.body must be 1 to 4096 characters long. */
+            message: string;
+            /**
+             * @description Which rule it breaks.
+             * @example length
+             */
+            rule: string;
+        };
+        JournalPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            next_before_id: string | null;
+        };
+        JournalResponse: {
+            data: components["schemas"]["MessageListItem"][];
+            pagination: components["schemas"]["JournalPagination"];
+        };
+        MediaLinkData: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:15:00.000Z
+             */
+            expires_at: string;
+            /**
+             * Format: uri
+             * @description Answers with the bytes, without a key, to GET and HEAD, with single ranges.
+             * @example https://herald.example/media/01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA
+             */
+            url: string;
+        };
+        MediaLinkResponse: {
+            data: components["schemas"]["MediaLinkData"];
+        };
+        MediaListResponse: {
+            data: components["schemas"]["MediaResponse"][];
+            pagination: components["schemas"]["MediaPagination"];
+        };
+        MediaPagination: {
+            /**
+             * Format: date-time
+             * @description Pass it as `before` for the next page; null on the last one.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            next_before: string | null;
+            /**
+             * Format: uuid
+             * @description Pass it as `before_id` together with `before`.
+             * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
+             */
+            next_before_id: string | null;
+        };
+        MediaResponse: {
+            /**
+             * Format: uuid
+             * @description The number that it was uploaded for, or that received it.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @description `outbound`: uploaded here; `inbound`: sent by a customer.
+             * @example outbound
+             * @enum {string}
+             */
+            direction: "outbound" | "inbound";
+            /**
+             * Format: date-time
+             * @description When Herald deletes it by itself; null: it stays until you delete it.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * @description As its sender named it, without folders and invisible characters; at most 240 characters.
+             * @example invoice-2026-11.pdf
+             */
+            filename: string | null;
+            /**
+             * Format: uuid
+             * @description Used as `media.id` when sending.
+             * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description Told from the bytes.
+             * @example application/pdf
+             */
+            mime_type: string;
+            /**
+             * @description SHA-256 of the bytes in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            sha256: string | null;
+            /**
+             * @description Null while an inbound file is not fetched yet.
+             * @example 48213
+             */
+            size_bytes: number | null;
+            /**
+             * @description What it can be sent as.
+             * @example document
+             * @enum {string}
+             */
+            type: "image" | "video" | "audio" | "document" | "sticker";
+            /**
+             * @description It is a voice message.
+             * @example false
+             */
+            voice: boolean;
+        };
+        MessageErrorResponse: {
+            /** @example 131026 */
+            code: string;
+            /** @example Message undeliverable */
+            message: string;
+        };
+        MessageListItem: {
+            /** @example Your table is ready. */
+            body: string | null;
+            /** @example order-4711 */
+            client_message_id: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            conversation_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * @example outbound
+             * @enum {string}
+             */
+            direction: "outbound" | "inbound";
+            /** @example null */
+            failure_category: string | null;
+            /** @example 15550100002 */
+            from: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            id: string;
+            /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
+            meta_message_id: string | null;
+            /**
+             * @example delivered
+             * @enum {string}
+             */
+            status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description The recipient; for an inbound message the workspace's own number.
+             * @example 15550100001
+             */
+            to: string | null;
+            /** @example text */
+            type: string;
+        };
+        MessageReceivedEvent: {
+            /**
+             * Format: date-time
+             * @description When what it tells of happened.
+             */
+            created_at: string;
+            data: {
+                contact: {
+                    name: string | null;
+                    phone: string | null;
+                    user_id: string | null;
+                };
+                /** @description What was received, by its `type`, in the terms of the platform. */
+                content: {
+                    [key: string]: unknown;
+                };
+                message: {
+                    body: string | null;
+                    client_message_id: string | null;
+                    /** Format: uuid */
+                    connection_id: string;
+                    /** Format: uuid */
+                    conversation_id: string | null;
+                    /** Format: date-time */
+                    created_at: string;
+                    /** @constant */
+                    direction: "inbound";
+                    failure_category: string | null;
+                    /** @description The customer's number; null where only a user id is known. */
+                    from: string | null;
+                    /** Format: uuid */
+                    id: string;
+                    /**
+                     * Format: uuid
+                     * @description A file that came with it: GET /media/{id}/url.
+                     */
+                    media_object_id: string | null;
+                    meta_message_id: string | null;
+                    /** Format: uuid */
+                    reply_to_message_id: string | null;
+                    /** @constant */
+                    status: "received";
+                    /** @description The workspace's own number. */
+                    to: string | null;
+                    type: string;
+                };
+                /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
+                sequence: number;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: who has seen it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "message.received";
+        };
+        MessageResponse: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            accepted_at: string | null;
+            /** @example 1 */
+            attempt_count: number;
+            /** @description The send attempts, oldest first. Only in the answer of GET /messages/{id}. */
+            attempts?: components["schemas"]["AttemptResponse"][];
+            /** @example Your table is ready. */
+            body: string | null;
+            /** @example order-4711 */
+            client_message_id: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            contact: components["schemas"]["ContactResponse"];
+            /**
+             * @description The variant's object as it was sent or received.
+             * @example {
+             *       "body": "Your table is ready."
+             *     }
+             */
+            content: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            conversation_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:02.000Z
+             */
+            delivered_at: string | null;
+            /**
+             * @example outbound
+             * @enum {string}
+             */
+            direction: "outbound" | "inbound";
+            error: components["schemas"]["MessageErrorResponse"] | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            failed_at: string | null;
+            /** @example null */
+            failure_category: string | null;
+            /** @example 15550100002 */
+            from: string | null;
+            /**
+             * Format: uuid
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The file that it sends, refers to, or that came with it: GET /media/{id}/url.
+             * @example null
+             */
+            media_object_id: string | null;
+            /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
+            meta_message_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, while the message is queued.
+             * @example null
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            processing_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            queued_at: string | null;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            read_at: string | null;
+            /**
+             * Format: uuid
+             * @example null
+             */
+            reply_to_message_id: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:01.000Z
+             */
+            sent_at: string | null;
+            /**
+             * @example delivered
+             * @enum {string}
+             */
+            status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description The recipient; for an inbound message the workspace's own number.
+             * @example 15550100001
+             */
+            to: string | null;
+            /** @example text */
+            type: string;
+        };
+        MessageStatusUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When what it tells of happened.
+             */
+            created_at: string;
+            data: {
+                /** @description Number of the send attempt. */
+                attempt: number;
+                client_message_id: string | null;
+                /** Format: uuid */
+                connection_id: string;
+                /** @description Why it failed, in the words of the platform. */
+                error: {
+                    code: string;
+                    message: string;
+                } | null;
+                /** @enum {string|null} */
+                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "unknown" | null;
+                /** Format: uuid */
+                message_id: string;
+                /**
+                 * Format: date-time
+                 * @description When the message came to this state; the platform tells whole seconds.
+                 */
+                occurred_at: string;
+                /** @enum {string} */
+                previous_status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
+                sequence: number;
+                /** @enum {string} */
+                status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /** @description The recipient; null where only a user id is known. */
+                to: string | null;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: who has seen it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "message.status.updated";
+        };
+        OtpChallengeResponse: {
+            /**
+             * @description Guesses that are left.
+             * @example 5
+             */
+            attempts_remaining: number;
+            /**
+             * @example whatsapp
+             * @enum {string}
+             */
+            channel: "whatsapp";
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            delivered_at: string | null;
+            /**
+             * @description Why it could not be sent: a failure category.
+             * @example null
+             */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:05:00.000Z
+             */
+            expires_at: string;
+            /**
+             * Format: uuid
+             * @example 019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e
+             */
+            id: string;
+            /**
+             * @example sandbox
+             * @enum {string}
+             */
+            mode: "sandbox" | "live";
+            /**
+             * Format: date-time
+             * @example null
+             */
+            read_at: string | null;
+            /**
+             * @description Digits without `+`.
+             * @example 15550001234
+             */
+            recipient: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.180Z
+             */
+            sent_at: string | null;
+            /**
+             * @example sent
+             * @enum {string}
+             */
+            status: "queued" | "sending" | "outcome_unknown" | "sent" | "delivered" | "read" | "verified" | "failed" | "expired";
+            /**
+             * @description The code: only in the first answer of a sandbox.
+             * @example 042317
+             */
+            test_code?: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            verified_at: string | null;
+        };
+        PreviewButtonResponse: {
+            /**
+             * @description What the button copies.
+             * @example 123456
+             */
+            code?: string;
+            /** @example +15550100001 */
+            phone_number?: string;
+            /** @example Track */
+            text: string;
+            /** @example URL */
+            type: string;
+            /** @example https://example.com/t/4711 */
+            url?: string;
+        };
+        PreviewData: {
+            /** @example Hello Ana, your order 4711 is on its way. */
+            body: string | null;
+            buttons: components["schemas"]["PreviewButtonResponse"][];
+            /** @example Lucky Shrub */
+            footer: string | null;
+            header: components["schemas"]["PreviewHeader"] | null;
+            /** @example en_US */
+            language: string;
+            /**
+             * @description Variables for which no parameter was given; they stand in the texts as they are.
+             * @example []
+             */
+            missing: string[];
+            /** @example order_update */
+            name: string;
+            /**
+             * @description Parameters that no variable takes.
+             * @example []
+             */
+            unused: string[];
+        };
+        PreviewHeader: {
+            /**
+             * @description TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION ...
+             * @example TEXT
+             */
+            format: string;
+            /**
+             * @description Null where the header is no text.
+             * @example Order 4711
+             */
+            text: string | null;
+        };
+        PreviewResponse: {
+            data: components["schemas"]["PreviewData"];
+        };
+        PreviewTemplate: {
+            /**
+             * @description Default: an approved version goes first.
+             * @example en_US
+             */
+            language?: string;
+            /** @description Values of the variables, in the order of `variables`. */
+            parameters?: {
+                body?: string[];
+                header?: string[];
+            };
+            /** @example order_update */
+            template_name: string;
+        };
+        ProfileResponse: {
+            /** @example Fresh coffee, open until eight */
+            about: string | null;
+            /** @example 12 Harbour Street, Dublin */
+            address: string | null;
+            /** @example We roast our own beans. */
+            description: string | null;
+            /** @example hello@example.com */
+            email: string | null;
+            /**
+             * Format: uri
+             * @description The platform's address of the picture; it works for a few days.
+             * @example null
+             */
+            profile_picture_url: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed through this service; null where it never was.
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            updated_at: string | null;
+            /**
+             * @description The branch of business, in the platform's word.
+             * @example RESTAURANT
+             */
+            vertical: string | null;
+            /**
+             * @example [
+             *       "https://example.com"
+             *     ]
+             */
+            websites: string[];
+        };
+        QueuedEventData: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:01.250Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description Find its attempts by it in GET /webhook/deliveries; also the header `webhook-id`.
+             * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+             */
+            event_id: string;
+            /**
+             * @example webhook.test
+             * @enum {string}
+             */
+            event_type: "message.received" | "message.status.updated" | "webhook.test";
+            /**
+             * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
+             * @example queued
+             * @enum {string}
+             */
+            status: "queued" | "held";
+        };
+        QueuedEventResponse: {
+            data: components["schemas"]["QueuedEventData"];
+        };
+        QueuedMessage: {
+            /**
+             * Format: uuid
+             * @description The message's id: follow it with GET /messages/{id}.
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            id: string;
+            /**
+             * @example queued
+             * @enum {string}
+             */
+            status: "queued";
+        };
+        QueuedMessageResponse: {
+            data: components["schemas"]["QueuedMessage"];
+        };
+        SendAudio: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            media: {
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+                /** @description Send the file (ogg with Opus) as a voice note. */
+                voice?: boolean;
+            } & (unknown | unknown | {
+                id?: never;
+                link?: never;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "audio";
+        };
+        SendDocument: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            media: {
+                /** @description Text under the file. */
+                caption?: string;
+                /** @description Name under which the document is shown. */
+                filename?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+            } & (unknown | unknown | {
+                id?: never;
+                link?: never;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "document";
+        };
+        SendImage: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            media: {
+                /** @description Text under the file. */
+                caption?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+            } & (unknown | unknown | {
+                id?: never;
+                link?: never;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "image";
+        };
+        SendInteractive: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    buttons: ({
+                        reply: {
+                            id: string;
+                            title: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                } & {
+                    [key: string]: unknown;
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                footer?: {
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                header?: ({
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } & {
+                    [key: string]: unknown;
+                }) | ({
+                    /** @example image */
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                });
+                /** @constant */
+                type: "button";
+            } | {
+                action: {
+                    button: string;
+                    sections: ({
+                        rows: ({
+                            description?: string;
+                            id: string;
+                            title: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        title?: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                } & {
+                    [key: string]: unknown;
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                footer?: {
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                type: "list";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "interactive";
+        };
+        SendLegacyText: {
+            /**
+             * @description The text.
+             * @example Your table is ready.
+             */
+            body: string;
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+        };
+        SendOtpRequest: {
+            /**
+             * @description How it is sent; WhatsApp is the only way.
+             * @default whatsapp
+             * @enum {string}
+             */
+            channel?: "whatsapp";
+            /**
+             * @description The user's number with its country code.
+             * @example +15550001234
+             */
+            to: string;
+            /**
+             * @description Seconds for which the code is valid.
+             * @default 300
+             */
+            ttl?: number;
+        };
+        SendReaction: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            reaction: {
+                /**
+                 * @description One emoji; empty takes the reaction back.
+                 * @example 👍
+                 */
+                emoji: string;
+            };
+            /**
+             * Format: uuid
+             * @description The message to react to.
+             */
+            reply_to_message_id: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "reaction";
+        };
+        SendSticker: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            media: {
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+            } & (unknown | unknown | {
+                id?: never;
+                link?: never;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "sticker";
+        };
+        SendTemplate: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            template: {
+                /** @description Values of the template's variables, as the platform takes them. */
+                components?: ({
+                    /** @description header, body, button, carousel ... */
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                language: {
+                    /**
+                     * @description Language of the template.
+                     * @example en_US
+                     */
+                    code: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description Name of an approved template.
+                 * @example order_update
+                 */
+                name: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "template";
+        };
+        SendText: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            text: {
+                /**
+                 * @description The text.
+                 * @example Your table is ready.
+                 */
+                body: string;
+                /**
+                 * @description Show a preview of the first link.
+                 * @default false
+                 */
+                preview_url?: boolean;
+            };
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "text";
+        };
+        SendVideo: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            media: {
+                /** @description Text under the file. */
+                caption?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+            } & (unknown | unknown | {
+                id?: never;
+                link?: never;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to: string;
+            /** @constant */
+            type: "video";
+        };
+        SingleMediaResponse: {
+            data: components["schemas"]["MediaResponse"];
+        };
+        SingleMessageResponse: {
+            data: components["schemas"]["MessageResponse"];
+        };
+        SingleOtpResponse: {
+            data: components["schemas"]["OtpChallengeResponse"];
+        };
+        SingleProfileResponse: {
+            data: components["schemas"]["ProfileResponse"];
+        };
+        SingleTemplateResponse: {
+            data: components["schemas"]["TemplateResponse"];
+        };
+        TemplateListResponse: {
+            data: components["schemas"]["TemplateResponse"][];
+            pagination: components["schemas"]["TemplatePagination"];
+        };
+        TemplatePagination: {
+            /**
+             * @description Pass it as `after` for the next page; null where no more follow.
+             * @example null
+             */
+            next_after: string | null;
+        };
+        TemplateResponse: {
+            /**
+             * @description The platform may change it, and tells so.
+             * @example UTILITY
+             * @enum {string}
+             */
+            category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+            /**
+             * @description The parts of the template, in the platform's own format.
+             * @example [
+             *       {
+             *         "type": "BODY",
+             *         "text": "Hello {{1}}, your order {{2}} is on its way.",
+             *         "example": {
+             *           "body_text": [
+             *             [
+             *               "Ana",
+             *               "4711"
+             *             ]
+             *           ]
+             *         }
+             *       }
+             *     ]
+             */
+            components: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * Format: uuid
+             * @description The connection that was asked; all numbers of one account share their templates.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @example 01936f70-11aa-7b2c-9c3d-4e5f60718293
+             */
+            id: string;
+            /** @example en_US */
+            language: string;
+            /** @example order_update */
+            name: string;
+            /**
+             * @description How variables are named: `{{1}}` or `{{first_name}}`.
+             * @example POSITIONAL
+             * @enum {string}
+             */
+            parameter_format: "POSITIONAL" | "NAMED";
+            /**
+             * @description The platform's own word.
+             * @example APPROVED
+             */
+            platform_status: string;
+            /**
+             * @description GREEN, YELLOW, RED or UNKNOWN; null where the platform has not told it.
+             * @example GREEN
+             */
+            quality: string | null;
+            /**
+             * @description The platform's word, such as `INVALID_FORMAT`; null where nothing was rejected.
+             * @example null
+             */
+            rejected_reason: string | null;
+            /**
+             * @description Only `approved` templates can be sent. A state that has no word here is `disabled`; see `platform_status`.
+             * @example approved
+             * @enum {string}
+             */
+            status: "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "pending_deletion";
+            /**
+             * Format: date-time
+             * @description When the templates were last compared with the platform's list; null: not yet. Changes in between are told at once.
+             * @example 2026-11-21T08:05:30.000Z
+             */
+            synced_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:05:00.000Z
+             */
+            updated_at: string;
+            /** @description What a message must fill, in the order of the parts. */
+            variables: components["schemas"]["TemplateVariableResponse"][];
+        };
+        TemplateVariableResponse: {
+            /**
+             * @description Place of the button, from 0; null where it is in no button.
+             * @example null
+             */
+            button_index: number | null;
+            /**
+             * @description Place of the carousel's card, from 0; null where it is in no card.
+             * @example null
+             */
+            card_index: number | null;
+            /**
+             * @example body
+             * @enum {string}
+             */
+            component: "header" | "body" | "button" | "carousel" | "limited_time_offer";
+            /**
+             * @description The example that was given for the review.
+             * @example Ana
+             */
+            example: string | null;
+            /**
+             * @description `1`, `2` ..., or the name of a named variable.
+             * @example 1
+             */
+            name: string;
+        };
+        TemplateVersionsData: {
+            /** @example order_update */
+            name: string;
+            /** @description In the order of their languages. */
+            versions: components["schemas"]["TemplateResponse"][];
+        };
+        TemplateVersionsResponse: {
+            data: components["schemas"]["TemplateVersionsData"];
+        };
+        UpdateProfileRequest: {
+            /**
+             * @description The line under the name; it can't be empty.
+             * @example Fresh coffee, open until eight
+             */
+            about?: string;
+            /** @example 12 Harbour Street, Dublin */
+            address?: string;
+            /** @example We roast our own beans. */
+            description?: string;
+            /**
+             * Format: email
+             * @example hello@example.com
+             */
+            email?: string;
+            /**
+             * @description The branch of business.
+             * @example RESTAURANT
+             * @enum {string}
+             */
+            vertical?: "OTHER" | "AUTO" | "BEAUTY" | "APPAREL" | "EDU" | "ENTERTAIN" | "EVENT_PLAN" | "FINANCE" | "GROCERY" | "GOVT" | "HOTEL" | "HEALTH" | "NONPROFIT" | "PROF_SERVICES" | "RETAIL" | "TRAVEL" | "RESTAURANT" | "ALCOHOL" | "ONLINE_GAMBLING" | "PHYSICAL_GAMBLING" | "OTC_DRUGS";
+            /**
+             * Format: uri
+             * @description At most two addresses with http:// or https://; an empty list takes them away.
+             * @example [
+             *       "https://example.com"
+             *     ]
+             */
+            websites?: string[];
+        };
+        VerifyOtpRequest: {
+            /**
+             * @description What the user typed: six digits.
+             * @example 042317
+             */
+            code: string;
+            /**
+             * Format: uuid
+             * @description `id` from the answer of POST /otp/send.
+             * @example 019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e
+             */
+            id: string;
+        };
+        WebhookResponse: {
+            data: components["schemas"]["WebhookSettings"];
+        };
+        WebhookSettings: {
+            /** @example true */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T07:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Why deliveries stopped by themselves: `gone` after a 410, `failing` after five days without one success.
+             * @example null
+             * @enum {string|null}
+             */
+            disabled_reason: "gone" | "failing" | null;
+            /**
+             * @example [
+             *       "message.received",
+             *       "message.status.updated"
+             *     ]
+             */
+            events: ("message.received" | "message.status.updated")[];
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed; null while they succeed.
+             * @example null
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until then deliveries are signed with the replaced secret as well; null where there is none.
+             * @example null
+             */
+            previous_secret_expires_at: string | null;
+            /** @description The last 50 attempts, newest first. */
+            recent_deliveries: components["schemas"]["DeliveryResponse"][];
+            /**
+             * @description The secret's last characters, to tell one from another.
+             * @example whsec_...r9A=
+             */
+            secret_hint: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T07:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * Format: uri
+             * @example https://shop.example.com/whatsapp/events
+             */
+            url: string;
+        };
+        WebhookSettingsWithSecret: {
+            /** @example true */
+            active: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T07:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description Why deliveries stopped by themselves: `gone` after a 410, `failing` after five days without one success.
+             * @example null
+             * @enum {string|null}
+             */
+            disabled_reason: "gone" | "failing" | null;
+            /**
+             * @example [
+             *       "message.received",
+             *       "message.status.updated"
+             *     ]
+             */
+            events: ("message.received" | "message.status.updated")[];
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed; null while they succeed.
+             * @example null
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until then deliveries are signed with the replaced secret as well; null where there is none.
+             * @example null
+             */
+            previous_secret_expires_at: string | null;
+            /** @description The last 50 attempts, newest first. */
+            recent_deliveries: components["schemas"]["DeliveryResponse"][];
+            /**
+             * @description Signs every delivery (Standard Webhooks). Only in the answer that made it: keep it.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
+             */
+            secret?: string;
+            /**
+             * @description The secret's last characters, to tell one from another.
+             * @example whsec_...r9A=
+             */
+            secret_hint: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T07:30:00.000Z
+             */
+            updated_at: string;
+            /**
+             * Format: uri
+             * @example https://shop.example.com/whatsapp/events
+             */
+            url: string;
+        };
+        WebhookTestEvent: {
+            /**
+             * Format: date-time
+             * @description When what it tells of happened.
+             */
+            created_at: string;
+            data: {
+                note: string;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: who has seen it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "webhook.test";
+        };
+        WebhookWithSecretResponse: {
+            data: components["schemas"]["WebhookSettingsWithSecret"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: {
+        /**
+         * @description What is left of it: `r` requests now; all of them again in `t` seconds.
+         * @example "default";r=87;t=1
+         */
+        RateLimit: string;
+        /**
+         * @description The limit of the key: `q` requests at once, refilled within `w` seconds.
+         * @example "default";q=100;w=2
+         */
+        "RateLimit-Policy": string;
+        /**
+         * @description Seconds to wait before trying again.
+         * @example 1
+         */
+        "Retry-After": number;
+        /** @description How to authenticate. */
+        "WWW-Authenticate": "Bearer";
+        /** @description The version of the API. */
+        "X-HERALD-API-Version": "v1";
+        /**
+         * @description The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.
+         * @example 5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10
+         */
+        "X-Request-Id": string;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    connections_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of them. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "phone_number": "15550100001",
+                     *           "verified_name": "Lighthouse Coffee",
+                     *           "status": "connected",
+                     *           "status_reason": null,
+                     *           "quality_rating": "GREEN",
+                     *           "messaging_limit": "TIER_2K",
+                     *           "throughput_per_second": 80,
+                     *           "timezone": "Europe/Berlin",
+                     *           "created_at": "2026-11-21T08:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConnectionListResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    profile_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole profile. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "about": "Fresh coffee, open until eight",
+                     *         "address": "12 Harbour Street, Dublin",
+                     *         "description": "We roast our own beans.",
+                     *         "email": "hello@example.com",
+                     *         "vertical": "RESTAURANT",
+                     *         "websites": [
+                     *           "https://example.com"
+                     *         ],
+                     *         "profile_picture_url": null,
+                     *         "updated_at": "2026-11-21T08:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleProfileResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    profile_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "about": "Fresh coffee, open until eight",
+                 *       "address": "12 Harbour Street, Dublin",
+                 *       "description": "We roast our own beans.",
+                 *       "email": "hello@example.com",
+                 *       "vertical": "RESTAURANT",
+                 *       "websites": [
+                 *         "https://example.com"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateProfileRequest"];
+            };
+        };
+        responses: {
+            /** @description The whole profile. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "about": "Fresh coffee, open until eight",
+                     *         "address": "12 Harbour Street, Dublin",
+                     *         "description": "We roast our own beans.",
+                     *         "email": "hello@example.com",
+                     *         "vertical": "RESTAURANT",
+                     *         "websites": [
+                     *           "https://example.com"
+                     *         ],
+                     *         "profile_picture_url": null,
+                     *         "updated_at": "2026-11-21T08:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleProfileResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    templates_list: {
+        parameters: {
+            query?: {
+                /** @description `next_after` of the page before. */
+                after?: string;
+                /** @description Only templates of this category. */
+                category?: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+                /** @description Only this language, such as `en_US`. */
+                language?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only templates whose name contains this, such as `order`. */
+                name?: string;
+                /** @description Only templates in this state. */
+                status?: "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "pending_deletion";
+            };
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The templates. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f70-11aa-7b2c-9c3d-4e5f60718293",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "name": "order_update",
+                     *           "language": "en_US",
+                     *           "category": "UTILITY",
+                     *           "status": "approved",
+                     *           "platform_status": "APPROVED",
+                     *           "rejected_reason": null,
+                     *           "quality": "GREEN",
+                     *           "parameter_format": "POSITIONAL",
+                     *           "components": [
+                     *             {
+                     *               "type": "BODY",
+                     *               "text": "Hello {{1}}, your order {{2}} is on its way.",
+                     *               "example": {
+                     *                 "body_text": [
+                     *                   [
+                     *                     "Ana",
+                     *                     "4711"
+                     *                   ]
+                     *                 ]
+                     *               }
+                     *             }
+                     *           ],
+                     *           "variables": [
+                     *             {
+                     *               "component": "body",
+                     *               "name": "1",
+                     *               "button_index": null,
+                     *               "card_index": null,
+                     *               "example": "Ana"
+                     *             }
+                     *           ],
+                     *           "created_at": "2026-11-21T08:00:00.000Z",
+                     *           "updated_at": "2026-11-21T08:05:00.000Z",
+                     *           "synced_at": "2026-11-21T08:05:30.000Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_after": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplateListResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    templates_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTemplate"];
+            };
+        };
+        responses: {
+            /** @description Handed to the review. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-11aa-7b2c-9c3d-4e5f60718293",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "name": "order_update",
+                     *         "language": "en_US",
+                     *         "category": "UTILITY",
+                     *         "status": "approved",
+                     *         "platform_status": "APPROVED",
+                     *         "rejected_reason": null,
+                     *         "quality": "GREEN",
+                     *         "parameter_format": "POSITIONAL",
+                     *         "components": [
+                     *           {
+                     *             "type": "BODY",
+                     *             "text": "Hello {{1}}, your order {{2}} is on its way.",
+                     *             "example": {
+                     *               "body_text": [
+                     *                 [
+                     *                   "Ana",
+                     *                   "4711"
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           }
+                     *         ],
+                     *         "variables": [
+                     *           {
+                     *             "component": "body",
+                     *             "name": "1",
+                     *             "button_index": null,
+                     *             "card_index": null,
+                     *             "example": "Ana"
+                     *           }
+                     *         ],
+                     *         "created_at": "2026-11-21T08:00:00.000Z",
+                     *         "updated_at": "2026-11-21T08:05:00.000Z",
+                     *         "synced_at": "2026-11-21T08:05:30.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleTemplateResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    templates_get: {
+        parameters: {
+            query?: {
+                /** @description Only this language, such as `en_US`. */
+                language?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+                /** @description The template's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The template. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "order_update",
+                     *         "versions": [
+                     *           {
+                     *             "id": "01936f70-11aa-7b2c-9c3d-4e5f60718293",
+                     *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "name": "order_update",
+                     *             "language": "en_US",
+                     *             "category": "UTILITY",
+                     *             "status": "approved",
+                     *             "platform_status": "APPROVED",
+                     *             "rejected_reason": null,
+                     *             "quality": "GREEN",
+                     *             "parameter_format": "POSITIONAL",
+                     *             "components": [
+                     *               {
+                     *                 "type": "BODY",
+                     *                 "text": "Hello {{1}}, your order {{2}} is on its way.",
+                     *                 "example": {
+                     *                   "body_text": [
+                     *                     [
+                     *                       "Ana",
+                     *                       "4711"
+                     *                     ]
+                     *                   ]
+                     *                 }
+                     *               }
+                     *             ],
+                     *             "variables": [
+                     *               {
+                     *                 "component": "body",
+                     *                 "name": "1",
+                     *                 "button_index": null,
+                     *                 "card_index": null,
+                     *                 "example": "Ana"
+                     *               }
+                     *             ],
+                     *             "created_at": "2026-11-21T08:00:00.000Z",
+                     *             "updated_at": "2026-11-21T08:05:00.000Z",
+                     *             "synced_at": "2026-11-21T08:05:30.000Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TemplateVersionsResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    templates_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+                /** @description The template's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "order_update",
+                     *         "deleted_languages": [
+                     *           "de",
+                     *           "en_US"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeletedTemplateResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    templates_edit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+                /** @description The template's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditTemplate"];
+            };
+        };
+        responses: {
+            /** @description Handed to the review. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-11aa-7b2c-9c3d-4e5f60718293",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "name": "order_update",
+                     *         "language": "en_US",
+                     *         "category": "UTILITY",
+                     *         "status": "approved",
+                     *         "platform_status": "APPROVED",
+                     *         "rejected_reason": null,
+                     *         "quality": "GREEN",
+                     *         "parameter_format": "POSITIONAL",
+                     *         "components": [
+                     *           {
+                     *             "type": "BODY",
+                     *             "text": "Hello {{1}}, your order {{2}} is on its way.",
+                     *             "example": {
+                     *               "body_text": [
+                     *                 [
+                     *                   "Ana",
+                     *                   "4711"
+                     *                 ]
+                     *               ]
+                     *             }
+                     *           }
+                     *         ],
+                     *         "variables": [
+                     *           {
+                     *             "component": "body",
+                     *             "name": "1",
+                     *             "button_index": null,
+                     *             "card_index": null,
+                     *             "example": "Ana"
+                     *           }
+                     *         ],
+                     *         "created_at": "2026-11-21T08:00:00.000Z",
+                     *         "updated_at": "2026-11-21T08:05:00.000Z",
+                     *         "synced_at": "2026-11-21T08:05:30.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleTemplateResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    templates_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Connection ID, from GET /connections. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewTemplate"];
+            };
+        };
+        responses: {
+            /** @description The rendered template. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "name": "order_update",
+                     *         "language": "en_US",
+                     *         "header": {
+                     *           "format": "TEXT",
+                     *           "text": "Order 4711"
+                     *         },
+                     *         "body": "Hello Ana, your order 4711 is on its way.",
+                     *         "footer": "Lucky Shrub",
+                     *         "buttons": [
+                     *           {
+                     *             "type": "URL",
+                     *             "text": "Track",
+                     *             "url": "https://example.com/t/4711",
+                     *             "phone_number": "+15550100001",
+                     *             "code": "123456"
+                     *           }
+                     *         ],
+                     *         "missing": [],
+                     *         "unused": []
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreviewResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    media_list: {
+        parameters: {
+            query?: {
+                /** @description Only files made before this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last file of the previous page. */
+                before_id?: string;
+                /** @description Only files of this number: an id from GET /connections. */
+                connection_id?: string;
+                /** @description `outbound`: uploaded here; `inbound`: sent by customers. */
+                direction?: "outbound" | "inbound";
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only files of this type. */
+                type?: "image" | "video" | "audio" | "document" | "sticker";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "type": "document",
+                     *           "mime_type": "application/pdf",
+                     *           "size_bytes": 48213,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "filename": "invoice-2026-11.pdf",
+                     *           "voice": false,
+                     *           "direction": "outbound",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "expires_at": null
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MediaListResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    media_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: uuid
+                     * @description The number that will send it.
+                     * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+                     */
+                    connection_id: string;
+                    /**
+                     * Format: binary
+                     * @description The bytes, as a part with a file name.
+                     */
+                    file: string;
+                    /**
+                     * @description What it is to be sent as. Without it: what its bytes say.
+                     * @enum {string}
+                     */
+                    type?: "image" | "video" | "audio" | "document" | "sticker";
+                    /**
+                     * @description It is a voice message.
+                     * @default false
+                     * @enum {string}
+                     */
+                    voice?: "true" | "false";
+                };
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "type": "document",
+                     *         "mime_type": "application/pdf",
+                     *         "size_bytes": 48213,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "filename": "invoice-2026-11.pdf",
+                     *         "voice": false,
+                     *         "direction": "outbound",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "expires_at": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleMediaResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`MEDIA_TOO_LARGE`](/docs/errors#MEDIA_TOO_LARGE): The file is over the platform's limit for its type, or over 32 MiB.
+             *     - [`MEDIA_TYPE_NOT_SUPPORTED`](/docs/errors#MEDIA_TYPE_NOT_SUPPORTED): The bytes of the file are of a type that the platform does not take, or of another than `type` or the Content-Type of the part says.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             *     - [`UPLOAD_LIMIT_REACHED`](/docs/errors#UPLOAD_LIMIT_REACHED): The workspace has as many uploads under way at once as it may.
+             */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    media_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Media ID, from POST /media or GET /media. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    media_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Media ID, from POST /media or GET /media. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "url": "https://herald.example/media/01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA",
+                     *         "expires_at": "2026-11-21T08:15:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MediaLinkResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_list: {
+        parameters: {
+            query?: {
+                /** @description Only messages made before this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last message of the previous page. */
+                before_id?: string;
+                /** @description Your own id, as sent. */
+                client_message_id?: string;
+                /** @description Only messages of this number: an id from GET /connections. */
+                connection_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description `received` selects inbound messages. */
+                status?: "queued" | "processing" | "sent" | "delivered" | "read" | "received" | "failed" | "outcome_unknown";
+                /** @description Outbound messages to this number. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "direction": "outbound",
+                     *           "from": "15550100002",
+                     *           "to": "15550100001",
+                     *           "type": "text",
+                     *           "body": "Your table is ready.",
+                     *           "status": "delivered",
+                     *           "failure_category": null,
+                     *           "client_message_id": "order-4711",
+                     *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *           "created_at": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JournalResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_send: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description A UUID for each message that you mean to send; repeat it when you repeat the request. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendReaction"];
+            };
+        };
+        responses: {
+            /** @description Queued. */
+            202: {
+                headers: {
+                    /** @description `true` where the key stood for this request already and nothing new was made. */
+                    "Idempotency-Replayed"?: "true";
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "status": "queued"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueuedMessageResponse"];
+                };
+            };
+            /**
+             * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
+             *     - [`IDEMPOTENCY_KEY_REQUIRED`](/docs/errors#IDEMPOTENCY_KEY_REQUIRED): The header Idempotency-Key is missing.
+             *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
+            402: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+             *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+             */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.
+             *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+             *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
+             *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
+             *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
+             *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
+             */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many queued messages as it may have.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Message ID, from POST /messages or GET /messages. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "direction": "outbound",
+                     *         "from": "15550100002",
+                     *         "to": "15550100001",
+                     *         "type": "text",
+                     *         "body": "Your table is ready.",
+                     *         "status": "delivered",
+                     *         "failure_category": null,
+                     *         "client_message_id": "order-4711",
+                     *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "error": {
+                     *           "code": "131026",
+                     *           "message": "Message undeliverable"
+                     *         },
+                     *         "attempt_count": 1,
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
+                     *         "next_attempt_at": null,
+                     *         "queued_at": "2026-11-21T08:00:00.125Z",
+                     *         "processing_at": "2026-11-21T08:00:00.125Z",
+                     *         "accepted_at": "2026-11-21T08:00:00.125Z",
+                     *         "sent_at": "2026-11-21T08:00:01.000Z",
+                     *         "delivered_at": "2026-11-21T08:00:02.000Z",
+                     *         "read_at": null,
+                     *         "failed_at": null,
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "status": "accepted",
+                     *             "started_at": "2026-11-21T08:00:00.125Z",
+                     *             "finished_at": "2026-11-21T08:00:00.125Z",
+                     *             "http_status": 200,
+                     *             "platform_code": null,
+                     *             "platform_message": null,
+                     *             "failure_category": null,
+                     *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *             "trace_id": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleMessageResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_retry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Optional: a repeat with the same key answers the message as it is and queues nothing. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Message ID, from POST /messages or GET /messages. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Send again although the message may have been sent already.
+                     * @default false
+                     */
+                    confirm_outcome_unknown?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Queued again. */
+            202: {
+                headers: {
+                    /** @description `true` where the key stood for this request already and nothing new was made. */
+                    "Idempotency-Replayed"?: "true";
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "direction": "outbound",
+                     *         "from": "15550100002",
+                     *         "to": "15550100001",
+                     *         "type": "text",
+                     *         "body": "Your table is ready.",
+                     *         "status": "delivered",
+                     *         "failure_category": null,
+                     *         "client_message_id": "order-4711",
+                     *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "error": {
+                     *           "code": "131026",
+                     *           "message": "Message undeliverable"
+                     *         },
+                     *         "attempt_count": 1,
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
+                     *         "next_attempt_at": null,
+                     *         "queued_at": "2026-11-21T08:00:00.125Z",
+                     *         "processing_at": "2026-11-21T08:00:00.125Z",
+                     *         "accepted_at": "2026-11-21T08:00:00.125Z",
+                     *         "sent_at": "2026-11-21T08:00:01.000Z",
+                     *         "delivered_at": "2026-11-21T08:00:02.000Z",
+                     *         "read_at": null,
+                     *         "failed_at": null,
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "status": "accepted",
+                     *             "started_at": "2026-11-21T08:00:00.125Z",
+                     *             "finished_at": "2026-11-21T08:00:00.125Z",
+                     *             "http_status": 200,
+                     *             "platform_code": null,
+                     *             "platform_message": null,
+                     *             "failure_category": null,
+                     *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *             "trace_id": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleMessageResponse"];
+                };
+            };
+            /**
+             * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
+             *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
+            402: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
+             *     - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
+             *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.
+             *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+             *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
+             *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
+             *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
+             *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
+             */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    otp_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the challenge, from POST /otp/send. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The challenge. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleOtpResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
+             *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+             */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`OTP_NOT_FOUND`](/docs/errors#OTP_NOT_FOUND): The id names no challenge of this key's project. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    otp_send: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 8 to 128 visible ASCII characters, such as a UUID or `login-4711-1`; new for each code. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "+15550001234",
+                 *       "channel": "whatsapp",
+                 *       "ttl": 300
+                 *     }
+                 */
+                "application/json": components["schemas"]["SendOtpRequest"];
+            };
+        };
+        responses: {
+            /** @description A repeat: the same challenge, without `test_code`. */
+            200: {
+                headers: {
+                    /** @description `true`: the key stood for this request already and nothing new was made. */
+                    "Idempotency-Replayed"?: "true";
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleOtpResponse"];
+                };
+            };
+            /** @description The code was taken. */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleOtpResponse"];
+                };
+            };
+            /**
+             * @description - [`IDEMPOTENCY_KEY_INVALID`](/docs/errors#IDEMPOTENCY_KEY_INVALID): The header Idempotency-Key is not of the form that the endpoint takes.
+             *     - [`IDEMPOTENCY_KEY_REQUIRED`](/docs/errors#IDEMPOTENCY_KEY_REQUIRED): The header Idempotency-Key is missing.
+             *     - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`OTP_RECIPIENT_INVALID`](/docs/errors#OTP_RECIPIENT_INVALID): The number is impossible, of a kind that has no WhatsApp, or of a country that the project does not allow.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`OTP_PACKAGE_EXHAUSTED`](/docs/errors#OTP_PACKAGE_EXHAUSTED): As many codes as the project's package for that country allows were accepted in this calendar month (UTC).
+             *     - [`OTP_PACKAGE_REQUIRED`](/docs/errors#OTP_PACKAGE_REQUIRED): A live code was asked for a number of a country for which the project has no package.
+             */
+            402: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
+             *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+             */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
+             *     - [`OTP_SENDER_NOT_READY`](/docs/errors#OTP_SENDER_NOT_READY): The service's own number is not set, or the platform refuses its token.
+             */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): Less than 60 seconds have passed since the last code to this number, or too many wrong codes were given for it.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    otp_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e",
+                 *       "code": "042317"
+                 *     }
+                 */
+                "application/json": components["schemas"]["VerifyOtpRequest"];
+            };
+        };
+        responses: {
+            /** @description The code was right; the challenge is `verified`. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SingleOtpResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`OTP_ATTEMPTS_EXHAUSTED`](/docs/errors#OTP_ATTEMPTS_EXHAUSTED): Five codes were tried for this id, or twenty wrong ones for its number within 24 hours.
+             *     - [`OTP_CODE_ALREADY_USED`](/docs/errors#OTP_CODE_ALREADY_USED): The code was verified before.
+             *     - [`OTP_CODE_EXPIRED`](/docs/errors#OTP_CODE_EXPIRED): The time of the code is over, a newer code was sent to the number, or it could not be sent.
+             *     - [`OTP_CODE_INCORRECT`](/docs/errors#OTP_CODE_INCORRECT): The code is wrong, or the id names no challenge of this project.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`OTP_PROJECT_REQUIRED`](/docs/errors#OTP_PROJECT_REQUIRED): The key has a scope of OTP, but belongs to no OTP project.
+             *     - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route.
+             */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "url": "https://shop.example.com/whatsapp/events",
+                     *         "events": [
+                     *           "message.received",
+                     *           "message.status.updated"
+                     *         ],
+                     *         "active": true,
+                     *         "disabled_reason": null,
+                     *         "failing_since": null,
+                     *         "secret_hint": "whsec_...r9A=",
+                     *         "previous_secret_expires_at": null,
+                     *         "created_at": "2026-11-21T07:30:00.000Z",
+                     *         "updated_at": "2026-11-21T07:30:00.000Z",
+                     *         "recent_deliveries": [
+                     *           {
+                     *             "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *             "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *             "event_type": "message.status.updated",
+                     *             "attempt": 1,
+                     *             "status": "failed",
+                     *             "http_status": 503,
+                     *             "error": "http_503",
+                     *             "duration_ms": 184,
+                     *             "created_at": "2026-11-21T08:00:01.250Z",
+                     *             "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://shop.example.com/whatsapp/events",
+                 *       "events": [
+                 *         "message.received",
+                 *         "message.status.updated"
+                 *       ],
+                 *       "active": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConfigureWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook, with `secret` where it is new. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "url": "https://shop.example.com/whatsapp/events",
+                     *         "events": [
+                     *           "message.received",
+                     *           "message.status.updated"
+                     *         ],
+                     *         "active": true,
+                     *         "disabled_reason": null,
+                     *         "failing_since": null,
+                     *         "secret_hint": "whsec_...r9A=",
+                     *         "previous_secret_expires_at": null,
+                     *         "created_at": "2026-11-21T07:30:00.000Z",
+                     *         "updated_at": "2026-11-21T07:30:00.000Z",
+                     *         "recent_deliveries": [
+                     *           {
+                     *             "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *             "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *             "event_type": "message.status.updated",
+                     *             "attempt": 1,
+                     *             "status": "failed",
+                     *             "http_status": 503,
+                     *             "error": "http_503",
+                     *             "duration_ms": 184,
+                     *             "created_at": "2026-11-21T08:00:01.250Z",
+                     *             "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *           }
+                     *         ],
+                     *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecretResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `private_address`, `unresolvable` or `credentials_in_url`.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Only attempts begun before this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last attempt of the previous page. */
+                before_id?: string;
+                /** @description Only attempts for this kind of event. */
+                event_type?: "message.received" | "message.status.updated" | "webhook.test";
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only attempts that ended so. */
+                status?: "succeeded" | "failed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *           "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *           "event_type": "message.status.updated",
+                     *           "attempt": 1,
+                     *           "status": "failed",
+                     *           "http_status": 503,
+                     *           "error": "http_503",
+                     *           "duration_ms": 184,
+                     *           "created_at": "2026-11-21T08:00:01.250Z",
+                     *           "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:01.250Z",
+                     *         "next_before_id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveriesResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_replay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a delivery attempt, from GET /webhook/deliveries. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queued. */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *         "event_type": "webhook.test",
+                     *         "status": "queued",
+                     *         "created_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueuedEventResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_DELIVERY_NOT_FOUND`](/docs/errors#WEBHOOK_DELIVERY_NOT_FOUND): The id names no delivery attempt of this workspace's webhook, or its event was removed after its time. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_rotateSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook with its new `secret`. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "url": "https://shop.example.com/whatsapp/events",
+                     *         "events": [
+                     *           "message.received",
+                     *           "message.status.updated"
+                     *         ],
+                     *         "active": true,
+                     *         "disabled_reason": null,
+                     *         "failing_since": null,
+                     *         "secret_hint": "whsec_...r9A=",
+                     *         "previous_secret_expires_at": null,
+                     *         "created_at": "2026-11-21T07:30:00.000Z",
+                     *         "updated_at": "2026-11-21T07:30:00.000Z",
+                     *         "recent_deliveries": [
+                     *           {
+                     *             "id": "01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b",
+                     *             "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *             "event_type": "message.status.updated",
+                     *             "attempt": 1,
+                     *             "status": "failed",
+                     *             "http_status": 503,
+                     *             "error": "http_503",
+                     *             "duration_ms": 184,
+                     *             "created_at": "2026-11-21T08:00:01.250Z",
+                     *             "next_attempt_at": "2026-11-21T08:00:06.420Z"
+                     *           }
+                     *         ],
+                     *         "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecretResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    webhook_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queued. */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "event_id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *         "event_type": "webhook.test",
+                     *         "status": "queued",
+                     *         "created_at": "2026-11-21T08:00:01.250Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueuedEventResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_NOT_FOUND`](/docs/errors#WEBHOOK_NOT_FOUND): The workspace has no webhook, or deleted it. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    on_message_received: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageReceivedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_message_status_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageStatusUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_webhook_test: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}
+
+/** Codes that errors may have; a later Herald may know more. */
+export type ErrorCode =
+  | 'API_KEY_EXPIRED'
+  | 'API_KEY_INVALID'
+  | 'API_KEY_MISSING'
+  | 'API_KEY_REVOKED'
+  | 'BACKLOG_LIMIT_REACHED'
+  | 'CONNECTION_NOT_FOUND'
+  | 'CONNECTION_NOT_READY'
+  | 'IDEMPOTENCY_KEY_INVALID'
+  | 'IDEMPOTENCY_KEY_REQUIRED'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'INTERNAL_ERROR'
+  | 'INVALID_REQUEST'
+  | 'MEDIA_NOT_FOUND'
+  | 'MEDIA_TOO_LARGE'
+  | 'MEDIA_TYPE_MISMATCH'
+  | 'MEDIA_TYPE_NOT_SUPPORTED'
+  | 'MESSAGE_NOT_FOUND'
+  | 'MESSAGE_NOT_RETRYABLE'
+  | 'OTP_ATTEMPTS_EXHAUSTED'
+  | 'OTP_CODE_ALREADY_USED'
+  | 'OTP_CODE_EXPIRED'
+  | 'OTP_CODE_INCORRECT'
+  | 'OTP_NOT_FOUND'
+  | 'OTP_PACKAGE_EXHAUSTED'
+  | 'OTP_PACKAGE_REQUIRED'
+  | 'OTP_PROJECT_REQUIRED'
+  | 'OTP_RECIPIENT_INVALID'
+  | 'OTP_RESEND_TOO_SOON'
+  | 'OTP_SENDER_NOT_READY'
+  | 'OUTCOME_UNKNOWN_NOT_CONFIRMED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'PLATFORM_REJECTED'
+  | 'PLATFORM_TIMEOUT'
+  | 'PLATFORM_UNAVAILABLE'
+  | 'RATE_LIMITED'
+  | 'REPLY_TARGET_NOT_FOUND'
+  | 'SCOPE_REQUIRED'
+  | 'SERVICE_UNAVAILABLE'
+  | 'SERVICE_WINDOW_CLOSED'
+  | 'SUBSCRIPTION_REQUIRED'
+  | 'TEMPLATE_NOT_APPROVED'
+  | 'TEMPLATE_NOT_FOUND'
+  | 'TEMPLATE_PARAMETERS_MISMATCH'
+  | 'UNSUPPORTED_CONTENT_TYPE'
+  | 'UPLOAD_LIMIT_REACHED'
+  | 'VALIDATION_FAILED'
+  | 'WEBHOOK_DELIVERY_NOT_FOUND'
+  | 'WEBHOOK_NOT_FOUND'
+  | 'WEBHOOK_URL_NOT_ALLOWED';

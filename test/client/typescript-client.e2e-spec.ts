@@ -1,0 +1,246 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createHeraldClient,
+  HeraldConnectionError,
+  isHeraldError,
+  verifyWebhook,
+  WebhookVerificationError,
+  type HeraldClient,
+  type SendMessage,
+} from '../../clients/typescript/src/index.js';
+import { readProjectFile } from '../support/project-files.js';
+import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+let test: TestApp;
+let sender: TestSender;
+let herald: HeraldClient;
+let to: string;
+
+beforeAll(async () => {
+  test = await startTestApp();
+  sender = await test.sender();
+  to = (await test.openWindow(sender)).phone ?? '';
+  herald = createHeraldClient({ baseUrl: `${test.baseUrl}/api/v1/`, apiKey: sender.key.text });
+});
+
+afterAll(() => test.stop());
+
+/** One of each variant. That this compiles without a cast is part of the test. */
+function variants(connection_id: string, replyTo: string): Record<string, SendMessage> {
+  const common = { connection_id, to };
+  return {
+    text: { ...common, type: 'text', text: { body: 'Hello', preview_url: true }, client_message_id: 'a-1' },
+    legacy: { ...common, body: 'Hello' },
+    image: { ...common, type: 'image', media: { link: 'https://example.com/menu.jpg', caption: 'Today' } },
+    video: { ...common, type: 'video', media: { id: '1037543291543636' } },
+    audio: { ...common, type: 'audio', media: { id: '1037543291543636', voice: true } },
+    document: { ...common, type: 'document', media: { link: 'https://example.com/i.pdf', filename: 'i.pdf' } },
+    sticker: { ...common, type: 'sticker', media: { id: '1037543291543636' } },
+    template: {
+      ...common,
+      type: 'template',
+      template: {
+        name: 'order_update',
+        language: { code: 'en_US' },
+        components: [{ type: 'body', parameters: ['Ana', '4711'].map((text) => ({ type: 'text', text })) }],
+      },
+    },
+    buttons: {
+      ...common,
+      type: 'interactive',
+      interactive: {
+        type: 'button',
+        body: { text: 'Keep it?' },
+        action: { buttons: [{ type: 'reply', reply: { id: 'y', title: 'Yes' } }] },
+      },
+    },
+    reaction: { ...common, type: 'reaction', reply_to_message_id: replyTo, reaction: { emoji: '👍' } },
+  };
+}
+
+describe('the client against Herald', () => {
+  it('sends every variant and follows it until it is read', async () => {
+    const first = await herald.messages.send({ connection_id: sender.connection.id, to, body: 'Hello' });
+    await waitFor(async () => (await herald.messages.get(first.id)).status === 'read');
+    const bodies = Object.entries(variants(sender.connection.id, first.id));
+    for (const [name, body] of bodies) {
+      const { id, status } = await herald.messages.send(body);
+      expect({ name, status }).toEqual({ name, status: 'queued' });
+      expect((await herald.messages.get(id)).attempts).toEqual(expect.any(Array));
+    }
+  });
+
+  it('makes one message of one key, and another of each new one', async () => {
+    const body: SendMessage = { connection_id: sender.connection.id, to, body: 'Once' };
+    const idempotencyKey = crypto.randomUUID();
+    const ids = [
+      await herald.messages.send(body, { idempotencyKey }),
+      await herald.messages.send(body, { idempotencyKey }),
+      await herald.messages.send(body),
+    ].map(({ id }) => id);
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids[2]).not.toBe(ids[0]);
+  });
+
+  it('turns the pages of a list', async () => {
+    const ids: string[] = [];
+    for await (const { id, direction } of herald.messages.list({ limit: 2 })) {
+      expect(direction).toBe('outbound');
+      ids.push(id);
+    }
+    const { body } = await sender.api.get('/messages?limit=100');
+    expect(ids).toEqual((body.data as { id: string }[]).map(({ id }) => id));
+    expect(ids.length).toBeGreaterThan(4);
+  });
+
+  it('rejects with the code, the faulty fields and the request id', async () => {
+    // @ts-expect-error a text has a body, not words: the compiler says so before Herald does
+    const wrong: SendMessage = { connection_id: sender.connection.id, to, type: 'text', text: { words: 'Hello' } };
+    const error: unknown = await herald.messages.send(wrong).catch((reason: unknown) => reason);
+    if (!isHeraldError(error, 'VALIDATION_FAILED')) throw new Error('it was taken', { cause: error });
+    const code: 'VALIDATION_FAILED' = error.code;
+    expect([code, error.status, error.docUrl]).toEqual([code, 422, `${test.baseUrl}/docs/errors#${code}`]);
+    expect(error.details.map(({ field }) => field)).toContain('text.body');
+    expect(error.requestId).not.toBe('');
+    expect(isHeraldError(error, 'RATE_LIMITED')).toBe(false);
+    await expect(herald.messages.get(crypto.randomUUID())).rejects.toMatchObject({ code: 'MESSAGE_NOT_FOUND' });
+    const stranger = createHeraldClient({ baseUrl: test.baseUrl, apiKey: 'hrld_live_wrong' });
+    await expect(stranger.connections.list()).rejects.toMatchObject({ code: 'API_KEY_INVALID', status: 401 });
+  });
+
+  it('keeps files, templates, profile and webhook', async () => {
+    const { id } = sender.connection;
+    const file = new Blob(['Soup, bread, coffee\n'], { type: 'text/plain' });
+    const media = await herald.media.upload({ connectionId: id, file, filename: 'menu.txt', type: 'document' });
+    expect(media).toMatchObject({ filename: 'menu.txt', size_bytes: 20, type: 'document' });
+    const link = await herald.media.link(media.id);
+    expect(await (await fetch(link.url)).text()).toBe('Soup, bread, coffee\n');
+    for await (const known of herald.media.list()) expect(known.id).toBe(media.id);
+    await herald.media.remove(media.id);
+
+    const names = (await herald.templates.list(id)).map(({ name }) => name);
+    expect(names).toContain('order_update');
+    const preview = await herald.templates.preview(id, {
+      template_name: 'order_update',
+      parameters: { body: ['Ana', '4711'] },
+    });
+    expect(preview.missing).toEqual([]);
+    expect((await herald.profile.update(id, { about: 'Open until eight' })).about).toBe('Open until eight');
+    await expect(herald.webhook.get()).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+    expect((await herald.connections.list()).map((connection) => connection.id)).toEqual([id]);
+  });
+});
+
+describe('the client against faults', () => {
+  let server: Server;
+  let seen: { url: string; key: string | undefined }[];
+  let answer: RequestListener;
+  const client = (maxPauseMs = 1_000) => {
+    const { port } = server.address() as AddressInfo;
+    return createHeraldClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k', maxPauseMs });
+  };
+  const taken = JSON.stringify({ data: { id: '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e', status: 'queued' } });
+  const message: SendMessage = { connection_id: crypto.randomUUID(), to: '+15550001234', body: 'Hello' };
+
+  beforeEach(async () => {
+    seen = [];
+    server = createServer((req, res) => {
+      seen.push({ url: req.url ?? '', key: req.headers['idempotency-key'] as string | undefined });
+      req.resume();
+      req.once('end', () => answer(req, res));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const refusal = (status: number, code: string, headers = {}) => ({
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ error: { code, message: 'm', request_id: 'r', doc_url: 'd' } }),
+  });
+
+  function failing(times: number, how: ReturnType<typeof refusal> | 'cut'): void {
+    answer = (req, res) => {
+      if (seen.length > times) res.writeHead(202, { 'content-type': 'application/json' }).end(taken);
+      else if (how === 'cut') req.socket.destroy();
+      else res.writeHead(how.status, how.headers).end(how.body);
+    };
+  }
+
+  it.each([
+    ['429', refusal(429, 'RATE_LIMITED', { 'retry-after': '0' })],
+    ['503', refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': '0' })],
+    ['no answer', 'cut' as const],
+  ])('sends again after %s, under the same key', async (_what, how) => {
+    failing(2, how);
+    expect((await client().messages.send(message)).status).toBe('queued');
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it('gives up after four tries, with the last reason', async () => {
+    failing(9, 'cut');
+    await expect(client().messages.send(message)).rejects.toBeInstanceOf(HeraldConnectionError);
+    expect(seen).toHaveLength(4);
+  });
+
+  it('does not wait longer than it may, and says how long Herald asks for', async () => {
+    failing(9, refusal(429, 'OTP_RESEND_TOO_SOON', { 'retry-after': '42' }));
+    const error: unknown = await client()
+      .otp.send({ to: '+15550001234' })
+      .catch((reason: unknown) => reason);
+    expect(isHeraldError(error, 'OTP_RESEND_TOO_SOON') && error.retryAfterSeconds).toBe(42);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('repeats nothing that might happen twice', async () => {
+    failing(9, 'cut');
+    await expect(client().webhook.rotateSecret()).rejects.toBeInstanceOf(HeraldConnectionError);
+    await expect(client().templates.remove('c', 't')).rejects.toBeInstanceOf(HeraldConnectionError);
+    expect(seen).toHaveLength(2);
+  });
+
+  it('says so where something else than Herald answers', async () => {
+    answer = (_req, res) => res.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not here</h1>');
+    await expect(client().connections.list()).rejects.toThrow(/is baseUrl right/);
+  });
+});
+
+describe('verifyWebhook', () => {
+  interface Vector {
+    title: string;
+    valid: boolean;
+    secret: string;
+    /** Seconds. */
+    now: number;
+    headers: Record<string, string>;
+    body: string;
+  }
+  const { vectors } = JSON.parse(readProjectFile('docs/webhook-vectors.json')) as { vectors: Vector[] };
+  const realNow = Date.now;
+
+  afterEach(() => {
+    Date.now = realNow;
+  });
+
+  it.each(vectors.map((vector) => [vector.title, vector] as const))('%s', (_title, vector) => {
+    Date.now = () => vector.now * 1_000;
+    const { body, headers, secret, valid } = vector;
+    if (valid) expect(verifyWebhook(Buffer.from(body), headers, secret)).toEqual(JSON.parse(body));
+    else expect(() => verifyWebhook(body, new Headers(headers), secret)).toThrow(WebhookVerificationError);
+  });
+
+  it('takes a delivery that one of several secrets signed', () => {
+    const [{ body, headers, secret, now }] = vectors.filter(({ valid }) => valid) as [Vector];
+    Date.now = () => now * 1_000;
+    const other = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+    expect(verifyWebhook(body, headers, other, secret)).toEqual(JSON.parse(body));
+    expect(() => verifyWebhook(body, headers, other)).toThrow(WebhookVerificationError);
+  });
+});
