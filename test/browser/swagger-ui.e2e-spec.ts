@@ -1,0 +1,223 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
+import { readProjectFile } from '../support/project-files.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { findChromium, launchChromium } from './chromium.js';
+import { overflowOf, SwaggerOperation } from './swagger-page.js';
+
+/*
+ * Swagger UI in a real browser, against the built program with its demo. Left out where no Chromium is installed, unless
+ * REQUIRE_CHROMIUM=true asks for it.
+ */
+const program = findChromium();
+const required = process.env.REQUIRE_CHROMIUM === 'true';
+if (program === null && !required) process.stderr.write('left out: no chromium (test/browser)\n');
+
+/** For one step, on a machine that does much else. */
+const PATIENCE_MS = 45_000;
+
+interface Demo {
+  base_url: string;
+  api_key: string;
+}
+
+/** In an order in which each finds what it needs; the last ones take things away. */
+const OPERATIONS = [
+  'connections_list',
+  'messages_send',
+  'messages_list',
+  'messages_get',
+  'messages_retry',
+  'templates_list',
+  'templates_create',
+  'templates_get',
+  'templates_preview',
+  'templates_edit',
+  'profile_get',
+  'profile_update',
+  'media_upload',
+  'media_list',
+  'media_link',
+  'webhook_put',
+  'webhook_get',
+  'webhook_test',
+  'webhook_deliveries',
+  'webhook_replay',
+  'webhook_rotateSecret',
+  'otp_send',
+  'otp_verify',
+  'otp_get',
+  'media_delete',
+  'templates_remove',
+  'webhook_remove',
+];
+
+describe('a browser for these tests', () => {
+  it('is there where it is asked for', () => {
+    expect(required && program === null).toBe(false);
+  });
+});
+
+(program === null ? describe.skip : describe)('Swagger UI in Chromium', () => {
+  const dataDir = temporaryDataDir();
+  let database: TestDatabase;
+  let herald: HeraldProcess;
+  let demo: Demo;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const complaints: string[] = [];
+  const elsewhere: string[] = [];
+
+  async function newPage(): Promise<Page> {
+    const made = await context.newPage();
+    made.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    made.on('pageerror', (error) => complaints.push(error.message));
+    made.on('request', (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      if (protocol !== 'data:' && hostname !== '127.0.0.1') elsewhere.push(request.url());
+    });
+    return made;
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    [herald, browser] = await Promise.all([
+      HeraldProcess.start({
+        DATABASE_URL: database.url,
+        DATA_DIR: dataDir.path,
+        DEMO: 'true',
+        LOG_LEVEL: 'info',
+        WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
+      }),
+      launchChromium(program ?? ''),
+    ]);
+    demo = JSON.parse(readFileSync(join(dataDir.path, 'demo.json'), 'utf8')) as Demo;
+    context = await browser.newContext({ viewport: { width: 1_400, height: 900 } });
+    context.setDefaultTimeout(PATIENCE_MS);
+    page = await newPage();
+    // The bare address leads here.
+    await page.goto(demo.base_url);
+    await page.locator('#herald-demo').waitFor();
+  }, 3 * PATIENCE_MS);
+
+  afterAll(async () => {
+    await browser?.close();
+    await herald?.end();
+    await database?.drop();
+    dataDir.remove();
+  });
+
+  it(
+    'offers the demo its keys, takes another by hand and keeps it',
+    async () => {
+      const open = page.locator('.auth-wrapper .authorize').first();
+      const dialog = page.locator('.dialog-ux');
+      await open.click();
+      expect(await dialog.locator('button', { hasText: 'Logout' }).count()).toBe(2);
+      await dialog.locator('button', { hasText: 'Logout' }).first().click();
+      await dialog.locator('input').first().fill('hrld_live_typed');
+      await dialog.locator('button.authorize[type=submit]').first().click();
+      await dialog.locator('.btn-done').first().click();
+      const kept = () => page.evaluate<string>('localStorage.getItem("authorized")');
+      expect(await kept()).toContain('hrld_live_typed');
+      await page.reload();
+      await page.locator('#herald-demo').waitFor();
+      // A key that somebody entered is not replaced by the demo's.
+      expect(await kept()).toContain('hrld_live_typed');
+      await page.evaluate('localStorage.clear()');
+      await page.reload();
+      await page.locator('#herald-demo').waitFor();
+    },
+    3 * PATIENCE_MS,
+  );
+
+  it(
+    'sends a message at the first click, and sees it read',
+    async () => {
+      const send = new SwaggerOperation(page, 'messages_send');
+      await send.open();
+      expect((await send.execute()).status).toBe(202);
+      await send.close();
+      const get = new SwaggerOperation(page, 'messages_get');
+      await get.open();
+      const deadline = Date.now() + PATIENCE_MS;
+      let text = '';
+      while (!text.includes('"status": "read"') && Date.now() < deadline) ({ text } = await get.execute());
+      expect(text).toContain('"status": "read"');
+      expect(text).toContain('"body": "Your table for two is ready');
+      await page.locator('img[src="/docs/pictures/message-states.svg"]').waitFor();
+      expect(await page.evaluate('[...document.images].every((image) => image.naturalWidth > 0)')).toBe(true);
+      await get.close();
+    },
+    3 * PATIENCE_MS,
+  );
+
+  it(
+    'answers every operation at the first click',
+    async () => {
+      const { paths } = JSON.parse(readProjectFile('openapi.json')) as {
+        paths: Record<string, Record<string, { operationId: string }>>;
+      };
+      const described = Object.values(paths).flatMap((item) =>
+        Object.values(item).map(({ operationId }) => operationId),
+      );
+      expect([...OPERATIONS].sort()).toEqual(described.sort());
+      const refused: string[] = [];
+      for (const id of OPERATIONS) {
+        const operation = new SwaggerOperation(page, id);
+        await operation.open();
+        if (id === 'media_upload') await operation.attach('menu.txt', 'Soup, bread, coffee\n');
+        let { status, text } = await operation.execute();
+        // The delivery to replay comes a moment after the event.
+        for (let look = 0; id === 'webhook_deliveries' && look < 40 && !text.includes('"event_id"'); look++) {
+          await page.waitForTimeout(100);
+          ({ status, text } = await operation.execute());
+        }
+        if (status >= 400) refused.push(`${id} ${status}: ${text.slice(0, 300)}`);
+        await operation.close();
+      }
+      expect(refused).toEqual([]);
+    },
+    6 * PATIENCE_MS,
+  );
+
+  it('shows the webhooks, and a section for each error code', async () => {
+    expect(await page.locator('.webhooks').innerText()).toContain('message.status.updated');
+    await page.goto(`${demo.base_url}/docs/errors#RATE_LIMITED`);
+    expect(await page.locator('h2:target').innerText()).toBe('RATE_LIMITED');
+  });
+
+  it.each([400, 1_400])(
+    'fits a window of %d pixels',
+    async (width) => {
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of ['/docs', '/docs/errors']) {
+        await page.goto(`${demo.base_url}${path}`);
+        await page
+          .locator(path === '/docs' ? '#herald-demo' : 'h2')
+          .first()
+          .waitFor();
+        expect({ path, overflow: await overflowOf(page) }).toEqual({ path, overflow: 0 });
+      }
+      await page.goto(`${demo.base_url}/docs`);
+      const send = new SwaggerOperation(page, 'messages_send');
+      await send.open();
+      await send.execute();
+      expect({ open: 'messages_send', overflow: await overflowOf(page) }).toEqual({
+        open: 'messages_send',
+        overflow: 0,
+      });
+    },
+    3 * PATIENCE_MS,
+  );
+
+  it('asks nobody else for anything, and has nothing to complain of', () => {
+    expect(elsewhere).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
