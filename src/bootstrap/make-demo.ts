@@ -1,12 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../common/example-ids.js';
-import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Config } from '../platform/config/config.js';
-import { ExampleValues } from '../platform/http/example-values.js';
 import { Demo } from './demo.js';
 import { DemoCodes } from './demo-codes.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';
-import { DEMO_CUSTOMER, DEMO_RECIPIENTS } from './demo-recipients.js';
+import { showDemoInDocs } from './demo-examples.js';
+import { DEMO_RECIPIENTS } from './demo-recipients.js';
 import { openDemoWindows } from './demo-windows.js';
 
 /** The demo workspace, with what a newcomer must know of it in DATA_DIR/demo.json. */
@@ -37,23 +35,6 @@ export async function makeDemo(
     recipients: [...DEMO_RECIPIENTS],
   };
   writeDemoFile(dataDir, demo);
-  await showInExamples(app, demo);
+  await showDemoInDocs(app, config, demo);
   return demo;
-}
-
-/** Lets the served API description name the demo's own number and a message of its customer that can be answered. */
-async function showInExamples(app: INestApplicationContext, demo: DemoFile): Promise<void> {
-  const examples = app.get(ExampleValues, { strict: false });
-  examples.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
-  const { messages } = await app.get(MessagesService, { strict: false }).list(demo.organization_id, {
-    status: 'received',
-    connectionId: demo.connection_id,
-    limit: 100,
-    before: null,
-    beforeId: null,
-    clientMessageId: null,
-    recipient: null,
-  });
-  const answerable = messages.find((message) => message.sender === DEMO_CUSTOMER);
-  if (answerable !== undefined) examples.replace(EXAMPLE_MESSAGE_ID, answerable.id);
 }

@@ -10,6 +10,7 @@ export const commonErrors = defineErrors('common', {
     when: 'The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.',
     fix: 'Mend the fields named in `details` and send the request again.',
     extra: ({ details }) => ({ details }),
+    sample: { details: [{ field: 'id', rule: 'format', message: 'id must be a UUID.' }] },
   }),
   VALIDATION_FAILED: error<{ details: ErrorDetail[] }>({
     kind: 'unprocessable',
@@ -18,6 +19,7 @@ export const commonErrors = defineErrors('common', {
     when: 'The body of POST /messages fits no message variant, or more than one.',
     fix: 'Mend the fields named in `details`; the API description shows an example of each variant.',
     extra: ({ details }) => ({ details }),
+    sample: { details: [{ field: 'text.body', rule: 'required', message: 'text.body is missing.' }] },
   }),
   ROUTE_NOT_FOUND: error({
     kind: 'not_found',
@@ -31,6 +33,7 @@ export const commonErrors = defineErrors('common', {
     when: 'The version segment of the path is not one that Herald serves.',
     fix: 'Use /api/v1.',
     extra: ({ supported }) => ({ supported_versions: supported }),
+    sample: { supported: ['v1'] },
   }),
   METHOD_NOT_ALLOWED: error<{ allow: string[] }>({
     kind: 'method_not_allowed',
@@ -38,6 +41,7 @@ export const commonErrors = defineErrors('common', {
     when: 'The path exists, but not with this method.',
     fix: 'Use one of the methods in the `Allow` header.',
     headers: ({ allow }) => ({ Allow: allow.join(', ') }),
+    sample: { allow: ['GET', 'HEAD', 'POST'] },
   }),
   PAYLOAD_TOO_LARGE: error<{ limitBytes: number }>({
     kind: 'payload_too_large',
@@ -45,6 +49,7 @@ export const commonErrors = defineErrors('common', {
     when: 'The request body is over the limit of the route.',
     fix: 'Send a smaller body.',
     extra: ({ limitBytes }) => ({ limit_bytes: limitBytes }),
+    sample: { limitBytes: 262_144 },
   }),
   UNSUPPORTED_CONTENT_TYPE: error<{ expected: string }>({
     kind: 'unsupported_media_type',
@@ -52,6 +57,7 @@ export const commonErrors = defineErrors('common', {
     when: 'The Content-Type, charset or encoding is not the one that the route expects.',
     fix: 'Set `Content-Type: application/json` (multipart/form-data for uploads).',
     extra: ({ expected }) => ({ expected }),
+    sample: { expected: 'application/json' },
   }),
   INTERNAL_ERROR: error({
     kind: 'internal',
@@ -84,5 +90,11 @@ export const commonErrors = defineErrors('common', {
     when: 'The WhatsApp platform refused a template or profile change.',
     fix: "Read `platform.message`; it is the platform's own reason.",
     extra: ({ code, subcode, message, traceId }) => ({ platform: { code, subcode, message, trace_id: traceId } }),
+    sample: {
+      code: 100,
+      subcode: 2388024,
+      message: 'There is already English (US) content for this template.',
+      traceId: 'AbCdEfGhIjKlMnOpQrStUvW',
+    },
   }),
 });

@@ -26,6 +26,25 @@ describe('defineErrors', () => {
     expect(declaredErrors().map((declared) => declared.code)).toEqual(expect.arrayContaining(['SPEC_ONE', 'SPEC_TWO']));
   });
 
+  it('documents a code with the message and the fields of its sample', () => {
+    const definition = {
+      kind: 'conflict',
+      message: ({ status }: { status: string }) => `It is ${status}.`,
+      when: 'w',
+      fix: 'Wait.',
+      extra: ({ status }: { status: string }) => ({ status }),
+    } as const;
+    defineErrors('spec', {
+      SPEC_FOUR: error({ ...definition, sample: { status: 'sent' } }),
+      SPEC_FIVE: error(definition),
+    });
+    const documented = declaredErrors().filter(({ code }) => code.startsWith('SPEC_F'));
+    expect(documented.map(({ code, message, extra }) => [code, message, extra])).toEqual([
+      ['SPEC_FIVE', 'Wait.', null],
+      ['SPEC_FOUR', 'It is sent.', { status: 'sent' }],
+    ]);
+  });
+
   it('refuses a code that is declared twice', () => {
     defineErrors('spec', { SPEC_THREE: error({ kind: 'not_found', message: 'x', when: 'w', fix: 'f' }) });
     expect(() =>

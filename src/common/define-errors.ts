@@ -14,6 +14,8 @@ export interface ErrorDefinition<Args = void> {
   fix: string;
   extra?: (args: Args) => Record<string, unknown>;
   headers?: (args: Args) => Record<string, string>;
+  /** Arguments of a real case, for the examples of the API description. */
+  sample?: Args;
 }
 
 export interface ErrorContext {
@@ -29,6 +31,8 @@ export interface DocumentedError {
   message: string;
   when: string;
   fix: string;
+  /** Public fields beside code and message, in a real case; null: the table has no sample of them. */
+  extra: Record<string, unknown> | null;
 }
 
 type Factories<T> = {
@@ -40,6 +44,9 @@ type Factories<T> = {
         : (args: A, context?: ErrorContext) => AppError
     : never;
 };
+
+/** A definition whose arguments are not known. */
+type AnyDefinition = Omit<ErrorDefinition<never>, 'sample'> & { sample?: unknown };
 
 const registry = new Map<string, DocumentedError>();
 
@@ -53,7 +60,7 @@ export function error<Args = void>(definition: ErrorDefinition<Args>): ErrorDefi
  *
  * @throws Error at load when a code is declared twice: codes are stable and mean one thing.
  */
-export function defineErrors<T extends Record<string, ErrorDefinition<never>>>(room: string, table: T): Factories<T> {
+export function defineErrors<T extends Record<string, AnyDefinition>>(room: string, table: T): Factories<T> {
   const factories: Record<string, (args: never, context?: ErrorContext) => AppError> = {};
   for (const [code, definition] of Object.entries(table)) {
     if (registry.has(code)) {
@@ -64,9 +71,9 @@ export function defineErrors<T extends Record<string, ErrorDefinition<never>>>(r
       room,
       kind: definition.kind,
       alsoKinds: definition.alsoKinds ?? [],
-      message: typeof definition.message === 'string' ? definition.message : definition.fix,
       when: definition.when,
       fix: definition.fix,
+      ...sampleOf(definition),
     });
     factories[code] = (args, context) =>
       new AppError({
@@ -80,6 +87,12 @@ export function defineErrors<T extends Record<string, ErrorDefinition<never>>>(r
       });
   }
   return factories as Factories<T>;
+}
+
+function sampleOf({ message, extra, sample, fix }: AnyDefinition): Pick<DocumentedError, 'message' | 'extra'> {
+  const text = typeof message === 'string' ? message : sample === undefined ? fix : message(sample as never);
+  if (extra === undefined) return { message: text, extra: {} };
+  return { message: text, extra: sample === undefined ? null : extra(sample as never) };
 }
 
 /** Every declared code, sorted, for the generated documentation and for contract tests. */

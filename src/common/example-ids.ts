@@ -1,7 +1,14 @@
 /*
  * Ids in the examples of the API description. Where Herald knows better ones, as in the demo workspace, it puts them in
- * their place when it serves the description, so that "Try it out" works as it stands.
+ * their place when it serves the description, and Swagger UI those of what was made last in its page, so that "Try it
+ * out" works as it stands.
  */
 export const EXAMPLE_CONNECTION_ID = '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f';
 export const EXAMPLE_MESSAGE_ID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
+export const EXAMPLE_FAILED_MESSAGE_ID = '01936f6e-3c6d-7d3f-8e9b-4a2c3b5d6e7f';
+export const EXAMPLE_MEDIA_ID = '01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b';
+export const EXAMPLE_DELIVERY_ID = '01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b';
+export const EXAMPLE_OTP_ID = '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e';
+export const EXAMPLE_OTP_CODE = '042317';
 export const EXAMPLE_IDEMPOTENCY_KEY = '0b7f5a0e-5c1d-4f39-9d8e-2a4c6b8d0e1f';
+export const EXAMPLE_WEBHOOK_URL = 'https://shop.example.com/whatsapp/events';

@@ -21,7 +21,10 @@ describe('addresses without a version', () => {
     expect(status).toBe(200);
     expect(body.data.id).toBe(UUID);
     expect(headers.get('deprecation')).toMatch(/^@\d{10}$/);
-    expect(headers.get('link')).toBe(`</api/v1/things/${UUID}>; rel="successor-version"`);
+    expect(headers.get('link')).toBe(
+      `</api/v1/things/${UUID}>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"`,
+    );
+    expect(headers.get('sunset')).toBeNull();
     expect(headers.get('x-herald-api-version')).toBe('v1');
   });
 
@@ -39,7 +42,9 @@ describe('addresses without a version', () => {
 
   it('write nothing into the pointer that could end it', async () => {
     const { headers } = await rawRequest(small.port, request('GET /api/x>;"<y HTTP/1.1'));
-    expect(headers.link).toBe('</api/v1/x%3E;%22%3Cy>; rel="successor-version"');
+    expect(headers.link).toBe(
+      '</api/v1/x%3E;%22%3Cy>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
+    );
   });
 });
 
@@ -56,20 +61,31 @@ describe('versions that do not exist', () => {
 });
 
 describe('routes that do not exist', () => {
-  it.each([
-    '/api/v1/nothing',
-    '/api/nothing',
-    '/nothing',
-    '/',
-    '/api',
-    '/api/v1',
-    '/api/v1/',
-    `/api/v1/things/${UUID}/x`,
-  ])('%s is 404 before any key is looked at', async (path) => {
-    const { status, headers, body } = await rawRequest(small.port, request(`GET ${path} HTTP/1.1`));
-    expect(status).toBe(404);
-    expect(JSON.parse(body).error.code).toBe('ROUTE_NOT_FOUND');
-    expect(headers['x-herald-api-version']).toBe('v1');
+  it.each(['/api/v1/nothing', '/api/nothing', '/nothing', '/api', '/api/v1', '/api/v1/', `/api/v1/things/${UUID}/x`])(
+    '%s is 404 before any key is looked at',
+    async (path) => {
+      const { status, headers, body } = await rawRequest(small.port, request(`GET ${path} HTTP/1.1`));
+      expect(status).toBe(404);
+      expect(JSON.parse(body).error.code).toBe('ROUTE_NOT_FOUND');
+      expect(headers['x-herald-api-version']).toBe('v1');
+    },
+  );
+});
+
+describe('the bare address', () => {
+  it('leads a browser to /docs', async () => {
+    const { status, headers } = await rawRequest(small.port, request('GET / HTTP/1.1', ['Accept: text/html,*/*']));
+    expect([status, headers.location]).toEqual([302, '/docs']);
+  });
+
+  it('tells a program where everything is', async () => {
+    const { status, body } = await rawRequest(small.port, request('GET / HTTP/1.1'));
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({
+      name: 'Herald',
+      api_url: `${small.baseUrl}/api/v1`,
+      docs_url: `${small.baseUrl}/docs`,
+    });
   });
 });
 

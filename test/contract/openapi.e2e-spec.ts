@@ -16,7 +16,7 @@ interface Operation {
     {
       description: string;
       headers: Record<string, { $ref: string }>;
-      content?: Record<string, { schema: unknown; examples: Record<string, { value: { error: { code: string } } }> }>;
+      content?: Record<string, { schema: unknown; examples: Record<string, { $ref: string }> }>;
     }
   >;
   [extension: `x-${string}`]: unknown;
@@ -30,6 +30,7 @@ interface Description {
   components: {
     schemas: Record<string, unknown>;
     headers: Record<string, unknown>;
+    examples: Record<string, { value: { error: { code: string } } }>;
     securitySchemes: Record<string, Record<string, string>>;
   };
 }
@@ -94,9 +95,10 @@ describe('the API description', () => {
         if (Number(status) < 400) continue;
         const json = content?.['application/json'];
         expect(json?.schema).toEqual({ $ref: '#/components/schemas/Error' });
-        for (const [name, { value }] of Object.entries(json?.examples ?? {})) {
+        for (const [name, { $ref }] of Object.entries(json?.examples ?? {})) {
           expect(codes.has(name)).toBe(true);
-          expect(value.error.code).toBe(name);
+          expect($ref).toBe(`#/components/examples/${name}`);
+          expect(document.components.examples[name]?.value.error.code).toBe(name);
         }
       }
     }

@@ -1,6 +1,24 @@
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_MESSAGE_ID } from '../../src/common/example-ids.js';
-import { ExampleValues } from '../../src/platform/http/example-values.js';
+import vm from 'node:vm';
+import {
+  EXAMPLE_CONNECTION_ID,
+  EXAMPLE_IDEMPOTENCY_KEY,
+  EXAMPLE_MESSAGE_ID,
+  EXAMPLE_OTP_CODE,
+  EXAMPLE_OTP_ID,
+} from '../../src/common/example-ids.js';
+import { DocsDemo } from '../../src/platform/http/docs/docs-demo.js';
+import { ExampleValues } from '../../src/platform/http/docs/example-values.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+
+interface SwaggerRequest {
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+interface PageDocs {
+  request(request: SwaggerRequest): SwaggerRequest;
+  response(response: { ok: boolean; url: string; text: string }): unknown;
+}
 
 let test: TestApp;
 
@@ -9,6 +27,14 @@ beforeAll(async () => {
 });
 
 afterAll(() => test.stop());
+
+/** The script of the page, in a world that has of a browser what it needs. */
+async function pageDocs(): Promise<PageDocs> {
+  const { body } = await test.api.get<string>('/docs/herald.js');
+  const world = { window: {} as { heraldDocs: PageDocs }, crypto, URL, location: { href: `${test.baseUrl}/docs` } };
+  vm.runInNewContext(body, world);
+  return world.window.heraldDocs;
+}
 
 describe('the served API description', () => {
   it('shows the ids that this installation gives its examples', async () => {
@@ -22,21 +48,56 @@ describe('the served API description', () => {
     expect(text).toContain(EXAMPLE_MESSAGE_ID);
   });
 
-  it('lets every execution of an example have a key of its own', async () => {
-    const { body } = await test.api.get<string>('/docs/swagger-ui-init.js');
-    const source = /"requestInterceptor": (function [\s\S]+?\n\s*\})/.exec(body)?.[1] ?? '';
-    // oxlint-disable-next-line no-new-func, typescript/no-implied-eval
-    const intercept = new Function(`return ${source}`)() as (request: { headers: Record<string, string> }) => {
-      headers: Record<string, string>;
-    };
-    const changed = intercept({ headers: { 'Idempotency-Key': EXAMPLE_IDEMPOTENCY_KEY } });
-    expect(changed.headers['Idempotency-Key']).toMatch(/^[0-9a-f-]{36}$/);
-    expect(changed.headers['Idempotency-Key']).not.toBe(EXAMPLE_IDEMPOTENCY_KEY);
-    expect(intercept({ headers: { 'Idempotency-Key': 'mine' } }).headers['Idempotency-Key']).toBe('mine');
+  it('shows pictures that are there, drawn without a script', async () => {
+    const { body } = await test.api.get<object>('/openapi.json');
+    const names = new Set(JSON.stringify(body).match(/\/docs\/pictures\/[a-z-]+\.svg/g));
+    expect(names.size).toBe(4);
+    for (const path of names) {
+      const { status, headers, body: svg } = await test.api.get<string>(path);
+      expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('image/svg+xml')]);
+      expect(svg).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
+      expect(svg).not.toMatch(/<script|\son\w+=|href=/);
+    }
+    expect((await test.api.get('/docs/pictures/none.svg')).status).toBe(404);
   });
 
   it('remembers the key that was authorized', async () => {
     const { body } = await test.api.get<string>('/docs/swagger-ui-init.js');
     expect(body).toMatch(/"persistAuthorization": true/);
+  });
+});
+
+describe('an execution in Swagger UI', () => {
+  it('has an Idempotency-Key of its own, where the key is the example', async () => {
+    const docs = await pageDocs();
+    const url = `${test.baseUrl}/api/v1/messages`;
+    const changed = docs.request({ url, headers: { 'Idempotency-Key': EXAMPLE_IDEMPOTENCY_KEY } });
+    expect(changed.headers['Idempotency-Key']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(changed.headers['Idempotency-Key']).not.toBe(EXAMPLE_IDEMPOTENCY_KEY);
+    expect(docs.request({ url, headers: { 'Idempotency-Key': 'mine' } }).headers['Idempotency-Key']).toBe('mine');
+  });
+
+  it('takes what was made last in the place of the example', async () => {
+    const docs = await pageDocs();
+    const made = (path: string, data: object) =>
+      docs.response({ ok: true, url: `${test.baseUrl}/api/v1${path}`, text: JSON.stringify({ data }) });
+    const sent = (path: string, body?: string) => docs.request({ url: `/api/v1${path}`, headers: {}, body });
+    expect(sent(`/messages/${EXAMPLE_MESSAGE_ID}`).url).toContain(EXAMPLE_MESSAGE_ID);
+    made('/messages', { id: 'm-1', status: 'queued' });
+    made('/otp/send', { id: 'o-1', test_code: '123456' });
+    expect(sent(`/messages/${EXAMPLE_MESSAGE_ID}`).url).toBe('/api/v1/messages/m-1');
+    const verify = JSON.stringify({ id: EXAMPLE_OTP_ID, code: EXAMPLE_OTP_CODE });
+    expect(JSON.parse(sent('/otp/verify', verify).body ?? '')).toEqual({ id: 'o-1', code: '123456' });
+    // A message may only answer one of its own conversation.
+    expect(sent('/messages', EXAMPLE_MESSAGE_ID).body).toBe(EXAMPLE_MESSAGE_ID);
+    docs.response({ ok: false, url: `${test.baseUrl}/api/v1/messages`, text: 'no JSON' });
+  });
+});
+
+describe('the keys of the demo', () => {
+  it('are not served where there is no demo', async () => {
+    test.app.get(DocsDemo, { strict: false }).offer({ api_key: 'hrld_live_x', otp_sandbox_key: 'hrld_test_x' });
+    const { status, headers, body } = await test.api.get('/docs/demo.json');
+    expect([status, headers.get('cache-control'), body]).toEqual([204, 'no-store', null]);
   });
 });

@@ -968,7 +968,7 @@ export interface components {
             direction: "outbound" | "inbound";
             /**
              * Format: date-time
-             * @description When Herald deletes it by itself; null: it stays until you delete it.
+             * @description When Herald deletes it by itself, as it is set up now; null: it stays until you delete it.
              * @example null
              */
             expires_at: string | null;

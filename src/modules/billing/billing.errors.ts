@@ -13,6 +13,7 @@ export const billingErrors = defineErrors('billing', {
     when: 'A live code was asked for a number of a country for which the project has no package.',
     fix: 'Grant a package: `herald otp-package grant --project <id> --country <code> --limit <codes a month>`.',
     extra: ({ country }) => ({ country }),
+    sample: { country: 'DE' },
   }),
   OTP_PACKAGE_EXHAUSTED: error<{ country: string }>({
     kind: 'payment_required',
@@ -21,5 +22,6 @@ export const billingErrors = defineErrors('billing', {
     when: "As many codes as the project's package for that country allows were accepted in this calendar month (UTC).",
     fix: 'Raise the package with `herald otp-package grant`; it counts at once. Sends that failed are given back.',
     extra: ({ country }) => ({ country }),
+    sample: { country: 'DE' },
   }),
 });

@@ -14,5 +14,6 @@ export const connectionsErrors = defineErrors('connections', {
     when: 'The number is not connected to the platform.',
     fix: 'Reconnect the number (a revoked token is the usual cause), then repeat the request.',
     extra: ({ status }) => ({ status }),
+    sample: { status: 'disconnected' },
   }),
 });

@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { EXAMPLE_MEDIA_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { BodyAs } from '../../platform/http/body-as.decorator.js';
@@ -8,17 +9,12 @@ import type { HeraldRequest } from '../../platform/http/herald-request.js';
 import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
 import { filterOf, ListMediaQuery } from './dto/list-media.query.js';
 import { DeleteMediaDocs, ListMediaDocs, MediaLinkDocs, UploadMediaDocs } from './dto/media.docs.js';
-import {
-  EXAMPLE_MEDIA_ID,
-  MediaLinkResponse,
-  MediaListResponse,
-  MediaResponse,
-  type SingleMediaResponse,
-} from './dto/media.response.js';
+import { MediaLinkResponse, MediaListResponse, MediaResponse, type SingleMediaResponse } from './dto/media.response.js';
 import { MediaService } from './media.service.js';
 import { UploadService } from './upload/upload.service.js';
 
-const MediaId = (): ParameterDecorator => UuidParam('id', { example: EXAMPLE_MEDIA_ID });
+const MediaId = (): ParameterDecorator =>
+  UuidParam('id', { description: 'Media ID, from POST /media or GET /media.', example: EXAMPLE_MEDIA_ID });
 
 @ApiTags('Media')
 @Controller('media')

@@ -8,6 +8,7 @@ export const mediaErrors = defineErrors('media', {
     when: "The file is over the platform's limit for its type, or over 32 MiB.",
     fix: 'Send a file of at most `limit_bytes` bytes, smaller or more strongly compressed.',
     extra: ({ limitBytes }) => ({ limit_bytes: limitBytes }),
+    sample: { limitBytes: 5_242_880 },
   }),
   MEDIA_TYPE_NOT_SUPPORTED: error<{
     /** null: the bytes are of no type that Herald knows. */
@@ -22,6 +23,7 @@ export const mediaErrors = defineErrors('media', {
     when: 'The bytes of the file are of a type that the platform does not take, or of another than `type` or the Content-Type of the part says.',
     fix: 'Send a file of one of `allowed_types`; `detected_type` is what the bytes are.',
     extra: ({ detectedType, allowedTypes }) => ({ detected_type: detectedType, allowed_types: allowedTypes }),
+    sample: { detectedType: 'image/gif', allowedTypes: ['image/jpeg', 'image/png'] },
   }),
   MEDIA_NOT_FOUND: error({
     kind: 'not_found',
@@ -37,6 +39,7 @@ export const mediaErrors = defineErrors('media', {
     when: 'A message of one type names a media file of another.',
     fix: 'Send it with the `type` that the file has in GET /media.',
     extra: ({ expected, given }) => ({ expected, given }),
+    sample: { expected: 'image', given: 'document' },
   }),
   UPLOAD_LIMIT_REACHED: error<{ limit: number; retryAfterSeconds: number }>({
     kind: 'rate_limited',
@@ -45,6 +48,7 @@ export const mediaErrors = defineErrors('media', {
     fix: 'Wait for `Retry-After` seconds and repeat the upload; send fewer at once.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+    sample: { limit: 8, retryAfterSeconds: 2 },
   }),
   MEDIA_LINK_INVALID: error({
     kind: 'forbidden',

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { EXAMPLE_MESSAGE_ID } from '../../common/example-ids.js';
+import { EXAMPLE_FAILED_MESSAGE_ID, EXAMPLE_MESSAGE_ID } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
@@ -16,8 +16,12 @@ import { MessagesService } from './messages.service.js';
 import { readRetryInput } from './retry-input.js';
 
 /** The specification lists no 400 for these routes: an id that can't be one names nothing. */
-const MessageId = (): ParameterDecorator =>
-  UuidParam('id', { malformed: messagesErrors.MESSAGE_NOT_FOUND, example: EXAMPLE_MESSAGE_ID });
+const MessageId = (example = EXAMPLE_MESSAGE_ID): ParameterDecorator =>
+  UuidParam('id', {
+    malformed: messagesErrors.MESSAGE_NOT_FOUND,
+    description: 'Message ID, from POST /messages or GET /messages.',
+    example,
+  });
 
 const REPLAYED = 'Idempotency-Replayed';
 
@@ -66,7 +70,7 @@ export class MessagesController {
   @RetryMessageDocs()
   async retry(
     @CurrentCaller() caller: Caller,
-    @MessageId() id: string,
+    @MessageId(EXAMPLE_FAILED_MESSAGE_ID) id: string,
     @Headers('idempotency-key') key: string | undefined,
     @Body() body: unknown,
     @Res({ passthrough: true }) response: Response,

@@ -17,6 +17,7 @@ const ownErrors = defineErrors('messages', {
     when: 'A retry was asked for a message that has not failed, or whose content was cleared when its time was over.',
     fix: 'Wait for its outcome and retry it when it is failed; send a message whose content was cleared anew.',
     extra: ({ status }) => ({ status }),
+    sample: { status: 'delivered' },
   }),
   OUTCOME_UNKNOWN_NOT_CONFIRMED: error<{ status: string }>({
     kind: 'conflict',
@@ -25,6 +26,7 @@ const ownErrors = defineErrors('messages', {
     when: 'A retry was asked for a message whose outcome is unknown, without the confirmation.',
     fix: 'Wait for a notification to settle it, or confirm that a second copy is acceptable.',
     extra: ({ status }) => ({ status }),
+    sample: { status: 'outcome_unknown' },
   }),
   SERVICE_WINDOW_CLOSED: error<{ expiredAt: Date | null }>({
     kind: 'unprocessable',
@@ -33,6 +35,7 @@ const ownErrors = defineErrors('messages', {
     when: 'The contact has not written to this number in the last 24 hours, and the message is no template.',
     fix: 'Send a template; the window opens when the contact writes.',
     extra: ({ expiredAt }) => ({ window_expired_at: expiredAt?.toISOString() ?? null }),
+    sample: { expiredAt: new Date('2026-11-20T17:42:00.000Z') },
   }),
   REPLY_TARGET_NOT_FOUND: error({
     kind: 'unprocessable',
@@ -47,6 +50,7 @@ const ownErrors = defineErrors('messages', {
     fix: 'Wait for `Retry-After` seconds; the limit is the setting BACKLOG_LIMIT.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+    sample: { retryAfterSeconds: 60 },
   }),
 });
 

@@ -1,18 +1,13 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { EXAMPLE_IDEMPOTENCY_KEY } from '../../common/example-ids.js';
+import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
 import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
-import {
-  EXAMPLE_OTP_ID,
-  REPEATED_EXAMPLES,
-  STATE_EXAMPLES,
-  TAKEN_EXAMPLES,
-  VERIFIED_EXAMPLES,
-} from './dto/otp-examples.js';
+import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp-examples.js';
+import { OTP_STATES } from './dto/otp-states.picture.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
 import { OtpChallengeResponse, SingleOtpResponse } from './dto/otp.response.js';
 import { OtpLimits } from './otp-limits.js';
@@ -117,18 +112,21 @@ export class OtpController {
     return { data: OtpChallengeResponse.of(verified) };
   }
 
-  /**
-   * Read the state of a code
-   *
-   * @remarks Tells whether it was sent, delivered, read and verified; never the code.
-   */
   @Get(':id')
   @RequireScope('otp:read')
-  @ApiOkResponse({ type: SingleOtpResponse, examples: STATE_EXAMPLES })
+  @ApiOperation({
+    summary: 'Read the state of a code',
+    description: `Tells whether it was sent, delivered, read and verified; never the code.\n\n${OTP_STATES}`,
+  })
+  @ApiOkResponse({ type: SingleOtpResponse, description: 'The challenge.', examples: STATE_EXAMPLES })
   @ApiErrors('OTP_PROJECT_REQUIRED', 'OTP_NOT_FOUND')
   async get(
     @CurrentCaller() caller: Caller,
-    @UuidParam('id', { malformed: otpErrors.OTP_NOT_FOUND, example: EXAMPLE_OTP_ID })
+    @UuidParam('id', {
+      malformed: otpErrors.OTP_NOT_FOUND,
+      description: 'Id of the challenge, from POST /otp/send.',
+      example: EXAMPLE_OTP_ID,
+    })
     id: string,
   ): Promise<SingleOtpResponse> {
     return { data: OtpChallengeResponse.of(await this.otp.getById(caller, id)) };

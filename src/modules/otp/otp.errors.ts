@@ -13,6 +13,7 @@ const ownErrors = defineErrors('otp', {
     message: ({ reason }) => `No code can be sent to this number: ${reason}.`,
     when: 'The number is impossible, of a kind that has no WhatsApp, or of a country that the project does not allow.',
     fix: 'Send the whole number with its country code, such as +491751234567.',
+    sample: { reason: 'it is not a possible phone number with its country code' },
   }),
   OTP_RESEND_TOO_SOON: error<{ retryAfterSeconds: number }>({
     kind: 'rate_limited',
@@ -21,6 +22,7 @@ const ownErrors = defineErrors('otp', {
     fix: 'Wait for `Retry-After` seconds. A repeat with the same Idempotency-Key answers at once.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+    sample: { retryAfterSeconds: 42 },
   }),
   OTP_SENDER_NOT_READY: error({
     kind: 'conflict',

@@ -24,7 +24,7 @@ export class ProfileController {
    */
   @Get()
   @RequireScope('profile:read')
-  @ApiOkResponse({ type: SingleProfileResponse })
+  @ApiOkResponse({ type: SingleProfileResponse, description: 'The whole profile.' })
   @ApiErrors('CONNECTION_NOT_FOUND', 'CONNECTION_NOT_READY', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT')
   async get(@CurrentCaller() caller: Caller, @ConnectionId() id: string): Promise<SingleProfileResponse> {
     return { data: ProfileResponse.of(await this.profiles.get(caller.organizationId, id)) };
@@ -38,7 +38,7 @@ export class ProfileController {
    */
   @Put()
   @RequireScope('profile:write')
-  @ApiOkResponse({ type: SingleProfileResponse })
+  @ApiOkResponse({ type: SingleProfileResponse, description: 'The whole profile.' })
   @ApiErrors(
     'CONNECTION_NOT_FOUND',
     'CONNECTION_NOT_READY',

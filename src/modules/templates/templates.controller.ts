@@ -25,7 +25,8 @@ import { readCreateInput, readEditInput, readPreviewInput } from './template-inp
 import { TemplateWriter } from './template-writer.js';
 import { TemplatesService } from './templates.service.js';
 
-const ConnectionId = (): ParameterDecorator => UuidParam('id', { example: EXAMPLE_CONNECTION_ID });
+const ConnectionId = (): ParameterDecorator =>
+  UuidParam('id', { description: 'Connection ID, from GET /connections.', example: EXAMPLE_CONNECTION_ID });
 
 @ApiTags('Templates')
 @Controller('connections/:id/templates')

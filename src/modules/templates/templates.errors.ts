@@ -18,6 +18,7 @@ export const templatesErrors = defineErrors('templates', {
     when: 'The template waits for its review, or was rejected, paused or disabled.',
     fix: 'Wait for the approval, or send another template; `template_status` says what it is now.',
     extra: ({ status }) => ({ template_status: status }),
+    sample: { status: 'pending' },
   }),
   TEMPLATE_PARAMETERS_MISMATCH: error<{ expected: object; given: object; message: string }>({
     kind: 'unprocessable',
@@ -26,6 +27,11 @@ export const templatesErrors = defineErrors('templates', {
     when: "The components of the message do not fill the template's variables.",
     fix: "Send one parameter for each variable, as `expected` says; the template's `variables` list them.",
     extra: ({ expected, given }) => ({ expected, given }),
+    sample: {
+      expected: { component: 'body', parameters: 2 },
+      given: { component: 'body', parameters: 1 },
+      message: 'The body takes 2 parameters, not 1.',
+    },
   }),
 });
 

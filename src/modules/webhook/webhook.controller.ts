@@ -1,15 +1,16 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
 import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
 import { ConfigureWebhookRequest } from './dto/configure-webhook.request.js';
 import './dto/event.docs.js';
+import { WEBHOOK_STATES } from './dto/webhook-states.picture.js';
 import { deliveryFilterOf, ListDeliveriesRequest } from './dto/list-deliveries.request.js';
 import {
   DeliveriesResponse,
-  EXAMPLE_DELIVERY_ID,
   QueuedEventResponse,
   WebhookResponse,
   WebhookWithSecretResponse,
@@ -22,13 +23,12 @@ import { WebhookService } from './webhook.service.js';
 export class WebhookController {
   constructor(private readonly webhook: WebhookService) {}
 
-  /**
-   * Read the webhook and its recent deliveries
-   *
-   * @remarks The signing secret is not shown; `secret_hint` tells one from another.
-   */
   @Get()
   @RequireScope('webhooks:read')
+  @ApiOperation({
+    summary: 'Read the webhook and its recent deliveries',
+    description: `The signing secret is not shown; \`secret_hint\` tells one from another.\n\n${WEBHOOK_STATES}`,
+  })
   @ApiOkResponse({ type: WebhookResponse, description: 'The webhook.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller): Promise<WebhookResponse> {
@@ -135,7 +135,12 @@ export class WebhookController {
   @ApiErrors('WEBHOOK_DELIVERY_NOT_FOUND')
   async replay(
     @CurrentCaller() caller: Caller,
-    @UuidParam('id', { malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND, example: EXAMPLE_DELIVERY_ID }) id: string,
+    @UuidParam('id', {
+      malformed: webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND,
+      description: 'Id of a delivery attempt, from GET /webhook/deliveries.',
+      example: EXAMPLE_DELIVERY_ID,
+    })
+    id: string,
   ): Promise<QueuedEventResponse> {
     return QueuedEventResponse.of(await this.webhook.replay(caller.organizationId, id));
   }

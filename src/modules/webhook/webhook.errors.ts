@@ -13,6 +13,10 @@ export const webhookErrors = defineErrors('webhook', {
     when: 'The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `private_address`, `unresolvable` or `credentials_in_url`.',
     fix: 'Use an https address on port 443, without user name and password, whose host name leads to public addresses only.',
     extra: ({ reason }) => ({ reason }),
+    sample: {
+      reason: 'private_address',
+      message: 'Every address of the host must be public; at least one is private, local or reserved.',
+    },
   }),
   WEBHOOK_DELIVERY_NOT_FOUND: error({
     kind: 'not_found',

@@ -37,6 +37,7 @@ export const accessErrors = defineErrors('access', {
     when: 'The key is valid, but lacks the scope of this route.',
     fix: 'Use a key that has the scope named in `required_scope`.',
     extra: ({ scope }) => ({ required_scope: scope }),
+    sample: { scope: 'messages:write' },
   }),
   RATE_LIMITED: error<{ retryAfterSeconds: number }>({
     kind: 'rate_limited',
@@ -45,5 +46,6 @@ export const accessErrors = defineErrors('access', {
     fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` tell what is left.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+    sample: { retryAfterSeconds: 1 },
   }),
 });

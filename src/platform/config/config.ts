@@ -10,6 +10,8 @@ export abstract class Config {
     port: number;
     /** Without a trailing slash; null: made from host and port once the server listens. */
     publicUrl: string | null;
+    /** When addresses without a version end; null: they stay. */
+    aliasSunset: Date | null;
     dataDir: string;
     shutdownTimeoutMs: number;
     logLevel: string;

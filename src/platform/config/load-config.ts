@@ -5,6 +5,8 @@ import { generatedSecrets } from './generated-secrets.js';
 import { ROLES, type Role, type Setting } from './setting.js';
 import { SETTINGS } from './settings.js';
 
+/** RFC 9745 wants the end after the deprecation; see `api-version.ts`. */
+const ALIAS_DEPRECATED_SINCE = Date.UTC(2026, 0, 1);
 /** Of SEND_LEASE_MS in production. */
 const LEAST_LEASE_MS = 10_000;
 
@@ -60,6 +62,9 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     const value = text(name);
     if (value !== null && parseUrl(value) === null) faults.push(`${name} must be a URL`);
   }
+  const aliasSunset = dayOf(text('API_ALIAS_SUNSET'));
+  if (aliasSunset !== null && !(aliasSunset.getTime() > ALIAS_DEPRECATED_SINCE))
+    faults.push('API_ALIAS_SUNSET must be a day after 2026-01-01, such as 2027-12-31');
   const roles = (list('ROLES') ?? [...ROLES]) as Role[];
   if (production && flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') === true)
     faults.push('WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production');
@@ -81,6 +86,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       host: text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
       port: number('PORT'),
       publicUrl: text('PUBLIC_URL')?.replace(/\/+$/, '') ?? null,
+      aliasSunset,
       dataDir,
       shutdownTimeoutMs: number('SHUTDOWN_TIMEOUT_MS'),
       logLevel: text('LOG_LEVEL') ?? 'info',
@@ -149,6 +155,12 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     },
   };
   return loaded;
+}
+
+/** Midnight UTC of a day such as 2027-12-31; an invalid date for any other text. */
+function dayOf(text: string | null): Date | null {
+  if (text === null) return null;
+  return new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : Number.NaN);
 }
 
 function faultsOf(setting: Setting, value: string): string[] {

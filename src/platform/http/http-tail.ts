@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
-import { serveDocs } from './docs.js';
+import { serveDocs } from './docs/docs.js';
 import { routeNotFound, type RouterStack } from './route-not-found.js';
 
 /**

@@ -1,9 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
+import { DocsDemo } from './docs/docs-demo.js';
 import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
-import { ExampleValues } from './example-values.js';
+import { ExampleValues } from './docs/example-values.js';
 import { HttpTail } from './http-tail.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
@@ -19,10 +20,11 @@ import { StopCheck } from './stop-check.js';
     Overload,
     Reception,
     HttpTail,
+    DocsDemo,
     ExampleValues,
     { provide: APP_FILTER, useClass: ErrorFilter },
   ],
-  exports: [Drain, PublicUrl, ExampleValues],
+  exports: [Drain, PublicUrl, DocsDemo, ExampleValues],
 })
 export class HttpModule {
   constructor(readiness: Readiness, drain: Drain) {

@@ -1,15 +1,24 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUS } from '../../common/app-error.js';
 import { declaredErrors, type DocumentedError } from '../../common/define-errors.js';
-import { ERROR_EXTENSION, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './openapi-names.js';
+import { isOtpScope, type Scope } from '../access/scopes.js';
+import { docUrl } from './error-body.js';
+import { exampleOf, type ExampleSchema } from './openapi-examples.js';
+import { ERROR_EXTENSION, OTP_SECURITY_SCHEME, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './openapi-names.js';
 import { ERROR_SCHEMA } from './openapi-parts.js';
 
 type Headers = Record<string, { $ref: string }>;
 
+interface Content {
+  schema: ExampleSchema;
+  example?: unknown;
+  examples?: Record<string, unknown>;
+}
+
 interface Answer {
   description: string;
   headers?: Headers;
-  content?: Record<string, unknown>;
+  content?: Record<string, Content>;
 }
 
 interface Schema {
@@ -22,7 +31,7 @@ interface Operation {
   summary?: string;
   description?: string;
   security?: Record<string, string[]>[];
-  requestBody?: { required?: boolean; content?: Record<string, { schema: { $ref?: string } }> };
+  requestBody?: { required?: boolean; content?: Record<string, Content> };
   responses: Record<string, Answer>;
   [extension: `x-${string}`]: unknown;
 }
@@ -50,26 +59,41 @@ function describeBody(operation: Operation, document: OpenAPIObject): void {
 /** Writes into each operation what decorators know of it: its scope, its errors with examples, headers of answers. */
 export function completeOperations(document: OpenAPIObject): void {
   const errors = new Map(declaredErrors().map((error) => [error.code, error]));
+  const named = new Set<string>();
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {
       const operation = item[method] as unknown as Operation | undefined;
       if (operation === undefined) continue;
       try {
         describeBody(operation, document);
-        complete(operation, errors);
+        showExamples(operation, document);
+        for (const code of complete(operation, errors)) named.add(code);
       } catch (error) {
         throw new Error(`${method.toUpperCase()} ${path}: ${(error as Error).message}`, { cause: error });
       }
     }
   }
+  document.components = { ...document.components, examples: errorExamples(named) };
 }
 
-function complete(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): void {
-  const scope = operation[REQUIRED_SCOPE_EXTENSION] as string | undefined;
+/** A body that names no examples of its own shows the one that its schema makes. */
+function showExamples({ requestBody, responses }: Operation, document: OpenAPIObject): void {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, ExampleSchema>;
+  const resolve = (ref: string): ExampleSchema => schemas[ref.split('/').at(-1) ?? ''] ?? {};
+  for (const body of [requestBody, ...Object.values(responses)]) {
+    const json = body?.content?.['application/json'];
+    if (json === undefined || json.examples !== undefined || json.example !== undefined) continue;
+    json.example = exampleOf(json.schema, resolve);
+  }
+}
+
+/** Returns the codes that the operation may answer with. */
+function complete(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): string[] {
+  const scope = operation[REQUIRED_SCOPE_EXTENSION] as Scope | undefined;
   if (scope !== undefined) {
     const needs = `Needs a key with the scope \`${scope}\`.`;
     operation.description = operation.description ? `${operation.description}\n\n${needs}` : needs;
-    operation.security = [{ [SECURITY_SCHEME]: [scope] }];
+    operation.security = [{ [isOtpScope(scope) ? OTP_SECURITY_SCHEME : SECURITY_SCHEME]: [scope] }];
   }
   const byStatus = errorsOf(operation, errors);
   for (const answer of Object.values(operation.responses)) answer.headers = { ...answer.headers, ...headersOf(scope) };
@@ -79,6 +103,7 @@ function complete(operation: Operation, errors: ReadonlyMap<string, DocumentedEr
   }
   const responses = Object.entries(operation.responses);
   operation.responses = Object.fromEntries(responses.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return [...byStatus.values()].flatMap((answered) => answered.map(({ code }) => code));
 }
 
 function errorsOf(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): Map<string, DocumentedError[]> {
@@ -108,7 +133,7 @@ function errorsOf(operation: Operation, errors: ReadonlyMap<string, DocumentedEr
 }
 
 function errorAnswer(status: string, errors: DocumentedError[], scope: string | undefined, described: string): Answer {
-  const list = errors.map((error) => `- \`${error.code}\`: ${error.when}`).join('\n');
+  const list = errors.map(({ code, when }) => `- [\`${code}\`](${docUrl('', code)}): ${when}`).join('\n');
   const headers = headersOf(status === '401' ? undefined : scope);
   if (status === '429' || status === '503') headers['Retry-After'] = ref('Retry-After');
   if (status === '401') headers['WWW-Authenticate'] = ref('WWW-Authenticate');
@@ -118,14 +143,35 @@ function errorAnswer(status: string, errors: DocumentedError[], scope: string | 
     content: {
       'application/json': {
         schema: { $ref: `#/components/schemas/${ERROR_SCHEMA}` },
-        examples: Object.fromEntries(errors.map((error) => [error.code, { value: { error: exampleOf(error) } }])),
+        examples: Object.fromEntries(errors.map(({ code }) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   };
 }
 
-function exampleOf({ code, message }: DocumentedError) {
-  return { code, message, request_id: EXAMPLE_ID, doc_url: `https://herald.example/docs/errors#${code}` };
+/**
+ * An example of each code's answer, by its code: operations refer to them.
+ *
+ * @throws Error naming a code whose table has fields beside code and message, but no sample of them.
+ */
+function errorExamples(
+  codes: ReadonlySet<string>,
+): Record<string, { summary: string; description: string; value: unknown }> {
+  const errors = declaredErrors().filter(({ code }) => codes.has(code));
+  return Object.fromEntries(
+    errors.map(({ code, message, when, extra }) => {
+      if (extra === null) throw new Error(`the error table of ${code} needs a sample, for its example`);
+      const doc_url = docUrl('https://herald.example', code);
+      return [
+        code,
+        {
+          summary: code,
+          description: when,
+          value: { error: { code, message, request_id: EXAMPLE_ID, ...extra, doc_url } },
+        },
+      ];
+    }),
+  );
 }
 
 function headersOf(scope: string | undefined): Headers {

@@ -4,7 +4,9 @@ import { commonErrors } from '../../common/common.errors.js';
 import { AccessLog } from '../operations/access-log.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { requestContext } from '../operations/request-context.js';
-import { ALIAS_DEPRECATION, API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
+import { Config } from '../config/config.js';
+import { aliasHeaders } from './alias-headers.js';
+import { API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
 import { Drain } from './drain.js';
 import { errorBody } from './error-body.js';
 import type { HeraldRequest } from './herald-request.js';
@@ -14,6 +16,8 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
 import { setSecurityHeaders } from './security-headers.js';
 import { drainUnreadBody } from './unread-body.js';
 
+type MarkAlias = ReturnType<typeof aliasHeaders>;
+
 /**
  * The one middleware: what every request meets before it is routed. One, because each layer that a request passes costs
  * as much as a small handler.
@@ -21,6 +25,7 @@ import { drainUnreadBody } from './unread-body.js';
 @Injectable()
 export class Reception {
   private readonly onClose: (this: Response) => void;
+  private readonly markAlias: MarkAlias;
 
   constructor(
     private readonly drain: Drain,
@@ -28,7 +33,9 @@ export class Reception {
     private readonly metrics: Metrics,
     private readonly overload: Overload,
     private readonly publicUrl: PublicUrl,
+    config: Config,
   ) {
+    this.markAlias = aliasHeaders(config.process.aliasSunset);
     const gone = (res: Response): void => this.gone(res.req as HeraldRequest, res);
     // One listener for all responses, which finds its own by `this`: a closure for each is a measurable cost.
     this.onClose = function onClose() {
@@ -47,7 +54,7 @@ export class Reception {
     this.drain.enter();
     res.on('close', this.onClose);
     if (this.overload.relief !== 0 && this.shed(req, res)) return;
-    requestContext.run({ requestId }, route, req, res, next);
+    requestContext.run({ requestId }, route, this.markAlias, req, res, next);
   }
 
   /** Answers by hand: a refusal must cost next to nothing, and no line of the log each. */
@@ -67,7 +74,7 @@ export class Reception {
   }
 }
 
-function route(req: HeraldRequest, res: Response, next: NextFunction): void {
+function route(markAlias: MarkAlias, req: HeraldRequest, res: Response, next: NextFunction): void {
   const address = readAddress(req.url);
   if (address.kind === 'unsupported') {
     next(commonErrors.API_VERSION_NOT_SUPPORTED({ supported: SUPPORTED_VERSIONS }));
@@ -78,15 +85,7 @@ function route(req: HeraldRequest, res: Response, next: NextFunction): void {
     next(commonErrors.INVALID_REQUEST({ details }));
     return;
   }
-  if (address.kind === 'alias') {
-    res.setHeader('Deprecation', ALIAS_DEPRECATION);
-    res.setHeader('Link', `<${inHeader(address.url.split(/[?#]/, 1)[0] ?? '')}>; rel="successor-version"`);
-  }
+  if (address.kind === 'alias') markAlias(res, address.url);
   if (address.url !== req.url) req.url = address.url;
   next();
-}
-
-/** Characters that would end the address in a header, or must not stand in one at all, are percent-encoded. */
-function inHeader(path: string): string {
-  return path.replace(/[<>"\\^`{|}]|[^\x21-\x7e]/g, encodeURIComponent);
 }

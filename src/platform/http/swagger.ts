@@ -4,17 +4,39 @@ import { API_PREFIX } from './api-version.js';
 import { setApiPrefix } from './api-prefix.js';
 import { documentedWebhooks } from './documented-webhooks.js';
 import { namedSchemas } from './named-schemas.js';
-import { SECURITY_SCHEME } from './openapi-names.js';
+import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from './openapi-names.js';
 import { completeOperations } from './openapi-operations.js';
 import { ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-parts.js';
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
 
-Every request bears \`Authorization: Bearer <API_KEY>\`. Successful answers are wrapped as \`{"data": ...}\`; errors are
-\`{"error": {"code", "message", "request_id", "doc_url"}}\`, with a stable \`code\`: see [all codes](/docs/errors). Give the
-\`request_id\`, which is also the header \`X-Request-Id\` of every answer, when you ask for help.
+### In this page
 
-Times are ISO 8601 in UTC. Within v1 new optional fields may appear: ignore those that you don't know.`;
+1. Press **Authorize** and paste a key: \`apiKey\` of the workspace, \`otpKey\` of an OTP project for one-time codes. The
+   browser remembers them. The demo's keys stand in \`.data/demo.json\`.
+2. Open \`POST /api/v1/messages\`, press **Try it out**, choose an example, press **Execute**: 202 with an id.
+3. Open \`GET /api/v1/messages/{id}\` and execute it: the message is \`read\` within a second.
+
+The ids in the examples turn into those of what you made last in this page: the message, the file, the code. In the
+demo they stand for things that are there from the start.
+
+### Answers
+
+Successful ones are wrapped as \`{"data": ...}\`; errors are \`{"error": {"code", "message", "request_id", "doc_url"}}\`. Each
+\`code\` is stable and has [a section of its own](/docs/errors). Give the \`request_id\`, which is also the header
+\`X-Request-Id\`, when you ask for help. Times are ISO 8601 in UTC. New optional fields may appear: ignore those that you
+don't know.
+
+### Limits
+
+A key may make a number of requests a second; the headers \`RateLimit\` and \`RateLimit-Policy\` tell what is left. Beyond
+it the answer is 429 with \`Retry-After\`. 503 bears it too. Repeat with the same \`Idempotency-Key\`.
+
+### Versions
+
+Every answer bears \`X-HERALD-API-Version: v1\`. Incompatible changes come under another address. The old addresses
+without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprecated: they bear \`Deprecation\` (RFC 9745),
+\`Link\` to the address that replaces them, and \`Sunset\` (RFC 8594) where an end was decided.`;
 
 /** In the order of the specification. A controller's \`@ApiTags\` names one of them. */
 const TAGS: readonly (readonly [name: string, description: string])[] = [
@@ -23,7 +45,10 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Templates', 'Message templates and their moderation. Scopes: `templates:read`, `templates:write`.'],
   ['Profile', 'What customers see of a number. Scopes: `profile:read`, `profile:write`.'],
   ['Media', 'Files to send, and files that customers sent. Scopes: `media:read`, `media:write`.'],
-  ['Webhook', 'Signed events to one address of yours. Scopes: `webhooks:read`, `webhooks:write`.'],
+  [
+    'Webhook',
+    'Signed events to one address of yours; the section Webhooks below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
+  ],
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];
 
@@ -41,6 +66,7 @@ export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion('1')
     .setLicense('Proprietary', '/docs')
+    .setExternalDoc('Error codes', '/docs/errors')
     .addServer('/', 'This service')
     .addBearerAuth(
       {
@@ -48,9 +74,21 @@ export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
         scheme: 'bearer',
         bearerFormat: 'hrld_live_<id>_<secret>',
         description:
-          'An API key of the workspace, shown once when it was made. OTP sandbox keys begin with `hrld_test_`.',
+          'An API key of the workspace, shown once when it was made: `herald key create --workspace <id> --scopes ...`.',
       },
       SECURITY_SCHEME,
+    )
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'hrld_live_<id>_<secret>',
+        description: [
+          'A key of an OTP project, for one-time codes only: `herald key create --otp-project <id>`. Keys of a sandbox begin',
+          'with `hrld_test_`.',
+        ].join(' '),
+      },
+      OTP_SECURITY_SCHEME,
     );
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
@@ -74,10 +112,10 @@ function camel(name: string): string {
 
 /** The parts that are looked up by name come in order of their names, so that moving code changes no description. */
 function sorted(document: OpenAPIObject): OpenAPIObject {
-  const { openapi, info, servers, tags, paths, webhooks = {}, components = {} } = document;
+  const { openapi, info, servers, tags, externalDocs, paths, webhooks = {}, components = {} } = document;
   const parts = Object.entries(components).map(([kind, named]) => [kind, byName(named as object)] as const);
   const named = { paths: byName(paths), webhooks: byName(webhooks), components: byName(Object.fromEntries(parts)) };
-  return { openapi, info, servers, tags, ...named };
+  return { openapi, info, servers, tags, externalDocs, ...named };
 }
 
 function byName<T extends object>(named: T): T {

@@ -52,11 +52,17 @@ interface RawOperation {
 interface RawContent {
   schema: Schema;
   example?: unknown;
-  examples?: Record<string, { value: unknown }>;
+  examples?: Record<string, RawExample>;
 }
+/** Named examples of errors stand once, among the components. */
+interface RawExample {
+  value?: unknown;
+  $ref?: string;
+}
+type Named = Record<string, RawExample>;
 export interface OpenApi {
   paths: Record<string, Record<string, RawOperation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; examples?: Named };
 }
 
 /** The served API description, as a caller's tools read it. */
@@ -65,7 +71,9 @@ export class Description {
 
   constructor(readonly document: OpenApi) {
     this.operations = Object.entries(document.paths).flatMap(([path, item]) =>
-      Object.entries(item).map(([method, raw]) => operationOf(method.toUpperCase(), path, raw)),
+      Object.entries(item).map(([method, raw]) =>
+        operationOf(method.toUpperCase(), path, raw, document.components.examples ?? {}),
+      ),
     );
   }
 
@@ -94,7 +102,7 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`);
 }
 
-function operationOf(method: string, path: string, raw: RawOperation): Operation {
+function operationOf(method: string, path: string, raw: RawOperation, shared: Named): Operation {
   const [body] = Object.entries(raw.requestBody?.content ?? {});
   return {
     id: raw.operationId ?? '',
@@ -115,7 +123,7 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
             type: body[0],
             required: raw.requestBody?.required ?? false,
             schema: body[1].schema,
-            examples: examplesOf(body[1]),
+            examples: examplesOf(body[1], shared),
           },
     answers: Object.fromEntries(
       Object.entries(raw.responses).map(([status, answer]) => [
@@ -125,7 +133,7 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
           content: Object.fromEntries(
             Object.entries(answer.content ?? {}).map(([type, content]) => [
               type,
-              { schema: content.schema, examples: examplesOf(content) },
+              { schema: content.schema, examples: examplesOf(content, shared) },
             ]),
           ),
         },
@@ -134,7 +142,9 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
   };
 }
 
-function examplesOf({ example, examples = {} }: RawContent): Record<string, unknown> {
-  const named = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
+function examplesOf({ example, examples = {} }: RawContent, shared: Named): Record<string, unknown> {
+  const named = Object.entries(examples).map(
+    ([name, { value, $ref }]) => [name, value ?? shared[$ref?.split('/').at(-1) ?? '']?.value] as const,
+  );
   return Object.fromEntries(example === undefined ? named : [['example', example] as const, ...named]);
 }

@@ -16,6 +16,7 @@ const uuid = (name: string) => Matches(UUID_PATTERN, { message: `${name} must be
 
 /** The query of GET /media. */
 export class ListMediaQuery {
+  /** How many at the most. */
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 100, default: 50 })
   @IsOptional()
   @IsInt()
@@ -23,7 +24,7 @@ export class ListMediaQuery {
   @Max(100)
   limit = 50;
 
-  /** Only files made before this time. */
+  /** Only files made before this time, such as `2026-11-21T08:00:00.000Z`. */
   @ApiPropertyOptional({ format: 'date-time' })
   @IsOptional()
   @IsISO8601({ strict: true, strictSeparator: true })
@@ -36,11 +37,13 @@ export class ListMediaQuery {
   @uuid('before_id')
   before_id?: string;
 
+  /** Only files of this number: an id from GET /connections. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
   @uuid('connection_id')
   connection_id?: string;
 
+  /** Only files of this type. */
   @ApiPropertyOptional({ enum: MEDIA_TYPES })
   @IsOptional()
   @IsIn(MEDIA_TYPES)

@@ -1,9 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_MEDIA_ID } from '../../../common/example-ids.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from '../media.types.js';
 import type { ListedMedia, MediaDirection, MediaLink, MediaPage, MediaType } from '../media.types.js';
 
-export const EXAMPLE_MEDIA_ID = '01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b';
 const EXAMPLE_SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 /** A file of the workspace. */

@@ -7,6 +7,7 @@ import { JOURNAL_STATUSES } from '../journal-filter.js';
 import { RETRY_SHAPE } from '../retry-input.js';
 import { MESSAGE_VARIANTS } from '../variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
+import { MESSAGE_STATES } from './message-states.picture.js';
 import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';
 
 const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
@@ -86,11 +87,16 @@ export const ListMessagesDocs = (): MethodDecorator =>
         '`next_before_id` of the answer as `before` and `before_id`; both are null on the last page.',
       ].join('\n'),
     }),
-    ApiQuery({ name: 'limit', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 } }),
+    ApiQuery({
+      name: 'limit',
+      required: false,
+      description: 'How many at the most.',
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
+    }),
     ApiQuery({
       name: 'before',
       required: false,
-      description: 'Only messages made before this time.',
+      description: 'Only messages made before this time, such as `2026-11-21T08:00:00.000Z`.',
       schema: { type: 'string', format: 'date-time' },
     }),
     ApiQuery({
@@ -99,7 +105,12 @@ export const ListMessagesDocs = (): MethodDecorator =>
       description: 'Together with `before`: the last message of the previous page.',
       schema: { type: 'string', format: 'uuid' },
     }),
-    ApiQuery({ name: 'connection_id', required: false, schema: { type: 'string', format: 'uuid' } }),
+    ApiQuery({
+      name: 'connection_id',
+      required: false,
+      description: 'Only messages of this number: an id from GET /connections.',
+      schema: { type: 'string', format: 'uuid' },
+    }),
     ApiQuery({
       name: 'status',
       required: false,
@@ -126,7 +137,12 @@ export const GetMessageDocs = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Read one message with its send attempts',
-      description: 'Poll it to follow a delivery: queued, processing, accepted, sent, delivered, read.',
+      description: [
+        'Poll it to follow a delivery, or let the webhook tell you. `attempts` says what each try came to, and `error`',
+        'why the last one failed.',
+        '',
+        MESSAGE_STATES,
+      ].join('\n'),
     }),
     ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' }),
     ApiErrors('MESSAGE_NOT_FOUND'),

@@ -1,4 +1,4 @@
-export const EXAMPLE_OTP_ID = '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e';
+import { EXAMPLE_OTP_CODE, EXAMPLE_OTP_ID } from '../../../common/example-ids.js';
 
 interface Example {
   summary: string;
@@ -38,7 +38,10 @@ function example(summary: string, data: Record<string, unknown>): Example {
 /** The answers to a first send. */
 export const TAKEN_EXAMPLES: Record<string, Example> = {
   live: example('Live: the code is on its way', TAKEN),
-  sandbox: example('Sandbox: nothing is sent, and the code is in the answer', { ...SANDBOX, test_code: '042317' }),
+  sandbox: example('Sandbox: nothing is sent, and the code is in the answer', {
+    ...SANDBOX,
+    test_code: EXAMPLE_OTP_CODE,
+  }),
 };
 
 /** The answers to its repeat. */

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, IsUUID, Matches, Max, MaxLength, Min } from 'class-validator';
 import { IfGiven } from '../../../platform/http/if-given.decorator.js';
-import { EXAMPLE_OTP_ID } from './otp-examples.js';
+import { EXAMPLE_OTP_CODE, EXAMPLE_OTP_ID } from '../../../common/example-ids.js';
 
 export class SendOtpRequest {
   /** The user's number with its country code. */
@@ -10,6 +10,7 @@ export class SendOtpRequest {
   @ApiProperty({ maxLength: 40, example: '+15550001234' })
   to!: string;
 
+  /** How it is sent; WhatsApp is the only way. */
   @IfGiven()
   @IsIn(['whatsapp'])
   @ApiPropertyOptional({ enum: ['whatsapp'], default: 'whatsapp' })
@@ -33,6 +34,6 @@ export class VerifyOtpRequest {
   /** What the user typed: six digits. */
   @IsString()
   @Matches(/^[0-9]{6}$/)
-  @ApiProperty({ pattern: '^[0-9]{6}$', example: '042317' })
+  @ApiProperty({ pattern: '^[0-9]{6}$', example: EXAMPLE_OTP_CODE })
   code!: string;
 }

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { EXAMPLE_OTP_ID } from './otp-examples.js';
+import { EXAMPLE_OTP_CODE, EXAMPLE_OTP_ID } from '../../../common/example-ids.js';
 import { OTP_STATUSES, type OtpChallenge, type OtpMode, type OtpStatus } from '../otp.types.js';
 
 const time = { type: 'string', format: 'date-time', nullable: true } as const;
@@ -31,7 +31,7 @@ export class OtpChallengeResponse {
   error!: string | null;
 
   /** The code: only in the first answer of a sandbox. */
-  @ApiPropertyOptional({ type: 'string', pattern: '^[0-9]{6}$', example: '042317' })
+  @ApiPropertyOptional({ type: 'string', pattern: '^[0-9]{6}$', example: EXAMPLE_OTP_CODE })
   test_code?: string;
 
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })

@@ -14,11 +14,13 @@ const MAX_LIMIT = 6_000;
 
 /** Beyond the specification, which shows no parameters: without them the answer is the whole list. */
 export class ListTemplatesQuery {
+  /** Only templates in this state. */
   @ApiProperty({ required: false, enum: TEMPLATE_STATUSES })
   @IsOptional()
   @IsIn(TEMPLATE_STATUSES)
   status?: TemplateStatus;
 
+  /** Only templates of this category. */
   @ApiProperty({ required: false, enum: TEMPLATE_CATEGORIES })
   @IsOptional()
   @IsIn(TEMPLATE_CATEGORIES)
@@ -30,7 +32,7 @@ export class ListTemplatesQuery {
   @Matches(/^[A-Za-z0-9_-]{1,20}$/, { message: 'language must be a code such as en_US.' })
   language?: string;
 
-  /** Only templates whose name contains this. */
+  /** Only templates whose name contains this, such as `order`. */
   @ApiProperty({ required: false })
   @IsOptional()
   @Matches(/^[a-z0-9_]{1,512}$/, { message: 'name must be small letters, digits and underscores.' })

@@ -4,6 +4,7 @@ import { ApiErrors } from '../../../platform/http/api-errors.decorator.js';
 import { namedSchema } from '../../../platform/http/named-schemas.js';
 import { CREATE_SHAPE, EDIT_SHAPE, PREVIEW_SHAPE } from '../template-input.js';
 import { PreviewResponse } from './preview.response.js';
+import { TEMPLATE_STATES } from './template-states.picture.js';
 import {
   DeletedTemplateResponse,
   SingleTemplateResponse,
@@ -11,8 +12,8 @@ import {
   TemplateVersionsResponse,
 } from './template.response.js';
 
-const Name = (): MethodDecorator =>
-  ApiParam({ name: 'name', description: "The template's name.", example: 'order_update', schema: { type: 'string' } });
+const Name = (example = 'order_update'): MethodDecorator =>
+  ApiParam({ name: 'name', description: "The template's name.", schema: { type: 'string', example } });
 
 /** Reads ask the platform only where there is no mirror yet; writes always do. */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
@@ -118,7 +119,7 @@ export const GetTemplateDocs = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Read one template',
-      description: 'All languages of a template, or with `language` that one only.',
+      description: `All languages of a template, or with \`language\` that one only.\n\n${TEMPLATE_STATES}`,
     }),
     Name(),
     ApiOkResponse({ type: TemplateVersionsResponse, description: 'The template.' }),
@@ -164,10 +165,11 @@ export const DeleteTemplateDocs = (): MethodDecorator =>
       summary: 'Delete a template',
       description: [
         'Deletes all languages of a template. The name is gone here at once, even while the platform still lists it; the',
-        'platform refuses a new template with the name of an approved one for 30 days.',
+        'platform refuses a new template with the name of an approved one for 30 days. The example is the one that the',
+        'first example of POST makes.',
       ].join('\n'),
     }),
-    Name(),
+    Name('order_shipped'),
     ApiOkResponse({ type: DeletedTemplateResponse, description: 'Deleted.' }),
     ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONNECTION_NOT_READY', ...PLATFORM_CODES),
   );

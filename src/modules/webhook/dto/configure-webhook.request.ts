@@ -1,11 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
+import { EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import { IfGiven } from '../../../platform/http/if-given.decorator.js';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../webhook.types.js';
 
 export class ConfigureWebhookRequest {
   /** Where events are posted to: https, port 443, a host name that leads to public addresses only. */
-  @ApiProperty({ format: 'uri', maxLength: 2_048, example: 'https://shop.example.com/whatsapp/events' })
+  @ApiProperty({ format: 'uri', maxLength: 2_048, example: EXAMPLE_WEBHOOK_URL })
   @IsString()
   @MaxLength(2_048)
   url!: string;

@@ -10,6 +10,7 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]
 const A_DATE_TIME = 'before must be an ISO 8601 date-time with its zone, such as 2026-11-21T08:00:00.000Z.';
 
 export class ListDeliveriesRequest {
+  /** How many at the most. */
   @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 100, default: 50 })
   @IsOptional()
   @IsInt()
@@ -17,7 +18,7 @@ export class ListDeliveriesRequest {
   @Max(100)
   limit = 50;
 
-  /** Only attempts begun before this time. */
+  /** Only attempts begun before this time, such as `2026-11-21T08:00:00.000Z`. */
   @ApiPropertyOptional({ format: 'date-time' })
   @IsOptional()
   @Matches(DATE_TIME, { message: A_DATE_TIME })
@@ -29,11 +30,13 @@ export class ListDeliveriesRequest {
   @IsUUID('all')
   before_id?: string;
 
+  /** Only attempts that ended so. */
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
   @IsOptional()
   @IsIn(DELIVERY_STATUSES)
   status?: DeliveryStatus;
 
+  /** Only attempts for this kind of event. */
   @ApiPropertyOptional({ enum: EVENT_TYPES })
   @IsOptional()
   @IsIn(EVENT_TYPES)

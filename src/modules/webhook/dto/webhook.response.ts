@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type QueuedEvent } from '../deliveries.repository.js';
 import type { DeliveryPage, WebhookView } from '../webhook.service.js';
 import {
@@ -9,15 +10,13 @@ import {
   type WebhookEvent,
 } from '../webhook.types.js';
 
-const DELIVERY_ID = '01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b';
-export const EXAMPLE_DELIVERY_ID = DELIVERY_ID;
 export const EXAMPLE_EVENT_ID = '01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a';
 const TIME = '2026-11-21T08:00:01.250Z';
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
 
 /** One attempt to deliver an event. */
 export class DeliveryResponse {
-  @ApiProperty({ format: 'uuid', example: DELIVERY_ID })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_DELIVERY_ID })
   id!: string;
 
   /** The same for all attempts of an event; also the header `webhook-id`. */
@@ -72,7 +71,7 @@ export class DeliveryResponse {
 
 /** The webhook of the workspace. */
 export class WebhookSettings {
-  @ApiProperty({ format: 'uri', example: 'https://shop.example.com/whatsapp/events' })
+  @ApiProperty({ format: 'uri', example: EXAMPLE_WEBHOOK_URL })
   url!: string;
 
   @ApiProperty({ enum: WEBHOOK_EVENTS, isArray: true, example: [...WEBHOOK_EVENTS] })
@@ -181,7 +180,7 @@ export class DeliveriesPagination {
   next_before!: string | null;
 
   /** Pass it as `before_id` together with `before`. */
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: DELIVERY_ID })
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_DELIVERY_ID })
   next_before_id!: string | null;
 }
 

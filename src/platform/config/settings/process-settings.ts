@@ -38,6 +38,14 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     meaning: 'Address under which callers reach this service, used in links. Default: http://HOST:PORT.',
   },
   {
+    name: 'API_ALIAS_SUNSET',
+    section: 'Process',
+    type: 'string',
+    fallback: null,
+    meaning:
+      'Day on which addresses below /api without a version will end, such as 2027-12-31: their answers then bear it as the header Sunset. Default: they stay.',
+  },
+  {
     name: 'DATA_DIR',
     section: 'Process',
     type: 'string',

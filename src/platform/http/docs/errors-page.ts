@@ -1,5 +1,5 @@
-import { ERROR_STATUS } from '../../common/app-error.js';
-import type { DocumentedError } from '../../common/define-errors.js';
+import { ERROR_STATUS } from '../../../common/app-error.js';
+import type { DocumentedError } from '../../../common/define-errors.js';
 
 /** The page that every `doc_url` points to: one place a code. */
 export function errorsPage(errors: readonly DocumentedError[]): string {
@@ -10,6 +10,7 @@ export function errorsPage(errors: readonly DocumentedError[]): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
 <title>Herald API: error codes</title>
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; color: #222; }

@@ -11,6 +11,11 @@ export class ExampleValues {
     this.values.set(example, value);
   }
 
+  /** What is shown for `example`. */
+  shown(example: string): string {
+    return this.values.get(example) ?? example;
+  }
+
   applyTo(document: OpenAPIObject): OpenAPIObject {
     if (this.values.size === 0) return document;
     let text = JSON.stringify(document);

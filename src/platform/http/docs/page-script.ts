@@ -1,0 +1,117 @@
+import {
+  EXAMPLE_DELIVERY_ID,
+  EXAMPLE_IDEMPOTENCY_KEY,
+  EXAMPLE_MEDIA_ID,
+  EXAMPLE_MESSAGE_ID,
+  EXAMPLE_OTP_CODE,
+  EXAMPLE_OTP_ID,
+} from '../../../common/example-ids.js';
+import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../openapi-names.js';
+
+const EXAMPLES = {
+  key: EXAMPLE_IDEMPOTENCY_KEY,
+  message: EXAMPLE_MESSAGE_ID,
+  media: EXAMPLE_MEDIA_ID,
+  delivery: EXAMPLE_DELIVERY_ID,
+  otp: EXAMPLE_OTP_ID,
+  otpCode: EXAMPLE_OTP_CODE,
+};
+
+/**
+ * What Swagger UI does for a newcomer, as the script of its page. `request` gives each execution of an example an
+ * Idempotency-Key of its own, and puts the ids of what was made last in the place of the examples' ids; `response`
+ * remembers those; `complete` authorizes with the demo's keys, where the server offers them to this browser.
+ *
+ * @param shown values that the served description has in the place of the examples'
+ */
+export function pageScript(shown: (example: string) => string): string {
+  const examples = Object.fromEntries(Object.entries(EXAMPLES).map(([name, value]) => [name, shown(value)]));
+  return SCRIPT.replace('EXAMPLES_OF_THE_PAGE', () => JSON.stringify(examples))
+    .replace('KEY_SCHEME', () => JSON.stringify(SECURITY_SCHEME))
+    .replace('OTP_SCHEME', () => JSON.stringify(OTP_SECURITY_SCHEME));
+}
+
+// No template literals inside: this text is one.
+const SCRIPT = `'use strict';
+(function () {
+  var examples = EXAMPLES_OF_THE_PAGE;
+  var made = {};
+
+  function uuid() {
+    // randomUUID is missing where the page comes over plain HTTP from another machine.
+    if (crypto.randomUUID) return crypto.randomUUID();
+    var bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = (bytes[6] & 15) | 64;
+    bytes[8] = (bytes[8] & 63) | 128;
+    var hex = Array.from(bytes, function (byte) { return byte.toString(16).padStart(2, '0'); }).join('');
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  }
+
+  function withMade(text, names) {
+    names.forEach(function (name) {
+      if (made[name] !== undefined) text = text.split(examples[name]).join(made[name]);
+    });
+    return text;
+  }
+
+  function request(sent) {
+    var header = 'Idempotency-Key';
+    if (sent.headers && sent.headers[header] === examples.key) sent.headers[header] = uuid();
+    sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'otp']);
+    if (typeof sent.body === 'string') sent.body = withMade(sent.body, ['otp', 'otpCode']);
+    return sent;
+  }
+
+  function remember(path, data) {
+    if (/\\/messages$/.test(path) && data.id) made.message = data.id;
+    if (/\\/media$/.test(path) && data.id) made.media = data.id;
+    if (/\\/otp\\/send$/.test(path)) {
+      made.otp = data.id;
+      if (data.test_code) made.otpCode = data.test_code;
+    }
+    var attempts = /\\/webhook$/.test(path) ? data.recent_deliveries : /\\/webhook\\/deliveries$/.test(path) ? data : [];
+    if (attempts && attempts[0]) made.delivery = attempts[0].id;
+  }
+
+  function response(received) {
+    try {
+      var body = JSON.parse(received.text);
+      if (received.ok && body.data) remember(new URL(received.url, location.href).pathname, body.data);
+    } catch (fault) {
+      // An answer without JSON has made nothing.
+    }
+    return received;
+  }
+
+  function authorize(scheme, key) {
+    var place = 'herald-demo-' + scheme;
+    var known = window.ui.getState().getIn(['auth', 'authorized', scheme, 'value']);
+    // A key that somebody entered stays; one of an earlier demo is dead.
+    if (known && known !== localStorage.getItem(place)) return;
+    window.ui.preauthorizeApiKey(scheme, key);
+    localStorage.setItem(place, key);
+  }
+
+  function say(text) {
+    var info = document.querySelector('.swagger-ui .info');
+    if (!info || document.getElementById('herald-demo')) return;
+    var note = document.createElement('p');
+    note.id = 'herald-demo';
+    note.textContent = text;
+    info.appendChild(note);
+  }
+
+  function complete() {
+    fetch('/docs/demo.json').then(function (answer) {
+      return answer.status === 200 ? answer.json() : null;
+    }).then(function (demo) {
+      if (!demo) return;
+      authorize(KEY_SCHEME, demo.api_key);
+      authorize(OTP_SCHEME, demo.otp_sandbox_key);
+      say('Demo workspace: you are authorized with its keys. Open an operation, press "Try it out", then "Execute".');
+    });
+  }
+
+  window.heraldDocs = { request: request, response: response, complete: complete };
+})();
+`;

@@ -1,0 +1,201 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { readProjectFile } from '../support/project-files.js';
+
+/*
+ * What every operation of the committed description must have, so that a new one cannot slip in half described. Nothing
+ * runs here: `generate:check` holds the file to the code, the other files of this folder hold the code to the file.
+ */
+
+interface Example {
+  $ref?: string;
+  value?: unknown;
+}
+interface Content {
+  schema: Record<string, unknown>;
+  example?: unknown;
+  examples?: Record<string, Example>;
+}
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  example?: unknown;
+  schema: Record<string, unknown>;
+}
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, Content> };
+  responses: Record<string, { description: string; headers?: object; content?: Record<string, Content> }>;
+  'x-required-scope'?: string;
+}
+interface Document {
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+  components: { schemas: object; examples: Record<string, Example>; securitySchemes: object };
+}
+
+const document = JSON.parse(readProjectFile('openapi.json')) as Document;
+const errorsPage = readProjectFile('docs/errors.md');
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ at: `${method.toUpperCase()} ${path}`, path, operation })),
+);
+
+/** The specification's endpoints: method, path, scope, statuses that it lists beside 401, 403 and the good one. */
+const SPECIFIED = `
+GET /connections connections:read 400 404? 429
+POST /messages messages:write 202 400 402 409 422 429
+GET /messages messages:read 200 400 404 429
+GET /messages/{id} messages:read 200 404
+POST /messages/{id}/retry messages:write 202 402 404 409
+GET /connections/{id}/templates templates:read 200 400 404 429
+POST /connections/{id}/templates templates:write 201 400 404 429
+GET /connections/{id}/templates/{name} templates:read 200 400 404 429
+PATCH /connections/{id}/templates/{name} templates:write 200 400 404 429
+DELETE /connections/{id}/templates/{name} templates:write 200 400 404 429
+POST /connections/{id}/templates/preview templates:read 200 400 404 429
+GET /connections/{id}/profile profile:read 200 400 404 429
+PUT /connections/{id}/profile profile:write 200 400 404 429
+POST /media media:write 201 400 404 429
+GET /media media:read 200 400 404 429
+GET /media/{id}/url media:read 200 400 404 429
+DELETE /media/{id} media:write 204 400 404 429
+GET /webhook webhooks:read 200 400 404 429
+PUT /webhook webhooks:write 200 400 429
+DELETE /webhook webhooks:write 204 400 404 429
+POST /webhook/test webhooks:write 202 400 404 429
+POST /webhook/rotate-secret webhooks:write 200 400 404 429
+POST /otp/send otp:send 200 202 400 402 409 429
+POST /otp/verify otp:verify 200 400 429
+GET /otp/{id} otp:read 200 404 429
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.split(' '));
+
+/** How the specification groups them. */
+const TAG_OF: readonly (readonly [RegExp, string])[] = [
+  [/^\/connections$/, 'Connections'],
+  [/^\/messages/, 'Messages'],
+  [/\/templates/, 'Templates'],
+  [/\/profile$/, 'Profile'],
+  [/^\/media/, 'Media'],
+  [/^\/webhook/, 'Webhook'],
+  [/^\/otp\//, 'One-time codes'],
+];
+
+/** By the text of their schema: to compile one takes longer than everything else here. */
+const validators = new Map<string, ValidateFunction>();
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+
+/** What is wrong with an example, or null. */
+function faultOf(schema: object, value: unknown): string | null {
+  const text = JSON.stringify(schema);
+  const validate = validators.get(text) ?? ajv.compile({ ...schema, components: document.components });
+  validators.set(text, validate);
+  return validate(value) ? null : ajv.errorsText(validate.errors);
+}
+
+function examplesOf(content: Content): [name: string, value: unknown][] {
+  const named = Object.entries(content.examples ?? {}).map(([name, { $ref, value }]) => {
+    const found = $ref === undefined ? value : document.components.examples[$ref.split('/').at(-1) ?? '']?.value;
+    return [name, found] as [string, unknown];
+  });
+  return content.example === undefined ? named : [...named, ['example', content.example]];
+}
+
+function wrongExamples(content: Content): string[] {
+  const examples = examplesOf(content);
+  if (examples.length === 0) return ['there is none'];
+  return examples.flatMap(([name, value]) => {
+    const fault = faultOf(content.schema, value);
+    return fault === null ? [] : [`${name}: ${fault}`];
+  });
+}
+
+describe('the operations of the specification', () => {
+  it.each(SPECIFIED)('%s %s needs %s', (method = '', path = '', scope = '', ...statuses) => {
+    const operation = document.paths[`/api/v1${path}`]?.[method.toLowerCase()];
+    expect(operation?.['x-required-scope']).toBe(scope);
+    const wanted = statuses.filter((status) => !status.endsWith('?'));
+    expect(Object.keys(operation?.responses ?? {})).toEqual(expect.arrayContaining(['401', '403', ...wanted]));
+  });
+});
+
+describe.each(operations)('$at', ({ path, operation }) => {
+  it('says what it is and what it is for', () => {
+    expect(operation.operationId).toMatch(/^[a-z]+_[a-zA-Z]+$/);
+    expect(operations.filter((other) => other.operation.operationId === operation.operationId)).toHaveLength(1);
+    expect(operation.summary).toMatch(/^[A-Z][^.]{4,60}$/);
+    expect(operation.description.length).toBeGreaterThan(40);
+    const [, tag] = TAG_OF.find(([pattern]) => pattern.test(path.replace('/api/v1', ''))) ?? [];
+    expect(operation.tags).toEqual([tag]);
+    expect(document.tags.map(({ name }) => name)).toContain(tag);
+  });
+
+  it('demands a scope of a key of the right kind, in words too', () => {
+    const scope = operation['x-required-scope'] ?? '';
+    expect(operation.security).toEqual([{ [scope.startsWith('otp:') ? 'otpKey' : 'apiKey']: [scope] }]);
+    expect(operation.description).toContain(`scope \`${scope}\``);
+  });
+
+  it('explains its parameters; those that must be filled in are, and no filter is', () => {
+    for (const { name, in: place, required, description, example, schema } of operation.parameters ?? []) {
+      const shown = example ?? schema.example;
+      expect({ name, explained: (description ?? '').length > 10 }).toEqual({ name, explained: true });
+      // Swagger UI fills in what has an example: an optional filter with one would change the first click.
+      const filledIn = required === true || place === 'header';
+      expect({ name, filledIn: shown !== undefined }).toEqual({ name, filledIn });
+      if (shown !== undefined) expect({ name, fault: faultOf(schema, shown) }).toEqual({ name, fault: null });
+    }
+  });
+
+  it('shows bodies that fit', () => {
+    for (const [type, content] of Object.entries(operation.requestBody?.content ?? {})) {
+      // A form's fields show their examples one by one.
+      expect({ type, wrong: type === 'application/json' ? wrongExamples(content) : [] }).toEqual({ type, wrong: [] });
+    }
+  });
+
+  it('shows every answer, with its headers', () => {
+    for (const [status, { description, headers = {}, content }] of Object.entries(operation.responses)) {
+      expect({ status, described: description !== '' }).toEqual({ status, described: true });
+      const names = ['X-Request-Id', 'X-HERALD-API-Version'];
+      if (status !== '401') names.push('RateLimit', 'RateLimit-Policy');
+      if (status === '429' || status === '503') names.push('Retry-After');
+      expect(Object.keys(headers)).toEqual(expect.arrayContaining(names));
+      const json = content?.['application/json'];
+      expect({ status, hasBody: json !== undefined }).toEqual({ status, hasBody: status !== '204' });
+      if (json !== undefined) expect({ status, wrong: wrongExamples(json) }).toEqual({ status, wrong: [] });
+    }
+  });
+
+  it('links each error code to its section', () => {
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['401', '403', '429', '500', '503']));
+    for (const [status, { description, content }] of Object.entries(operation.responses)) {
+      if (Number(status) < 400) continue;
+      const codes = Object.keys(content?.['application/json']?.examples ?? {});
+      expect(codes.length).toBeGreaterThan(0);
+      for (const code of codes) {
+        expect(description).toContain(`[\`${code}\`](/docs/errors#${code}): `);
+        expect(errorsPage).toContain(`\n## ${code}\n`);
+      }
+    }
+  });
+});
+
+describe('the webhooks', () => {
+  it.each(Object.entries(document.webhooks))('%s is described and shown', (_name, { post }) => {
+    expect([post.tags, post.security]).toEqual([['Webhook'], []]);
+    expect(post.description.length).toBeGreaterThan(40);
+    expect(wrongExamples(post.requestBody?.content['application/json'] as Content)).toEqual([]);
+    const headers = (post.parameters ?? []).map(({ name }) => name);
+    expect(headers).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+  });
+});
