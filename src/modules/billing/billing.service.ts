@@ -7,6 +7,11 @@ import { BillingRepository } from './billing.repository.js';
 export class BillingService {
   constructor(private readonly billing: BillingRepository) {}
 
+  /** Whether the caller's key said, at most two seconds ago, that the API is paid for now; false says nothing. */
+  hasKnownApiTime(knownUntil: Date | null): boolean {
+    return knownUntil !== null && knownUntil.getTime() > Date.now();
+  }
+
   /**
    * Lets pass who has paid for the API now.
    *
@@ -14,7 +19,7 @@ export class BillingService {
    * @throws SUBSCRIPTION_REQUIRED (402).
    */
   async requireApiTime(organizationId: string, knownUntil: Date | null): Promise<void> {
-    if (knownUntil !== null && knownUntil.getTime() > Date.now()) return;
+    if (this.hasKnownApiTime(knownUntil)) return;
     if (!(await this.billing.hasApiTime(organizationId))) throw billingErrors.SUBSCRIPTION_REQUIRED();
   }
 }

@@ -59,6 +59,12 @@ export class ConnectionsService {
     return found;
   }
 
+  /** The connection where it is known to be able to send, without asking; null says nothing. At most two seconds old. */
+  peekReady(organizationId: string, id: string): Connection | null {
+    const known = this.byId.peek(`${organizationId}/${id}`) ?? null;
+    return known !== null && canSend(known.status) ? known : null;
+  }
+
   /**
    * The connection, if it can send. A refusal is confirmed in the database: it must not rest on a cached answer.
    *

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { Prepared } from '../../platform/database/prepared.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage {
@@ -83,7 +84,7 @@ export class AcceptRepository {
     }
     const rows = [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message);
     const inserted = new Set(
-      (await statements.query<{ id: string }>(INSERT, [JSON.stringify(rows)])).map((row) => row.id),
+      (await statements.query<{ id: string }>(INSERT_MESSAGES, [JSON.stringify(rows)])).map((row) => row.id),
     );
     const missing = rows.filter((row) => !inserted.has(row.id));
     const known = missing.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(missing, statements);
@@ -116,7 +117,10 @@ function keyOf(organizationId: string, idempotencyKey: string): string {
   return `${organizationId}/${idempotencyKey}`;
 }
 
-const INSERT = `
+/** One parameter: the messages as JSON, with the names of `NewMessage`. */
+export const INSERT_MESSAGES: Prepared = {
+  name: 'message_accept',
+  text: `
 insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body,
   content, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint, status, created_at,
   queued_at, next_attempt_at)
@@ -128,4 +132,5 @@ from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" 
   "mediaObjectId" uuid, "idempotencyKey" uuid, fingerprint text)
 cross join (select clock_timestamp() as at) as now
 on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
-returning id`;
+returning id`,
+};

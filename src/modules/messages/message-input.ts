@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/canonical-json.js';
 import { commonErrors } from '../../common/common.errors.js';
@@ -50,7 +50,7 @@ export function readMessageInput(body: unknown): MessageInput {
  * defaults left out or `+` mean the same.
  */
 export function fingerprintOf(input: MessageInput): string {
-  return createHash('sha256').update(canonicalJson(input)).digest('hex');
+  return hash('sha256', canonicalJson(input));
 }
 
 function variantOf(body: unknown, faults: ErrorDetail[]): MessageVariant | null {

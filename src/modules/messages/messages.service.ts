@@ -54,7 +54,7 @@ export class MessagesService {
     const key = idempotencyKey.toLowerCase();
     let prepared: PreparedSend;
     try {
-      prepared = await this.preparation.prepare(sender, input);
+      prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
       this.backlog.check(sender.organizationId);
     } catch (error) {
       return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { Prepared } from '../../platform/database/prepared.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';
 
@@ -58,7 +59,9 @@ export class OutcomeRepository {
   }
 }
 
-const RECORD = `
+const RECORD: Prepared = {
+  name: 'message_outcome',
+  text: `
 with outcome as (
   select * from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "attemptStatus" text,
     "metaMessageId" text, "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text,
@@ -94,4 +97,5 @@ with outcome as (
 ), announced as (
   ${insertStatusEvents('moved', `c.status not in ('queued', c.previous_status)`)}
 )
-select message_id as id from moved`;
+select message_id as id from moved`,
+};

@@ -22,21 +22,26 @@ export class RecipientsService {
 
   constructor(private readonly conversations: ConversationsRepository) {}
 
+  /** The open conversation with a number where it is known, without asking; null says nothing. */
+  peekOpen(connectionId: string, phone: string): OpenConversation | null {
+    const known = this.open.peek(`${connectionId}/${phone}`);
+    return known !== undefined && known.closesAt > Date.now() ? known : null;
+  }
+
   /** The open conversation with a number, or when its window closed (null where the contact never wrote). */
   async findOpen(
     connectionId: string,
     phone: string,
   ): Promise<{ open: OpenConversation } | { open: null; expiredAt: Date | null }> {
-    const key = `${connectionId}/${phone}`;
-    const known = this.open.peek(key);
-    if (known !== undefined && known.closesAt > Date.now()) return { open: known };
+    const known = this.peekOpen(connectionId, phone);
+    if (known !== null) return { open: known };
     const conversation = await this.conversations.findByPhone(connectionId, phone);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
       return { open: null, expiredAt: closesAt };
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
-    this.open.set(key, open);
+    this.open.set(`${connectionId}/${phone}`, open);
     return { open };
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
+import type { Prepared } from '../../platform/database/prepared.js';
 import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
 import type { DueLane } from '../../platform/lanes/due-sweep.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
@@ -160,7 +161,9 @@ function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
 
 // $1 connection, $2 lane key, $3 owner, $4 limit, $5 cursor, $6 attempt ids, $7 lease seconds, $8 walk, $9 ttl hours.
 // "tail" tells where the walk ended when it neither filled the limit nor reached the lane's end.
-const CLAIM = `
+const CLAIM: Prepared = {
+  name: 'message_claim',
+  text: `
 with recursive walk (recipient, id, status, next_attempt_at, queued_at, n) as (
   (select m.recipient, m.id, m.status, m.next_attempt_at, m.queued_at, 1
    from message m
@@ -207,7 +210,8 @@ select 'claimed' as kind, id, organization_id, conversation_id, current_attempt_
 from claimed
 union all
 select 'tail', null, null, null, null, walk.recipient, null, null, null, null, null, null
-from walk where walk.n = $8 and (select count(*) from picked) < $4`;
+from walk where walk.n = $8 and (select count(*) from picked) < $4`,
+};
 
 // The oldest queued row of each connection: skips from one to the next in the index, never reads a backlog.
 const LANE_HEADS = `

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { Prepared } from '../../platform/database/prepared.js';
 import { insertStatusEvents } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';
 import type { Attempt, StatusReport } from './messages.types.js';
@@ -182,7 +183,9 @@ function attemptChange([id, { taken, failure, metaMessageId }]: [string, Attempt
 
 const MICROSECONDS = 1_000_000;
 
-const LOCK = `
+const LOCK: Prepared = {
+  name: 'report_lock',
+  text: `
 select a.id as attempt_id, a.number as attempt_number, a.status as attempt_status,
   a.meta_message_id as attempt_meta_message_id, m.id, m.organization_id, m.connection_id, m.conversation_id,
   m.recipient, m.status, m.meta_message_id, m.current_attempt_id, m.event_count,
@@ -191,10 +194,13 @@ select a.id as attempt_id, a.number as attempt_number, a.status as attempt_statu
   (extract(epoch from clock_timestamp()) * ${MICROSECONDS})::double precision as now
 from message_attempt a join message m on m.id = a.message_id
 where a.id = any($1) or a.meta_message_id = any($2)
-order by m.id for no key update of m`;
+order by m.id for no key update of m`,
+};
 
 // $2: what the events tell; at most one transaction moves a message at a time, so their count is not passed over.
-const MOVE = `
+const MOVE: Prepared = {
+  name: 'report_move',
+  text: `
 with moved as (
   update message m set
     status = r.status,
@@ -224,10 +230,13 @@ with moved as (
 ), announced as (
   ${insertStatusEvents('change')}
 )
-select 1`;
+select 1`,
+};
 
 // The attempt's own answer may have been recorded since it was read, so what is known by now decides.
-const NOTE = `
+const NOTE: Prepared = {
+  name: 'report_note',
+  text: `
 update message_attempt a set
   status = case when r.taken then 'accepted' when a.status in ('started', 'unknown') then 'rejected' else a.status end,
   meta_message_id = coalesce(a.meta_message_id, r."metaMessageId"),
@@ -237,4 +246,5 @@ update message_attempt a set
   failure_category = case when r.failed then r.category else a.failure_category end
 from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
   message text, category text)
-where a.id = r.id`;
+where a.id = r.id`,
+};

@@ -3,12 +3,13 @@ import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { isTransientConflict } from './database-faults.js';
+import { forgetOldPlans, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
 export interface Statements {
-  query<R extends QueryResultRow>(sql: string, params?: readonly unknown[]): Promise<R[]>;
+  query<R extends QueryResultRow>(sql: string | Prepared, params?: readonly unknown[]): Promise<R[]>;
   /** As `query`, but returns the number of rows changed. */
-  execute(sql: string, params?: readonly unknown[]): Promise<number>;
+  execute(sql: string | Prepared, params?: readonly unknown[]): Promise<number>;
 }
 
 interface Ambient {
@@ -22,17 +23,17 @@ interface Ambient {
  */
 @Injectable()
 export class Database implements Statements {
-  private readonly ambient = new AsyncLocalStorage<Ambient>();
+  private readonly ambient = new AsyncLocalStorage<Ambient | null>();
 
   constructor(private readonly dataSource: DataSource) {}
 
   /** The entity manager of the ambient transaction, else that of the pool. */
   get manager(): EntityManager {
-    return this.ambient.getStore()?.manager ?? this.dataSource.manager;
+    return this.current?.manager ?? this.dataSource.manager;
   }
 
   get inTransaction(): boolean {
-    return this.ambient.getStore() !== undefined;
+    return this.current !== null;
   }
 
   /** The pool of this process's own statements. */
@@ -44,11 +45,11 @@ export class Database implements Statements {
     return this.manager.getRepository(entity);
   }
 
-  async query<R extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<R[]> {
+  async query<R extends QueryResultRow>(sql: string | Prepared, params: readonly unknown[] = []): Promise<R[]> {
     return (await this.run<R>(sql, params)).rows;
   }
 
-  async execute(sql: string, params: readonly unknown[] = []): Promise<number> {
+  async execute(sql: string | Prepared, params: readonly unknown[] = []): Promise<number> {
     return (await this.run(sql, params)).rowCount ?? 0;
   }
 
@@ -70,7 +71,8 @@ export class Database implements Statements {
 
   /** Runs `work` outside the caller's transaction, as a batch shared by several callers must. */
   detached<T>(work: () => Promise<T>): Promise<T> {
-    return this.ambient.exit(work);
+    // Not `exit`, which switches the tracking of all promises of the process off and on again.
+    return this.ambient.run(null, work);
   }
 
   private async once<T>(work: () => Promise<T>): Promise<T> {
@@ -91,8 +93,36 @@ export class Database implements Statements {
     }
   }
 
-  private run<R extends QueryResultRow>(sql: string, params: readonly unknown[]): Promise<QueryResult<R>> {
-    const client = this.ambient.getStore()?.client ?? this.pool;
-    return client.query<R>(sql, params as unknown[]);
+  private get current(): Ambient | null {
+    return this.ambient.getStore() ?? null;
+  }
+
+  private run<R extends QueryResultRow>(sql: string | Prepared, params: readonly unknown[]): Promise<QueryResult<R>> {
+    const client = this.current?.client;
+    if (typeof sql !== 'string') return this.runPrepared<R>(sql, params, client);
+    return (client ?? this.pool).query<R>(sql, params as unknown[]);
+  }
+
+  private async runPrepared<R extends QueryResultRow>(
+    { name, text }: Prepared,
+    params: readonly unknown[],
+    ambient: PoolClient | undefined,
+  ): Promise<QueryResult<R>> {
+    const statement = { name, text, values: params as unknown[] };
+    if (ambient !== undefined) {
+      forgetOldPlans(ambient);
+      return ambient.query<R>(statement);
+    }
+    const client = await this.pool.connect();
+    try {
+      forgetOldPlans(client);
+      const result = await client.query<R>(statement);
+      client.release();
+      return result;
+    } catch (error) {
+      // As the pool does it with its own statements: a connection on which one failed is not used again.
+      client.release(true);
+      throw error;
+    }
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import type { Prepared } from '../database/prepared.js';
 
 export interface HoldRequest {
   key: string;
@@ -56,11 +57,7 @@ export class LaneRepository {
 
   /** Lets go of the lane, giving unused slots back; nothing happens where another process holds it by now. */
   async release(key: string, owner: string, giveBackSeconds: number): Promise<void> {
-    await this.database.execute(
-      `update lane set owner = null, owner_until = null, next_slot_at = next_slot_at - make_interval(secs => $3)
-       where key = $1 and owner = $2`,
-      [key, owner, giveBackSeconds],
-    );
+    await this.database.execute(RELEASE, [key, owner, giveBackSeconds]);
   }
 
   /**
@@ -101,7 +98,9 @@ export class LaneRepository {
   }
 }
 
-const HOLD = `
+const HOLD: Prepared = {
+  name: 'lane_hold',
+  text: `
 with held as (
   select key, clock_timestamp() as now,
     greatest(next_slot_at - make_interval(secs => $5), clock_timestamp() - make_interval(secs => $6)) as base,
@@ -119,4 +118,11 @@ update lane set owner = $2, owner_until = granted.now + make_interval(secs => $3
   next_slot_at = granted.base + make_interval(secs => granted.slots::double precision / $7)
 from granted
 where lane.key = granted.key
-returning granted.slots, granted.paused, granted.available`;
+returning granted.slots, granted.paused, granted.available`,
+};
+
+const RELEASE: Prepared = {
+  name: 'lane_release',
+  text: `update lane set owner = null, owner_until = null, next_slot_at = next_slot_at - make_interval(secs => $3)
+    where key = $1 and owner = $2`,
+};
