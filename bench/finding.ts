@@ -9,6 +9,8 @@ export interface Finding {
   ratio: number;
   /** In words, such as `≥ 0.6 ×`. */
   goal: string;
+  /** How many times better than the goal asks: 1 or more is reached. null where nothing depends on it. */
+  margin: number | null;
   reached: boolean;
   /** The single runs, percentiles and what else helps to read the figure. */
   notes: Record<string, number | string>;
@@ -28,27 +30,48 @@ interface Yardstick {
 
 /** A figure that must be at least `factor` times the yardstick's. */
 export function atLeastTimes(factor: number, measured: Measured, yardstick: Yardstick): Finding {
-  return find(measured, yardstick, `≥ ${factor} ×`, (ratio) => ratio >= factor);
+  return find(measured, yardstick, `≥ ${factor} ×`, (ratio) => ratio / factor);
 }
 
 /** A figure that must be at most `factor` times the yardstick's. */
 export function atMostTimes(factor: number, measured: Measured, yardstick: Yardstick): Finding {
-  return find(measured, yardstick, `≤ ${factor} ×`, (ratio) => ratio <= factor);
+  return find(measured, yardstick, `≤ ${factor} ×`, (ratio) => factor / ratio);
 }
 
 /** A figure that must not pass a limit. */
 export function atMost(limit: number, measured: Measured): Finding {
   const goal = `≤ ${limit.toLocaleString('en')} ${measured.unit}`;
-  return find(measured, { name: 'the limit', value: limit }, goal, (ratio) => ratio <= 1);
+  // Nothing at all, or less than nothing, of what must be little is as good as a hundredth of the limit.
+  return find(measured, { name: 'the limit', value: limit }, goal, (ratio) => 1 / Math.max(ratio, 0.01));
+}
+
+/** A figure that must reach one. */
+export function atLeast(limit: number, measured: Measured): Finding {
+  const goal = `≥ ${limit.toLocaleString('en')} ${measured.unit}`;
+  return find(measured, { name: 'the limit', value: limit }, goal, (ratio) => ratio);
 }
 
 /** A comparison that nothing depends on. */
 export function forComparison(measured: Measured, yardstick: Yardstick): Finding {
-  return find(measured, yardstick, 'for comparison', () => true);
+  return find(measured, yardstick, 'for comparison', () => null);
 }
 
-function find(measured: Measured, yardstick: Yardstick, goal: string, test: (ratio: number) => boolean): Finding {
+function find(
+  measured: Measured,
+  yardstick: Yardstick,
+  goal: string,
+  marginOf: (ratio: number) => number | null,
+): Finding {
   const ratio = measured.value / yardstick.value;
+  const margin = marginOf(ratio);
   // What could not be measured (NaN) has not been reached.
-  return { ...measured, yardstick, ratio, goal, reached: test(ratio), notes: measured.notes ?? {} };
+  return {
+    ...measured,
+    yardstick,
+    ratio,
+    goal,
+    margin,
+    reached: margin === null || margin >= 1,
+    notes: measured.notes ?? {},
+  };
 }

@@ -2,13 +2,15 @@ import { parseArgs } from 'node:util';
 import { BenchContext, type Claim } from './bench-context.js';
 import { CLAIMS } from './claims/all.js';
 import type { Finding } from './finding.js';
+import { lastRun, writeDocuments } from './documents.js';
 import { rounded, surroundings, tableOf, writeResults } from './report.js';
 import { Scope } from './rig/scope.js';
 import { closeOnSignal, progress } from './rig/session.js';
 
 const USAGE = `npm run bench -- [--quick] [claim ...]
-  --quick   three minutes on two cores; without it the long form, about half an hour
-  claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and bench/results/latest.json is written
+  --quick   about five minutes on two cores; without it the long form, about half an hour
+  --draw    measures nothing: writes the table and the picture of docs/performance.md from the last results
+  claim     ${CLAIMS.map((claim) => claim.name).join(', ')}; without any all of them, and the results, the table and the picture are written
 `;
 
 /** From this share of the cores on, what others do is worth a line. */
@@ -18,13 +20,17 @@ const INTERRUPTED = 130;
 
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: { quick: { type: 'boolean' }, draw: { type: 'boolean' }, help: { type: 'boolean' } },
     allowPositionals: true,
   });
   const claims = positionals.length === 0 ? CLAIMS : CLAIMS.filter((claim) => positionals.includes(claim.name));
   if (values.help === true || claims.length < positionals.length) {
     process.stdout.write(USAGE);
     return values.help === true ? 0 : 2;
+  }
+  if (values.draw === true) {
+    process.stdout.write(`written: ${(await writeDocuments(lastRun())).join(', ')}\n`);
+    return 0;
   }
   const quick = values.quick === true;
   const scope = new Scope();
@@ -49,11 +55,9 @@ async function run(): Promise<number> {
   }
   process.stdout.write(`\n${around.machine}\n${around.versions}\n\n${tableOf(findings)}\n\n`);
   if (positionals.length === 0 && broken.length === 0) {
-    const path = writeResults(
-      'latest',
-      findings.map((finding) => ({ ...rounded(finding), ...around })),
-    );
-    process.stdout.write(`written to ${path}\n`);
+    const recorded = findings.map((finding) => ({ ...rounded(finding), ...around }));
+    const paths = [writeResults('latest', recorded), ...(await writeDocuments(recorded))];
+    process.stdout.write(`written: ${paths.join(', ')}\n`);
   }
   const missed = findings.filter((finding) => !finding.reached);
   process.stdout.write(

@@ -70,6 +70,7 @@ export function rounded(finding: Finding): Finding {
     value: short(finding.value),
     yardstick: { ...yardstick, value: short(yardstick.value) },
     ratio: short(finding.ratio),
+    margin: finding.margin === null ? null : short(finding.margin),
     notes: Object.fromEntries(
       Object.entries(finding.notes).map(([name, value]) => [name, typeof value === 'number' ? short(value) : value]),
     ),
@@ -80,7 +81,8 @@ function short(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-function readable(value: number): string {
+/** A figure for people: thousands in groups, small ones with four digits at the most. */
+export function readable(value: number): string {
   return value >= 1_000 ? Math.round(value).toLocaleString('en') : String(short(value));
 }
 

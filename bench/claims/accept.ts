@@ -1,5 +1,5 @@
 import { inTurn, type BenchContext, type Claim } from '../bench-context.js';
-import { atLeastTimes, type Finding } from '../finding.js';
+import { atLeastTimes, atMost, forComparison, type Finding } from '../finding.js';
 import { runLoad } from '../load/run-load.js';
 import type { LoadResult } from '../load/load.types.js';
 import { Child } from '../rig/child.js';
@@ -10,11 +10,17 @@ import { recipientNumber } from '../rig/recipients.js';
 import type { Scope } from '../rig/scope.js';
 import { seedConversations } from '../rig/seed-messages.js';
 import { Stage } from '../rig/stage.js';
+import type { InsertOrder, InsertResult } from '../yardsticks/insert-order.js';
 
 const CONNECTIONS = 64;
 const RECIPIENTS = 200;
 /** After this a fresh process has compiled what is hot. */
 const COMPILER_MS = 1_500;
+/** As many as Herald's own pool has. */
+const INSERT_CONNECTIONS = 10;
+/** As Herald gathers them at 64 connections: two batches under way, the rest in line. */
+const GROUP = { connections: 2, rows: 32 };
+const P99_MS = 100;
 
 interface Server {
   url: string;
@@ -35,8 +41,9 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   if (connection === undefined) throw new Error('the workspace has no number');
   await seedConversations(stage.database.pool, connection, RECIPIENTS);
 
+  const heraldProcess = await stage.herald('api');
   const herald: Server = {
-    url: (await stage.herald('api')).url,
+    url: heraldProcess.url,
     headers: { Authorization: `Bearer ${workspace.apiKey}` },
   };
   const express = await startYardstick(scope, 'bare-express', {});
@@ -68,16 +75,39 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
     context.say(`${name}: ${Math.round(rateOf(result))} requests/s, p99 ${result.p99Ms.toFixed(1)} ms`);
     return result;
   };
+  const inserts = await createDatabase(scope, postgres.url, 'inserts');
+  const insert = (name: string, how: Pick<InsertOrder, 'connections' | 'rows'>) => async (): Promise<number> => {
+    const order: InsertOrder = { databaseUrl: inserts.url, ...how, durationMs: seconds * 1_000 };
+    const { perSecond } = await runInserts(scope, order);
+    context.say(`${name}: ${Math.round(perSecond)} rows/s`);
+    return perSecond;
+  };
+  // What each used of the processors meanwhile; a crowded machine disturbs it less than the rate.
+  const used: Used[] = [];
+  const heraldLoad = load('Herald', herald);
   const results = await inTurn(rounds, {
-    herald: load('Herald', herald),
+    herald: async () => {
+      const before = [heraldProcess.child.processorMs(), postgres.processorMs()] as const;
+      const result = await heraldLoad();
+      used.push({
+        answered: result.answered,
+        nodeMs: heraldProcess.child.processorMs() - before[0],
+        postgresMs: postgres.processorMs() - before[1],
+      });
+      return result;
+    },
     express: load('bare Express', express),
     twin: load('naive twin', twin),
+  });
+  const single = await inTurn(Math.ceil(rounds / 2), {
+    each: insert('PostgreSQL, one commit each', { connections: INSERT_CONNECTIONS, rows: 1 }),
+    grouped: insert('PostgreSQL, grouped', GROUP),
   });
   const measured = {
     claim: 'POST /messages accepted, durable, one process, 64 connections',
     value: median(results.herald.map(rateOf)),
     unit: '/s',
-    notes: notesOf(results.herald),
+    notes: { ...notesOf(results.herald), ...processorNotes(used) },
   };
   return [
     atLeastTimes(0.6, measured, {
@@ -87,6 +117,19 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
     atLeastTimes(3, measured, {
       name: 'naive twin: Nest, TypeORM save, queue.add for each request',
       value: median(results.twin.map(rateOf)),
+    }),
+    forComparison(measured, {
+      name: `PostgreSQL alone, same insert, one commit each, ${INSERT_CONNECTIONS} connections`,
+      value: median(single.each),
+    }),
+    forComparison(measured, {
+      name: `PostgreSQL alone, same insert, ${GROUP.rows} rows a commit, ${GROUP.connections} connections`,
+      value: median(single.grouped),
+    }),
+    atMost(P99_MS, {
+      claim: 'POST /messages, 64 connections without pause: answer (p99)',
+      value: median(results.herald.map((result) => result.p99Ms)),
+      unit: 'ms',
     }),
   ];
 }
@@ -99,6 +142,29 @@ async function startYardstick(scope: Scope, file: string, env: Record<string, st
   });
   const match = await child.line(/port (\d+)/);
   return { url: `http://127.0.0.1:${match[1]}`, headers: {} };
+}
+
+async function runInserts(scope: Scope, order: InsertOrder): Promise<InsertResult> {
+  const child = Child.start(scope, {
+    name: 'plain inserts',
+    args: [compiled('bench/yardsticks/plain-inserts.main'), JSON.stringify(order)],
+  });
+  return JSON.parse(await child.result()) as InsertResult;
+}
+
+interface Used {
+  answered: number;
+  nodeMs: number;
+  postgresMs: number;
+}
+
+function processorNotes(used: readonly Used[]): Finding['notes'] {
+  const microseconds = (of: (one: Used) => number) =>
+    Math.round(median(used.map((one) => (of(one) * 1_000) / one.answered)));
+  return {
+    processor_us_node: microseconds((one) => one.nodeMs),
+    processor_us_postgres: microseconds((one) => one.postgresMs),
+  };
 }
 
 function rateOf(result: LoadResult): number {

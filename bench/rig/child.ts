@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { processorMs } from './processor-time.js';
 import type { Scope } from './scope.js';
 
 export interface ChildOptions {
@@ -98,6 +99,11 @@ export class Child {
     await this.gone;
     if (this.process.exitCode !== 0) throw new Error(`${this.name} failed:\n${this.tail}`);
     return whole;
+  }
+
+  /** Milliseconds of processor time that it has used (Linux). */
+  processorMs(): number {
+    return processorMs(this.pid);
   }
 
   /** Bytes of memory that it holds (Linux); null where the system does not tell. */

@@ -2,6 +2,7 @@ import { chmodSync, realpathSync } from 'node:fs';
 import { startEmbeddedPostgres, type RunningPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
 import { processesOn } from '../../src/platform/database/embedded/postmaster.js';
 import { temporaryFolder } from './folder.js';
+import { clusterProcessorMs } from './processor-time.js';
 import type { Scope } from './scope.js';
 import { waitFor } from './wait.js';
 
@@ -40,6 +41,11 @@ export class BenchPostgres {
   /** Whether any of its processes lives; a full disk may end them. */
   async isRunning(): Promise<boolean> {
     return (await processesOn(realpathSync(`${this.dataDir}/postgres`))).length > 0;
+  }
+
+  /** Milliseconds of processor time that the server and all its children have used (Linux). */
+  processorMs(): number {
+    return clusterProcessorMs(realpathSync(`${this.dataDir}/postgres`));
   }
 
   /** kill -9 of the server and all its children. */

@@ -1,0 +1,55 @@
+import type { Finding } from './finding.js';
+import { readable } from './report.js';
+
+/** A finding as it stands in `bench/results/latest.json`. */
+export type Recorded = Finding & {
+  measured_at: string;
+  mode: string;
+  machine: string;
+  versions: string;
+  commit: string;
+  busy_before: number;
+};
+
+/** The figures of a run as Markdown: where it ran, then each claim, goal and whether it was reached. */
+export function figuresTable(findings: readonly Recorded[]): string {
+  const [first] = findings;
+  if (first === undefined) return 'No run yet.';
+  const day = first.measured_at.slice(0, 16).replace('T', ' ');
+  const busy = Math.round(first.busy_before * 100);
+  const reached = findings.filter((finding) => finding.reached).length;
+  return [
+    `\`npm run bench${first.mode === 'quick' ? ' -- --quick' : ''}\` on ${day} UTC, commit \`${first.commit}\`; ${first.machine}, which also ran`,
+    `the load, the database and the simulator; ${busy} % of it was in use by others before. ${first.versions}.`,
+    `${reached} of ${findings.length} goals reached.`,
+    '',
+    '| Claim | Measured | Yardstick | Ratio | Goal | |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...findings.map(rowOf),
+  ].join('\n');
+}
+
+function rowOf(finding: Recorded): string {
+  const { claim, value, unit, yardstick, ratio, goal, margin, reached } = finding;
+  const limit = yardstick.name === 'the limit';
+  const cells = [
+    claim,
+    `${readable(value)} ${unit}`,
+    limit ? '' : `${yardstick.name}: ${readable(yardstick.value)} ${unit}`,
+    limit ? '' : `${ratio.toFixed(2)} ×`,
+    goal,
+    reached ? (margin === null ? '' : 'reached') : '**not reached**',
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+const BEGIN = '<!-- figures: written by npm run bench -->';
+const END = '<!-- end of figures -->';
+
+/** Puts the table between its markers. @throws Error where the document has lost them */
+export function withFigures(document: string, table: string): string {
+  const begin = document.indexOf(BEGIN);
+  const end = document.indexOf(END);
+  if (begin === -1 || end < begin) throw new Error(`the document has no place for figures: ${BEGIN} ... ${END}`);
+  return `${document.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${document.slice(end)}`;
+}
