@@ -12,6 +12,7 @@ import { AccessModule } from './platform/access/access.module.js';
 import type { Config } from './platform/config/config.js';
 import { ConfigModule } from './platform/config/config.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
+import { ErasureModule } from './platform/erasure/erasure.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { LanesModule } from './platform/lanes/lanes.module.js';
 import { QueueModule } from './platform/lanes/queue.module.js';
@@ -31,6 +32,7 @@ import { WhatsappModule } from './platform/whatsapp/whatsapp.module.js';
     WhatsappModule,
     LanesModule,
     SecretsModule,
+    ErasureModule,
     AccessModule,
     HttpModule,
     BillingModule,

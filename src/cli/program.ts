@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
+import { addDataCommands } from './commands/data.command.js';
 import { addDoctorCommand } from './commands/doctor.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMessageCommands } from './commands/message.command.js';
@@ -42,6 +43,7 @@ export function buildProgram(): Command {
   addMessageCommands(program);
   addTailCommand(program);
   addDemoCommand(program);
+  addDataCommands(program);
   addMigrateCommand(program);
   addDoctorCommand(program);
   addQueueCommands(program);

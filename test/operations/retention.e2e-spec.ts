@@ -5,7 +5,7 @@ import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/platform/lanes/sweeps.js';
 import { png } from '../media/samples.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { waitFor } from '../support/wait-for.js';
+import { killWaiting } from '../support/kill-waiting.js';
 
 const DAY_MS = 86_400_000;
 
@@ -238,35 +238,13 @@ describe('what is kept for a time only', () => {
       )[0];
 
     // The second batch waits for a row that somebody holds, and its connection is killed there, as by a crash.
-    const other = new pg.Client({ connectionString: test.databaseUrl });
-    await other.connect();
-    try {
-      await other.query('begin');
-      // By its id: FOR UPDATE would lock the rows that OFFSET passes over as well.
-      await other.query(
-        `select 1 from otp_challenge where id = (
-           select id from otp_challenge where project_id = $1 order by id offset 1500 limit 1) for update`,
-        [projectId],
-      );
-      const first = run().then(
-        () => 'done',
-        (error: Error) => error.message,
-      );
-      await waitFor(
-        async () => {
-          const { rows } = await other.query<{ killed: boolean }>(
-            `select pg_terminate_backend(pid) as killed from pg_stat_activity
-             where datname = current_database() and pg_backend_pid() = any(pg_blocking_pids(pid))`,
-          );
-          return rows.some(({ killed }) => killed);
-        },
-        { what: 'the batch that waits', timeoutMs: 20_000 },
-      );
-      expect(await first).toContain('one-time codes');
-      await other.query('rollback');
-    } finally {
-      await other.end();
-    }
+    // It is held by its id: FOR UPDATE would lock the rows that OFFSET passes over as well.
+    const lock = {
+      sql: `select 1 from otp_challenge where id = (
+        select id from otp_challenge where project_id = $1 order by id offset 1500 limit 1) for update`,
+      params: [projectId],
+    };
+    expect((await killWaiting(test.databaseUrl, lock, run)).message).toContain('one-time codes');
     // What failed kept nothing else from being cleared, and no half batch is gone.
     expect(await counts()).toEqual({ challenges: 1_600, recipients: 10 });
     await run();

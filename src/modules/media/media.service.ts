@@ -62,6 +62,11 @@ export class MediaService {
     await this.removal.finish([gone]);
   }
 
+  /** Deletes those of the files that the workspace has, as `delete` does. */
+  async deleteAll(organizationId: string, ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.removal.finish(await this.media.deleteAll(organizationId, ids));
+  }
+
   /**
    * Our file, for sending as `type`.
    *

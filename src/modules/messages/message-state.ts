@@ -19,7 +19,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  *
  * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
  * attempt. `earlier_*`: a notification about an attempt that a retry has replaced. `restored`: the database came back
- * from a backup, and what happened after it is not known.
+ * from a backup, and what happened after it is not known. `erased`: all that is known of the recipient was erased.
  */
 export const MESSAGE_EVENTS = [
   'claimed',
@@ -30,6 +30,7 @@ export const MESSAGE_EVENTS = [
   'lease_expired',
   'expired',
   'restored',
+  'erased',
   'retry',
   'retry_confirmed',
   'notified_sent',
@@ -59,6 +60,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     claimed: 'processing',
     expired: 'failed',
     restored: 'outcome_unknown',
+    erased: 'failed',
     // Queued again by a retry, or put back after a doubt: the earlier attempt turns out to be on its way.
     notified_sent: 'sent',
     earlier_sent: 'sent',

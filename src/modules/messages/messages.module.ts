@@ -6,6 +6,8 @@ import { MediaModule } from '../media/media.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
 import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept.repository.js';
+import { ContactErasure } from './contact-erasure.js';
+import { ContactErasureRepository } from './contact-erasure.repository.js';
 import { ContentRetentionRepository } from './content-retention.repository.js';
 import { ContentRetention } from './content-retention.js';
 import { BacklogGuard } from './backlog-guard.js';
@@ -58,6 +60,8 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     RestoreRepository,
     ContentRetention,
     ContentRetentionRepository,
+    ContactErasure,
+    ContactErasureRepository,
     BacklogGuard,
     SendRepository,
     OutcomeRepository,

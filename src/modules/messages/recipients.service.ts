@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
+import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { windowClosesAt } from './windows.js';
 
@@ -9,6 +10,9 @@ export interface OpenConversation {
   /** Milliseconds since the epoch. */
   closesAt: number;
 }
+
+/** Published where contacts have lost their names: no process may go on with what it knows of them. */
+export const CONTACTS = 'contacts';
 
 const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
 
@@ -20,7 +24,15 @@ export class RecipientsService {
 
   private readonly conversationIds = new ExpiringCache<string, string>(CACHE);
 
-  constructor(private readonly conversations: ConversationsRepository) {}
+  constructor(
+    private readonly conversations: ConversationsRepository,
+    invalidation: CacheInvalidation,
+  ) {
+    invalidation.on(CONTACTS, () => {
+      this.open.clear();
+      this.conversationIds.clear();
+    });
+  }
 
   /** The open conversation with a number where it is known, without asking; null says nothing. */
   peekOpen(connectionId: string, phone: string): OpenConversation | null {

@@ -3,6 +3,8 @@ import { ConnectionsModule } from '../connections/connections.module.js';
 import { MessagesModule } from '../messages/messages.module.js';
 import { OtpModule } from '../otp/otp.module.js';
 import { TemplatesModule } from '../templates/templates.module.js';
+import { NotificationErasure } from './notification-erasure.js';
+import { NotificationErasureRepository } from './notification-erasure.repository.js';
 import { NotificationsBacklogRepository } from './notifications-backlog.repository.js';
 import { NotificationsController } from './notifications.controller.js';
 import { NotificationsRepository } from './notifications.repository.js';
@@ -19,6 +21,8 @@ import { OtpNotifications } from './otp-notifications.js';
     NotificationsSweep,
     NotificationsBacklogRepository,
     OtpNotifications,
+    NotificationErasure,
+    NotificationErasureRepository,
   ],
 })
 export class NotificationsModule {}

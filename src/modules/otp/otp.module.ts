@@ -7,6 +7,8 @@ import { GuessesRepository } from './guesses.repository.js';
 import { OtpBacklogRepository } from './otp-backlog.repository.js';
 import { OtpCodes } from './otp-code.js';
 import { OtpDispatcher } from './otp-dispatcher.js';
+import { OtpErasure } from './otp-erasure.js';
+import { OtpErasureRepository } from './otp-erasure.repository.js';
 import { OtpGauges } from './otp-gauges.js';
 import { OtpLimits } from './otp-limits.js';
 import { OtpPlatform } from './otp-platform.js';
@@ -40,6 +42,8 @@ import { SendingRepository } from './sending.repository.js';
     ChallengesRepository,
     GuessesRepository,
     SendingRepository,
+    OtpErasure,
+    OtpErasureRepository,
     OtpCodes,
     OtpLimits,
     OtpPlatform,

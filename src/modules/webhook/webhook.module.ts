@@ -12,6 +12,8 @@ import { EndpointSecrets } from './endpoint-secrets.js';
 import { EndpointsRepository } from './endpoints.repository.js';
 import { WEBHOOK_QUEUE, WebhookLane } from './processors/webhook-lane.js';
 import { WebhookProcessor } from './processors/webhook.processor.js';
+import { EventErasure } from './event-erasure.js';
+import { EventErasureRepository } from './event-erasure.repository.js';
 import { WebhookRetention } from './webhook-retention.js';
 import { WebhookBacklogRepository } from './webhook-backlog.repository.js';
 import { WebhookController } from './webhook.controller.js';
@@ -35,6 +37,8 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     WebhookBacklogRepository,
     WebhookProcessor,
     WebhookRetention,
+    EventErasure,
+    EventErasureRepository,
     {
       provide: TargetChecker,
       inject: [Config],

@@ -1,0 +1,180 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database/database.js';
+import type { Subject } from '../../platform/erasure/erasure.js';
+import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
+
+/** One contact's messages on one page of the workspace's journal. */
+export interface MessagePage {
+  /** Those that are neither queued nor being sent. */
+  ids: string[];
+  /** Files that the contact sent. */
+  receivedFiles: string[];
+  cursor: string | null;
+}
+
+interface ContactRow {
+  id: string;
+  phone: string | null;
+  wa_id: string | null;
+  user_id: string | null;
+  merged_into: string | null;
+}
+
+const PAGE = 2_000;
+const BATCH = 500;
+const ROUNDS = 5;
+
+/** Everything of one contact in `message`, `message_attempt` and `conversation`. */
+@Injectable()
+export class ContactErasureRepository {
+  constructor(private readonly database: Database) {}
+
+  /** All names of whoever bears this number in the workspace, whether the number is known or not. */
+  async identify(organizationId: string, number: string): Promise<Subject> {
+    const numbers = new Set([number]);
+    const userIds = new Set<string>();
+    const ids = new Set<string>();
+    for (let round = 0; round < ROUNDS; round++) {
+      const known = numbers.size + userIds.size + ids.size;
+      const rows = await this.database.query<ContactRow>(IDENTIFY, [
+        organizationId,
+        [...numbers],
+        [...userIds],
+        [...ids],
+      ]);
+      for (const row of rows) {
+        for (const name of [row.phone, row.wa_id]) if (name !== null) numbers.add(name);
+        if (row.user_id !== null) userIds.add(row.user_id);
+        for (const id of [row.id, row.merged_into]) if (id !== null) ids.add(id);
+      }
+      if (numbers.size + userIds.size + ids.size === known) break;
+    }
+    return { organizationId, numbers: [...numbers], userIds: [...userIds], conversationIds: [...ids] };
+  }
+
+  /** Messages of the contact in one state of the lane. */
+  async countInLane(subject: Subject, status: 'queued' | 'processing'): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from message m join connection c on c.id = m.connection_id
+       where c.organization_id = $1 and m.organization_id = $1 and m.recipient = any($2) and m.status = $3
+         and m.status in ('queued', 'processing')`,
+      [subject.organizationId, subject.numbers, status],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Ends messages that wait for the contact, contents and all; their events name nobody. Returns how many. */
+  async withdraw(subject: Subject): Promise<number> {
+    const rows = await this.database.query(WITHDRAW, [subject.organizationId, subject.numbers, BATCH]);
+    return rows.length;
+  }
+
+  /** The next page of the journal, oldest first, with what of it is the contact's. */
+  async page(subject: Subject, cursor: string | null): Promise<MessagePage> {
+    const [createdAt = '-infinity', id = '00000000-0000-0000-0000-000000000000'] = cursor?.split(' ') ?? [];
+    const rows = await this.database.query<{
+      ids: string[] | null;
+      files: string[] | null;
+      passed: number;
+      last: string | null;
+    }>(PAGE_OF_JOURNAL, [subject.organizationId, createdAt, id, PAGE, subject.numbers, subject.conversationIds]);
+    const row = rows[0];
+    return {
+      ids: row?.ids ?? [],
+      receivedFiles: row?.files ?? [],
+      cursor: row === undefined || row.passed < PAGE ? null : row.last,
+    };
+  }
+
+  /** In the ambient transaction: the messages stay as rows without anything of the contact. */
+  async blank(organizationId: string, ids: readonly string[]): Promise<void> {
+    const values = [organizationId, ids];
+    await this.database.execute(BLANK_MESSAGES, values);
+    await this.database.execute(
+      `update message_attempt set platform_message = null, meta_message_id = null, trace_id = null
+       where organization_id = $1 and message_id = any($2::uuid[])`,
+      values,
+    );
+  }
+
+  /** How many conversations still name the contact. */
+  async countContacts(subject: Subject): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from conversation
+       where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
+      [subject.organizationId, subject.conversationIds],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Takes all names from the contact's conversations; returns how many had one. */
+  blankContacts(subject: Subject): Promise<number> {
+    return this.database.execute(
+      `update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null
+       where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
+      [subject.organizationId, subject.conversationIds],
+    );
+  }
+}
+
+const NAMED = `(phone is not null or wa_id is not null or user_id is not null or profile_name is not null)`;
+
+// By the unique indexes of each of the workspace's numbers; those merged into a found one, and what it was merged into.
+const IDENTIFY = `
+with found as (
+  select c.* from connection n join conversation c on c.connection_id = n.id and c.phone = any($2)
+  where n.organization_id = $1
+  union
+  select c.* from connection n join conversation c on c.connection_id = n.id and c.wa_id = any($2)
+  where n.organization_id = $1
+  union
+  select c.* from connection n join conversation c on c.connection_id = n.id and c.user_id = any($3)
+  where n.organization_id = $1
+  union
+  select c.* from conversation c where c.organization_id = $1 and c.id = any($4::uuid[])
+  union
+  select c.* from conversation c where c.organization_id = $1 and c.merged_into = any($4::uuid[])
+)
+select id, phone, wa_id, user_id, merged_into from found where organization_id = $1`;
+
+const WITHDRAW = `
+with waiting as (
+  select m.id from message m join connection c on c.id = m.connection_id
+  where c.organization_id = $1 and m.organization_id = $1 and m.status = 'queued' and m.recipient = any($2)
+  order by m.id limit $3 for update of m skip locked
+), moved as (
+  update message m set status = 'failed', failed_at = greatest(clock_timestamp(), m.queued_at), next_attempt_at = null,
+    failure_category = 'unknown', error_code = 'ERASED',
+    error_message = 'What is known of the recipient was erased before the message was sent.',
+    event_count = m.event_count + 1, recipient = null, conversation_id = null, body = null, content = '{}',
+    client_message_id = null, fingerprint = '\\x'
+  from waiting where m.id = waiting.id and m.organization_id = $1
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, m.failed_at as occurred_at
+), announced as (
+  ${insertStatusEvents('moved')}
+)
+select message_id from moved`;
+
+const PAGE_OF_JOURNAL = `
+with page as materialized (
+  select id, created_at, conversation_id, direction, recipient, sender, status, media_object_id from message
+  where organization_id = $1 and (created_at, id) > ($2::timestamptz, $3::uuid)
+  order by created_at, id limit $4
+), hit as (
+  select * from page
+  where status not in ('queued', 'processing') and (conversation_id = any($6::uuid[])
+    or case direction when 'outbound' then recipient else sender end = any($5))
+)
+select (select array_agg(id) from hit) as ids,
+  (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,
+  (select count(*)::integer from page) as passed,
+  (select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
+   from page order by created_at desc, id desc limit 1) as last`;
+
+// The platform's message ids are made of the number. A key stays used for ever, without what its request said.
+const BLANK_MESSAGES = `
+update message set body = null, content = '{}', client_message_id = null, error_message = null, meta_message_id = null,
+  conversation_id = null, fingerprint = case when fingerprint is not null then '\\x'::bytea end,
+  recipient = case when direction = 'inbound' then recipient end,
+  sender = case when direction = 'outbound' then sender end
+where organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'processing')`;

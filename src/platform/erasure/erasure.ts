@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+
+/** Whose data: every name under which a workspace knows one person. */
+export interface Subject {
+  readonly organizationId: string;
+  /** Digits without `+`: the number that was asked for, and the platform's other spellings of it. */
+  readonly numbers: readonly string[];
+  /** The platform's business-scoped user ids. */
+  readonly userIds: readonly string[];
+  readonly conversationIds: readonly string[];
+}
+
+/** How many of what, by the word that is shown. */
+export type Counts = Readonly<Record<string, number>>;
+
+export interface ErasureBatch {
+  found: Counts;
+  /** Where the next batch begins; null after the last one. */
+  cursor: string | null;
+}
+
+/** One place where data of a person may lie. */
+export interface PersonalData {
+  readonly name: string;
+  /** `first`: what is still to happen ends here; `last`: what tells who the person is, needed to find the rest. */
+  readonly turn?: 'first' | 'last';
+  /** One small batch from `cursor` on: counts what is there, and where `erase` is set removes it. Repeating is harmless. */
+  batch(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch>;
+  /** What is under way just now and can be erased only afterwards; null: nothing. One phrase. */
+  busy?(subject: Subject): Promise<string | null>;
+}
+
+/** Finds the other names of whoever bears a number. */
+type Identify = (organizationId: string, number: string) => Promise<Subject>;
+
+export interface ErasureReport {
+  counts: Counts;
+  /** Spellings and ids under which the person was looked for. */
+  names: number;
+}
+
+const TURNS = { first: 0, none: 1, last: 2 } as const;
+const BUSY_POLL_MS = 500;
+const MOST_PASSES = 5;
+
+/** Something of the person is under way and has not ended in time. */
+export class ErasureBusyError extends Error {
+  constructor(what: readonly string[]) {
+    super(`${what.join('; ')}. Nothing that names the contact was erased; run the command again in a minute.`);
+  }
+}
+
+/**
+ * Erases what a workspace holds of one phone number, place by place and in small batches. Whoever dies in between has
+ * erased what he has erased: the names of the person go last, so that the next run finds the rest.
+ */
+@Injectable()
+export class Erasure {
+  private readonly places: PersonalData[] = [];
+  private identify: Identify | null = null;
+
+  /** Adds a place; call it while the application starts. */
+  add(place: PersonalData): void {
+    this.places.push(place);
+    this.places.sort((a, b) => TURNS[a.turn ?? 'none'] - TURNS[b.turn ?? 'none']);
+  }
+
+  identifyWith(identify: Identify): void {
+    this.identify = identify;
+  }
+
+  /** Counts what would be erased; changes nothing. */
+  async count(organizationId: string, number: string): Promise<ErasureReport> {
+    const subject = await this.subjectOf(organizationId, number);
+    return { counts: await this.pass(subject, false), names: namesOf(subject) };
+  }
+
+  /**
+   * Erases, and says how much. What arrives while it runs is erased as well.
+   *
+   * @param waitMs for what is under way, such as a message that is being sent.
+   * @throws ErasureBusyError where it has not ended by then.
+   */
+  async erase(organizationId: string, number: string, waitMs = 60_000): Promise<ErasureReport> {
+    const totals = new Map<string, number>();
+    let names = 0;
+    for (let pass = 1; ; pass++) {
+      const subject = await this.subjectOf(organizationId, number);
+      names = Math.max(names, namesOf(subject));
+      const counts = await this.pass(subject, true, waitMs);
+      for (const [word, count] of Object.entries(counts)) totals.set(word, (totals.get(word) ?? 0) + count);
+      if (Object.values(counts).every((count) => count === 0)) break;
+      if (pass >= MOST_PASSES) throw new ErasureBusyError(['the contact is written to, or writes, all the time']);
+    }
+    return { counts: Object.fromEntries(totals), names };
+  }
+
+  private subjectOf(organizationId: string, number: string): Promise<Subject> {
+    if (this.identify === null) throw new Error('nobody knows the contacts');
+    return this.identify(organizationId, number);
+  }
+
+  private async pass(subject: Subject, erase: boolean, waitMs = 0): Promise<Counts> {
+    const totals: Record<string, number> = {};
+    let waited = false;
+    for (const place of this.places) {
+      // What still waits was withdrawn first; what is on its way ends before its traces are removed.
+      if (erase && !waited && place.turn !== 'first') {
+        await this.waitForRest(subject, waitMs);
+        waited = true;
+      }
+      let cursor: string | null = null;
+      do {
+        const batch: ErasureBatch = await place.batch(subject, cursor, erase);
+        for (const [word, count] of Object.entries(batch.found)) totals[word] = (totals[word] ?? 0) + count;
+        cursor = batch.cursor;
+      } while (cursor !== null);
+    }
+    return totals;
+  }
+
+  private async waitForRest(subject: Subject, waitMs: number): Promise<void> {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const busy = (await Promise.all(this.places.map((place) => place.busy?.(subject) ?? null))).filter(
+        (what) => what !== null,
+      );
+      if (busy.length === 0) return;
+      if (performance.now() >= until) throw new ErasureBusyError(busy);
+      await pause(BUSY_POLL_MS);
+    }
+  }
+}
+
+function namesOf({ numbers, userIds }: Subject): number {
+  return numbers.length + userIds.length;
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/common/ids.js';
+import { Erasure } from '../../src/platform/erasure/erasure.js';
+import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
+import { dumpDatabase } from '../otp/canary-search.js';
+import { otpApp } from '../otp/fixture.js';
+import { runHerald } from '../support/herald-process.js';
+import { killWaiting } from '../support/kill-waiting.js';
+import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+const NUMBER = '5511987654321';
+/** The platform's spelling of the same contact, as it happens in Brazil. */
+const SPELLING = '551187654321';
+const USER = 'BR.1234567890123456';
+const OTHER = '15550007777';
+const HOOK = { url: 'http://127.0.0.1:9/hook', active: false };
+
+describe('erasure of a phone number', () => {
+  let test: TestApp;
+  let own: TestSender;
+  let foreign: TestSender;
+
+  beforeAll(async () => {
+    test = await startTestApp({ env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+    [own, foreign] = [await test.sender(), await test.sender()];
+    for (const { api } of [own, foreign]) await api.request({ method: 'PUT', path: '/webhook', body: HOOK });
+  });
+  afterAll(async () => test?.stop());
+
+  const erasure = () => test.app.get(Erasure);
+
+  /** A life of the contact in a workspace: what it wrote and sent, what was sent to it, codes, events, notifications. */
+  async function live(sender: TestSender, phone: string): Promise<string[]> {
+    const { connection, api, workspace } = sender;
+    const contact = { wa_id: phone, user_id: `${USER}${phone}`, profile: { name: `Ana ${phone}` } };
+    const message = (fields: object) => ({
+      contacts: [contact],
+      messages: [{ from: phone, from_user_id: contact.user_id, timestamp: String(secondsNow()), ...fields }],
+    });
+    const wamid = () => `wamid.${Buffer.from(`${phone}${randomUUID()}`).toString('base64')}`;
+    await notify(test, envelope(connection, message({ id: wamid(), type: 'text', text: { body: `I am ${phone}` } })));
+    await notify(
+      test,
+      envelope(
+        connection,
+        message({ id: wamid(), type: 'image', image: { id: '55', caption: phone, url: 'https://x' } }),
+      ),
+    );
+    const sent: string[] = [];
+    for (const text of ['one', 'two']) {
+      const answer = await api.post(
+        '/messages',
+        {
+          connection_id: connection.id,
+          to: phone,
+          type: 'text',
+          text: { body: `${text} to ${phone}` },
+          client_message_id: `for-${phone}`,
+        },
+        { headers: { 'idempotency-key': randomUUID() } },
+      );
+      expect([answer.status, answer.body.error]).toEqual([202, undefined]);
+      sent.push(answer.body.data.id as string);
+    }
+    await waitFor(async () => {
+      const { data } = (await api.get(`/messages/${sent[1]}`)).body;
+      return data.status === 'read';
+    });
+    const otp = await otpApp(test, 'sandbox', { organizationId: workspace.id });
+    expect((await otp.send(`+${phone}`, { key: `login-${phone}` })).status).toBe(202);
+    await test.database.execute(
+      `update message_attempt set platform_message = 'to ' || $2 where message_id = any($1::uuid[])`,
+      [sent, phone],
+    );
+    return sent;
+  }
+
+  /** Rows with one of the texts in them, plainly, as bytes, or in the platform's base64, by table. */
+  async function rowsWith(texts: readonly string[], organizationId?: string): Promise<string[]> {
+    const has = (text: string): boolean => texts.some((each) => text.includes(each));
+    const decoded = (row: string): string =>
+      [
+        ...[...row.matchAll(/\\\\x([0-9a-f]{8,})/g)].map(([, hex]) => Buffer.from(hex ?? '', 'hex').toString('utf8')),
+        ...[...row.matchAll(/wamid\.([A-Za-z0-9+/=_-]{16,})/g)].map(([, text]) =>
+          Buffer.from(text ?? '', 'base64').toString('latin1'),
+        ),
+      ].join('\n');
+    return (await dumpDatabase(test.database))
+      .filter(({ text }) => has(text) || has(decoded(text)))
+      .filter(({ text }) => organizationId === undefined || text.includes(organizationId))
+      .map(({ place }) => place);
+  }
+
+  /** Notifications are marked as applied a moment after they were. */
+  const settled = () =>
+    waitFor(async () => {
+      const rows = await test.database.query(`select 1 from platform_notification where state = 'stored' limit 1`);
+      return rows.length === 0;
+    });
+
+  it('leaves nothing of it anywhere, and all of everybody else', async () => {
+    const names = [NUMBER, SPELLING, USER + SPELLING];
+    // The contact is written to by one spelling, and answers by another.
+    const sent = await live(own, SPELLING);
+    await live(own, OTHER);
+    await live(foreign, SPELLING);
+    await test.database.execute(`update conversation set phone = $2 where connection_id = $1 and wa_id = $3`, [
+      own.connection.id,
+      NUMBER,
+      SPELLING,
+    ]);
+    const { connection, api, workspace } = own;
+    const waiting = await test.factories.message({
+      connection,
+      recipient: NUMBER,
+      nextAttemptAt: new Date(Date.now() + 3_600_000),
+      body: `later to ${NUMBER}`,
+    });
+    await settled();
+    const others = async () =>
+      JSON.stringify([
+        await test.database.query(
+          `select * from message where recipient = $1 or sender = $1 or organization_id = $2 order by id`,
+          [OTHER, foreign.workspace.id],
+        ),
+        await test.database.query(`select * from conversation where wa_id = $1 or organization_id = $2 order by id`, [
+          OTHER,
+          foreign.workspace.id,
+        ]),
+        await test.database.query(`select id from webhook_event where organization_id = $1 order by id`, [
+          foreign.workspace.id,
+        ]),
+      ]);
+    const before = await others();
+    const tables = new Set(await rowsWith(names, workspace.id));
+    // The search finds what is there.
+    for (const table of ['message', 'conversation', 'webhook_event', 'otp_challenge', 'otp_recipient']) {
+      expect([table, tables.has(`public.${table}`)]).toEqual([table, true]);
+    }
+
+    // Another process does it, as an operator would; without --yes it only counts.
+    const env = { DATABASE_URL: test.databaseUrl, DATA_DIR: test.dataDir };
+    const command = ['data', 'erase', '--workspace', workspace.id, '--number', `+${NUMBER}`, '--json'];
+    const counted = await runHerald(command, env);
+    expect({ code: counted.code, stderr: counted.stderr }).toEqual({ code: 0, stderr: '' });
+    const told = JSON.parse(counted.stdout) as { erased: boolean; names: number; counts: Record<string, number> };
+    expect(told).toMatchObject({ erased: false, names: 3 });
+    expect(told.counts).toMatchObject({
+      cancelled_messages: 1,
+      messages: 4,
+      received_files: 1,
+      one_time_codes: 1,
+      contacts: 1,
+    });
+    expect(new Set(await rowsWith(names, workspace.id))).toEqual(tables);
+
+    const report = await erasure().erase(workspace.id, NUMBER);
+    expect(report.counts).toMatchObject(told.counts);
+    expect(await rowsWith(names, workspace.id)).toEqual([]);
+    // No raw notification either, whosesoever it was.
+    expect((await rowsWith(names)).filter((table) => table === 'public.platform_notification')).toEqual([]);
+    expect(await others()).toBe(before);
+    expect((await erasure().count(workspace.id, NUMBER)).names).toBe(1);
+
+    const cancelled = (await api.get(`/messages/${waiting.id}`)).body.data;
+    expect(cancelled).toMatchObject({ status: 'failed', to: null, body: null, error: { code: 'ERASED' } });
+    const blanked = (await api.get(`/messages/${sent[0]}`)).body.data;
+    expect(blanked).toMatchObject({ to: null, body: null, client_message_id: null, conversation_id: null });
+    expect((await api.post(`/messages/${waiting.id}/retry`)).body.error.code).toBe('MESSAGE_NOT_RETRYABLE');
+    expect((await api.get('/messages')).status).toBe(200);
+    // Whoever is forgotten has no open window any more, in running processes either.
+    await waitFor(async () => {
+      const answer = await api.post(
+        '/messages',
+        { connection_id: connection.id, to: SPELLING, body: 'Hello' },
+        { headers: { 'idempotency-key': randomUUID() } },
+      );
+      return answer.body.error?.code === 'SERVICE_WINDOW_CLOSED';
+    });
+  }, 60_000);
+
+  it('a status that comes afterwards finds its message and brings nobody back', async () => {
+    const phone = '15550008801';
+    const { connection, workspace } = own;
+    const { id: conversationId } = await test.factories.conversation({ connection, phone });
+    const message = await test.factories.message({ connection, conversationId, recipient: phone, status: 'sent' });
+    await erasure().erase(workspace.id, phone);
+    await notify(test, envelope(connection, { statuses: [statusOf(message, 'delivered', { recipient_id: phone })] }));
+    await settled();
+    expect((await own.api.get(`/messages/${message.id}`)).body.data).toMatchObject({ status: 'delivered', to: null });
+    expect(await rowsWith([phone])).toEqual(['public.platform_notification']);
+    await erasure().erase(workspace.id, phone);
+    expect(await rowsWith([phone])).toEqual([]);
+  });
+
+  it('waits for a message that is being sent, and says so where it does not end', async () => {
+    const phone = '15550008802';
+    const { connection, workspace } = own;
+    const { id: conversationId } = await test.factories.conversation({ connection, phone });
+    const spec = { connection, conversationId, recipient: phone };
+    const { id } = await test.factories.message({
+      ...spec,
+      status: 'processing',
+      leaseUntil: new Date(Date.now() + 600_000),
+    });
+    await test.factories.message({ ...spec, status: 'read' });
+    await expect(erasure().erase(workspace.id, phone, 100)).rejects.toThrow('1 message is being sent');
+    // The names stay, so that the next run finds the rest.
+    expect(await rowsWith([phone])).toContain('public.conversation');
+    const done = erasure().erase(workspace.id, phone, 60_000);
+    await test.database.execute(`update message set status = 'accepted', lease_until = null where id = $1`, [id]);
+    expect((await done).counts.messages).toBe(2);
+    expect(await rowsWith([phone])).toEqual([]);
+  });
+
+  it('goes on where it was killed', async () => {
+    const phone = '15550008803';
+    const { connection, workspace } = own;
+    const { id: conversationId } = await test.factories.conversation({ connection, phone });
+    const made = [];
+    for (let n = 0; n < 3; n++) {
+      made.push(await test.factories.message({ connection, conversationId, recipient: phone, status: 'read' }));
+    }
+    const lock = { sql: 'select 1 from message where id = $1 for update', params: [made[1]?.id] };
+    const error = await killWaiting(test.databaseUrl, lock, () => erasure().erase(workspace.id, phone));
+    expect(error.message).toMatch(/terminat/i);
+    expect(await rowsWith([phone])).toContain('public.conversation');
+    expect((await erasure().erase(workspace.id, phone)).counts).toMatchObject({ messages: 3, contacts: 1 });
+    expect(await rowsWith([phone])).toEqual([]);
+  });
+
+  it('of a number that nobody knows finds nothing, and of another workspace nothing either', async () => {
+    const phone = '15550008804';
+    await test.factories.conversation({ connection: foreign.connection, phone });
+    const { counts } = await erasure().erase(own.workspace.id, phone);
+    expect(Object.values(counts).every((count) => count === 0)).toBe(true);
+    expect(await rowsWith([phone])).toEqual(['public.conversation']);
+    expect((await erasure().count(newId(), phone)).counts.contacts).toBe(0);
+  });
+});
