@@ -22,7 +22,7 @@ import { Workspaces, type SeededWorkspace } from './rig/workspace.js';
 
 const MESSAGES = 300_000;
 const QUEUED = 20_000;
-const ROUNDS = 15;
+const ROUNDS = 9;
 const PAGES = 40;
 const ACCEPTS = 500;
 const CLAIMS = 20;
@@ -130,7 +130,7 @@ async function claim({ workspace, databases }: Stage, way: Way): Promise<number>
   for (let n = 0; n < CLAIMS; n++) {
     const startedAt = performance.now();
     const claimed = await asWorkspace(database, way, workspace, () =>
-      sends.claim(connectionId, { laneKey: connectionId, owner, limit: 64 }, 24),
+      sends.claim(connectionId, { laneKey: connectionId, owner, limit: 64 }, { ttlHours: 24, leaseMs: 20_000 }),
     );
     ms += performance.now() - startedAt;
     if (claimed.length !== 64) throw new Error(`${claimed.length} messages were claimed by "${way}"`);

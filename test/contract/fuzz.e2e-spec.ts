@@ -9,8 +9,9 @@ import { ensureAvailability, ensureIdempotency, ensureUseAfterFree } from './fuz
 import { Fuzzer, guideOf, inParallel } from './fuzz/fuzzer.js';
 import { Ledger } from './fuzz/ledger.js';
 import { matrixOf } from './fuzz/matrix.js';
-import { everyNamespace } from './fuzz/namespaces.js';
+import { everyNamespace, WITHOUT_IDS } from './fuzz/namespaces.js';
 import { routesOf } from './fuzz/routes.js';
+import { ensureOwnKeys, ensureOwnLinks, ensureOwnLists, ensureOwnProjects } from './fuzz/strangers.js';
 import { startStage, type Stage } from './fuzz/stage.js';
 
 /**
@@ -100,9 +101,19 @@ describe('the API, by its description', () => {
 
   it('shows nobody what belongs to others', async () => {
     const places = await Promise.all(description.operations.map((operation) => everyNamespace(fuzzer, operation)));
-    expect(places.flat().length).toBeGreaterThan(20);
+    const without = description.operations.filter((_operation, at) => places[at]?.length === 0).map(({ id }) => id);
+    expect(without.sort()).toEqual(Object.keys(WITHOUT_IDS).sort());
+    expect(places.flat().length).toBeGreaterThan(25);
     expect(newFindings()).toEqual([]);
   }, 120_000);
+
+  it('lists own rows only, also behind the cursor of another workspace', () => ensureOwnLists(stage), 60_000);
+
+  it('takes an Idempotency-Key that another workspace has used', () => ensureOwnKeys(stage), 60_000);
+
+  it('shows a project its own codes only', () => ensureOwnProjects(stage), 60_000);
+
+  it('opens with a signed link its own file only', () => ensureOwnLinks(stage), 60_000);
 
   it(
     'accepts what is described, refuses what is not, and never fails',

@@ -55,7 +55,13 @@ function stringOf(schema: Schema): fc.Arbitrary<string> {
   if (schema.format === 'date-time')
     return fc.date({ ...YEARS, noInvalidDate: true }).map((date) => date.toISOString());
   if (schema.format === 'uri') return fc.webUrl({ validSchemes: ['https'] });
-  if (typeof schema.pattern === 'string') return fc.stringMatching(new RegExp(schema.pattern));
+  if (typeof schema.pattern === 'string') {
+    const most = Number(schema.maxLength ?? Infinity);
+    // Neither U+0000 nor halves of characters are texts to the API, whatever a pattern leaves open.
+    return fc
+      .stringMatching(new RegExp(schema.pattern))
+      .filter((text) => text.length <= most && !text.includes('\u0000') && !/[\ud800-\udfff]/.test(text));
+  }
   const minLength = Number(schema.minLength ?? 0);
   // Long enough to meet what is beyond ASCII, short enough to be quick; limits have tests of their own.
   const maxLength = Math.min(Number(schema.maxLength ?? 40), Math.max(minLength, 40));

@@ -123,7 +123,7 @@ export class Erasure {
   private async waitForRest(subject: Subject, waitMs: number): Promise<void> {
     const until = performance.now() + waitMs;
     for (;;) {
-      const busy = (await Promise.all(this.places.map((place) => place.busy?.(subject) ?? null))).filter(
+      const busy = (await Promise.all(this.places.map(async (place) => (await place.busy?.(subject)) ?? null))).filter(
         (what) => what !== null,
       );
       if (busy.length === 0) return;

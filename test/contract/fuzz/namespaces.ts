@@ -1,93 +1,174 @@
 import { newId } from '../../../src/common/ids.js';
-import { anonymous, sameAnswer } from './checks.js';
-import type { Operation } from './description.js';
+import type { Schema } from '../../support/schema-arbitrary.js';
+import { anonymous, fault, sameAnswer } from './checks.js';
+import type { Description, Operation } from './description.js';
 import type { Fuzzer } from './fuzzer.js';
 import { encode, type Request } from './request.js';
+import type { Stage, Tenant } from './stage.js';
 
 type Json = Record<string, unknown>;
 
 interface IdPlace {
+  /** `path.id`, `query.connection_id`, `body.media.id`. */
   name: string;
   put: (request: Request, id: string) => Request;
 }
 
-/** Every place of an operation where an id may stand. */
-function placesOf({ operation, params, body }: Request): IdPlace[] {
-  const path = Object.keys(params)
-    .filter((name) => name === 'id')
-    .map((name) => ({
+/** Operations in which no id can stand, and why; any other one without a place fails the test. */
+export const WITHOUT_IDS: Readonly<Record<string, string>> = {
+  connections_list: 'lists what the key may see, without parameters',
+  webhook_get: 'a workspace has one',
+  webhook_put: 'a workspace has one; its body has an address and switches',
+  webhook_remove: 'a workspace has one',
+  webhook_test: 'a workspace has one',
+  webhook_rotateSecret: 'a workspace has one',
+  otp_send: 'the key tells the project; the body has a number',
+};
+
+/** A caller's own words, which name nothing of ours. */
+const NOT_IDS = new Set(['client_message_id']);
+const MALFORMED = [
+  '0',
+  'null',
+  '%00',
+  "' or true --",
+  '00000000-0000-0000-0000-00000000000g',
+  newId().slice(1),
+  '../..',
+];
+
+/** Every place of an operation where an id, or a template's name, may stand: from its description alone. */
+export function placesOf(operation: Operation, description: Description): IdPlace[] {
+  const path = operation.parameters
+    .filter((parameter) => parameter.in === 'path')
+    .map(({ name }) => ({
       name: `path.${name}`,
       put: (request: Request, id: string) => ({ ...request, params: { ...request.params, [name]: id } }),
     }));
   const query = operation.parameters
-    .filter((parameter) => parameter.in === 'query' && parameter.schema.format === 'uuid')
-    .filter(({ name }) => name !== 'before_id')
+    .filter((parameter) => parameter.in === 'query' && isId(parameter.name, parameter.schema))
     .map(({ name }) => ({
       name: `query.${name}`,
-      put: (request: Request, id: string): Request => ({ ...request, query: [[name, id]] }),
+      // The second part of a cursor needs the first.
+      put: (request: Request, id: string): Request => ({
+        ...request,
+        query: [
+          [name, id],
+          ...(name === 'before_id' ? [['before', new Date().toISOString()] as [string, string]] : []),
+        ],
+      }),
     }));
-  const fields = ['connection_id', 'id', 'media_object_id', 'reply_to_message_id'].filter(
-    (name) => operation.id === 'messages_send' || name in ((body ?? {}) as Json),
-  );
-  const inBody = fields
-    .filter((name) => operation.body !== null && !(operation.id === 'messages_send' && name === 'id'))
-    .map((name) => ({
-      name: `body.${name}`,
-      put: (request: Request, id: string) => ({ ...request, body: { ...(request.body as Json), [name]: id } }),
-    }));
-  const ofMedia = {
-    name: 'body.media.id',
-    put: (request: Request, id: string) => {
-      const { connection_id: connection, to } = request.body as Json;
-      return { ...request, body: { connection_id: connection, to, type: 'image', media: { id } } };
-    },
-  };
-  return [...path, ...query, ...inBody, ...(operation.id === 'messages_send' ? [ofMedia] : [])];
+  const fields = operation.body === null ? [] : idFields(operation.body.schema, description);
+  const body = [...new Set(fields)].map((field) => ({
+    name: `body.${field}`,
+    put: (request: Request, id: string) => ({ ...request, body: withField(request.body as Json, field, id) }),
+  }));
+  return [...path, ...query, ...body];
 }
 
-/** `namespace_rule`: what belongs to somebody else is answered as what does not exist, byte for byte. */
+function isId(name: string, schema: Schema): boolean {
+  return !NOT_IDS.has(name) && (schema.format === 'uuid' || /^(id|.*_id|template_name)$/.test(name));
+}
+
+/** Dotted paths of the properties that hold ids, in all variants of a body. */
+function idFields(schema: Schema, description: Description, depth = 0): string[] {
+  if (depth > 6) return [];
+  if (typeof schema.$ref === 'string') return idFields(description.resolve(schema.$ref), description, depth + 1);
+  const variants = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Schema[]);
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+  return [
+    ...variants.flatMap((variant) => idFields(variant, description, depth + 1)),
+    ...properties.flatMap(([name, property]) =>
+      isId(name, property) ? [name] : idFields(property, description, depth + 1).map((field) => `${name}.${field}`),
+    ),
+  ];
+}
+
+function withField(body: Json, field: string, id: string): Json {
+  const [name = '', ...rest] = field.split('.');
+  if (rest.length === 0) return { ...body, [name]: id };
+  // A file stands in a message of its own kind.
+  const { connection_id: connection, to } = body;
+  return name === 'media'
+    ? { connection_id: connection, to, type: 'image', media: { [rest.join('.')]: id } }
+    : { ...body, [name]: withField((body[name] ?? {}) as Json, rest.join('.'), id) };
+}
+
+/**
+ * `namespace_rule`: what belongs to somebody else, and what was deleted, is answered as what never existed, byte for
+ * byte; what is no id is refused and reaches nothing.
+ */
 export async function everyNamespace(fuzzer: Fuzzer, operation: Operation): Promise<string[]> {
-  const { own, foreign } = fuzzer.stage;
-  const foreignIds = [
-    foreign.connection.id,
-    foreign.messages[0],
-    foreign.messages[4],
-    foreign.media.image,
-    foreign.deliveries[0],
-    foreign.challenges[0],
-  ].filter((id) => id !== undefined);
-  const body = {
-    connection_id: own.connection.id,
-    to: '15550001111',
-    type: 'text',
-    text: { body: 'x' },
-    code: '000000',
-  };
-  const made = { pick: 0, query: {}, body: operation.body === null ? undefined : exampleOf(operation, body) };
-  const request = await fuzzer.requestOf(operation, made, false);
-  const places = placesOf(request);
+  const places = placesOf(operation, fuzzer.checks.description);
+  const request = await fuzzer.requestOf(
+    operation,
+    { pick: 0, query: {}, body: exampleOf(operation, fuzzer.stage) },
+    false,
+  );
   for (const place of places) {
-    const unknown = newId();
-    const wanted = await answerTo(fuzzer, operation, place.put(request, unknown), [unknown]);
-    for (const id of foreignIds) {
-      const bent = fresh(place.put(request, id));
-      const call = encode(bent);
-      const answer = await fuzzer.caller.send(call);
-      fuzzer.ledger.count(operation.id, 'namespace', answer);
-      const faults = [
-        ...fuzzer.checks.ofOperation(operation, call, answer),
-        ...sameAnswer(anonymous(answer, [id]), wanted),
-      ];
-      fuzzer.ledger.find(`${operation.id} namespace.${place.name}`, call, answer, faults);
+    const isName = place.name.endsWith('name');
+    const unknown = isName ? 'nobody_has_this' : newId();
+    const wanted = anonymous(await ask(fuzzer, operation, place.put(request, unknown)), [unknown]);
+    const same: string[] = [...(isName ? ['of_the_other_workspace'] : foreignIds(fuzzer.stage.foreign))];
+    same.push(isName ? 'deleted_here' : fuzzer.stage.own.deletedFile);
+    for (const id of same) {
+      const bent = place.put(request, id);
+      const answer = await ask(fuzzer, operation, bent);
+      judge(fuzzer, operation, place, bent, answer, sameAnswer(anonymous(answer, [id]), wanted));
+    }
+    // A file may also be named by the platform's own id, which has any form; whose it is, the platform knows.
+    for (const id of isName || place.name === 'body.media.id' ? [] : MALFORMED) {
+      const bent = place.put(request, id);
+      const answer = await ask(fuzzer, operation, bent);
+      const refused = answer.status >= 400 && answer.status < 500;
+      judge(fuzzer, operation, place, bent, answer, refused ? [] : [fault('namespace_rule', `took ${id} for an id`)]);
     }
   }
   return places.map(({ name }) => name);
 }
 
-async function answerTo(fuzzer: Fuzzer, operation: Operation, request: Request, ids: string[]) {
+async function ask(fuzzer: Fuzzer, operation: Operation, request: Request) {
   const answer = await fuzzer.caller.send(encode(fresh(request)));
   fuzzer.ledger.count(operation.id, 'namespace', answer);
-  return anonymous(answer, ids);
+  return answer;
+}
+
+function judge(
+  fuzzer: Fuzzer,
+  operation: Operation,
+  place: IdPlace,
+  request: Request,
+  answer: Awaited<ReturnType<typeof ask>>,
+  more: ReturnType<typeof sameAnswer>,
+): void {
+  const call = encode(request);
+  const faults = [
+    ...fuzzer.checks.ofOperation(operation, call, answer),
+    ...more,
+    ...shown(fuzzer.stage.foreign, answer),
+  ];
+  fuzzer.ledger.find(`${operation.id} namespace.${place.name}`, call, answer, faults);
+}
+
+/** Nothing of the other workspace may stand in an answer, unless the caller has said it himself. */
+function shown(foreign: Tenant, answer: { text: string; status: number }) {
+  if (answer.status >= 400) return [];
+  const seen = foreignIds(foreign).filter((id) => answer.text.includes(id));
+  return seen.length === 0 ? [] : [fault('namespace_rule', `shows ${seen.join(', ')}`)];
+}
+
+/** Every id that the other workspace has: none of them may ever be shown. */
+export function foreignIds(foreign: Tenant): string[] {
+  return [
+    foreign.workspace.organizationId,
+    foreign.connection.id,
+    foreign.second.id,
+    ...foreign.messages,
+    ...Object.values(foreign.media),
+    ...foreign.deliveries,
+    ...foreign.challenges,
+    ...foreign.contacts.flatMap(({ conversationId, earlier }) => [conversationId, earlier]),
+  ];
 }
 
 /** A repeat under the same key would be answered for that alone. */
@@ -96,11 +177,11 @@ function fresh(request: Request): Request {
   return key === undefined ? request : { ...request, headers: { ...headers, 'idempotency-key': newId() } };
 }
 
-function exampleOf({ id, body }: Operation, message: Json): unknown {
+function exampleOf({ id, body }: Operation, { own }: Stage): unknown {
+  if (body === null) return undefined;
   if (id === 'messages_send') {
-    const { code: _code, ...rest } = message;
-    return rest;
+    return { connection_id: own.connection.id, to: '15550001111', type: 'text', text: { body: 'x' } };
   }
-  if (id === 'otp_verify') return { code: message.code };
-  return Object.values(body?.examples ?? {})[0] ?? {};
+  if (id === 'otp_verify') return { code: '000000' };
+  return Object.values(body.examples)[0] ?? {};
 }

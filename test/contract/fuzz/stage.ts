@@ -32,6 +32,8 @@ export interface Tenant {
   otp: OtpApp;
   /** Of codes that were sent. */
   challenges: string[];
+  /** Of a file that is there no more. */
+  deletedFile: string;
 }
 
 export interface Stage {
@@ -84,6 +86,10 @@ export async function startStage(): Promise<Stage> {
 
 async function prepared(test: TestApp, hookUrl: string): Promise<Omit<Stage, 'stop'>> {
   const [own, foreign] = await Promise.all([tenant(test, hookUrl), tenant(test, hookUrl)]);
+  await approvedTemplate(foreign.workspace, 'of_the_other_workspace');
+  await approvedTemplate(own.workspace, 'deleted_here');
+  const path = `/connections/${own.connection.id}/templates/deleted_here`;
+  await own.workspace.api.request({ method: 'DELETE', path });
   const { organizationId } = own.workspace;
   const keys = new Map<string, Promise<string>>();
   const makeKey = async (values: Partial<Parameters<typeof test.factories.apiKey>[0]>): Promise<string> =>
@@ -126,6 +132,9 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
   const otp = await otpApp(test, 'sandbox', { organizationId });
   const challenges = [];
   for (let n = 0; n < 3; n++) challenges.push((await otp.send(nextPhone())).body.data.id as string);
+  const deletedFile = await uploadOf(test, workspace, key, 'image');
+  const { status } = await test.api.as(key).request({ method: 'DELETE', path: `/media/${deletedFile}` });
+  if (status !== 204) throw new Error(`the file was not deleted: ${status}`);
   return {
     workspace,
     key,
@@ -139,6 +148,7 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
     deliveries: await deliveriesOf(workspace, hookUrl),
     otp,
     challenges,
+    deletedFile,
   };
 }
 
