@@ -105,7 +105,7 @@ describe('a delivery', () => {
     expect(most).toBeGreaterThan(5);
   });
 
-  it('waits, and is no failed attempt, where its secret cannot be opened', async () => {
+  it('is a failed attempt that says why, by the schedule, where its secret cannot be opened', async () => {
     const { organizationId, api, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/sealed') });
     const turnByte = (by: number) =>
@@ -116,14 +116,19 @@ describe('a delivery', () => {
       );
     await turnByte(1);
     const [id = ''] = await emit();
-    await waitFor(async () => ((await eventState(test.database, id)).wait_ms ?? 0) > 30_000, {
-      what: 'the event to wait',
-    });
-    expect(await eventState(test.database, id)).toMatchObject({ status: 'pending', tries: 0 });
-    expect((await api.get('/webhook')).body.data.recent_deliveries).toEqual([]);
-    await turnByte(255);
+    await waitFor(async () => (await eventState(test.database, id)).tries > 0, { what: 'the attempt' });
+    expect((await eventState(test.database, id)).status).toBe('pending');
+    const { data } = (await api.get('/webhook')).body;
+    expect(data.recent_deliveries[0]).toMatchObject({ status: 'failed', error: 'secret_unreadable', http_status: null });
+    expect(data.failing_since).not.toBeNull();
+    expect(data.disabled_reason).toBeNull();
+    expect(receiver.of('/sealed')).toEqual([]);
+    // A rotation makes another secret; that the replaced one cannot be opened holds nothing up.
+    await api.post('/webhook/rotate-secret');
     await makeDue(test, organizationId);
     await arrived(id);
+    const [second = ''] = await emit();
+    await arrived(second);
   });
 
   it('keeps the secret sealed in the database', async () => {

@@ -25,12 +25,15 @@ export const mediaErrors = defineErrors('media', {
     extra: ({ detectedType, allowedTypes }) => ({ detected_type: detectedType, allowed_types: allowedTypes }),
     sample: { detectedType: 'image/gif', allowedTypes: ['image/jpeg', 'image/png'] },
   }),
-  MEDIA_NOT_FOUND: error({
+  MEDIA_NOT_FOUND: error<{ failed?: boolean }>({
     kind: 'not_found',
     alsoKinds: ['unprocessable', 'conflict'],
-    message: 'There is no such media file in this workspace, or it is not fetched yet.',
-    when: "The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.",
-    fix: 'Take the id from POST /media or GET /media; try an inbound one again shortly.',
+    message: ({ failed }) =>
+      failed === true
+        ? 'This file was sent by a customer and could not be fetched from the platform; it will not come any more.'
+        : 'There is no such media file in this workspace, or it is not fetched yet.',
+    when: "The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch.",
+    fix: 'Take the id from POST /media or GET /media; try an inbound one again shortly, unless the message says that it will not come.',
   }),
   MEDIA_TYPE_MISMATCH: error<{ expected: MediaType; given: MediaType }>({
     kind: 'unprocessable',

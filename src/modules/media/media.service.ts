@@ -35,7 +35,7 @@ export class MediaService {
   /** @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
   async getById(organizationId: string, id: string): Promise<MediaObject> {
     const found = await this.media.findById(organizationId, id);
-    if (found === null) throw mediaErrors.MEDIA_NOT_FOUND();
+    if (found === null) throw mediaErrors.MEDIA_NOT_FOUND({});
     return found;
   }
 
@@ -46,7 +46,7 @@ export class MediaService {
    */
   async link(organizationId: string, id: string): Promise<MediaLink> {
     const media = await this.getById(organizationId, id);
-    if (media.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND();
+    if (media.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({ failed: media.status === 'failed' });
     return this.links.make(media);
   }
 
@@ -58,7 +58,7 @@ export class MediaService {
    */
   async delete(organizationId: string, id: string): Promise<void> {
     const gone = await this.media.delete(organizationId, id);
-    if (gone === null) throw mediaErrors.MEDIA_NOT_FOUND();
+    if (gone === null) throw mediaErrors.MEDIA_NOT_FOUND({});
     await this.removal.finish([gone]);
   }
 
@@ -75,7 +75,7 @@ export class MediaService {
    */
   async requireForSending(organizationId: string, mediaId: string, type: MediaType): Promise<MediaObject> {
     const media = await this.media.findById(organizationId, mediaId);
-    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND().withKind('unprocessable');
+    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({}).withKind('unprocessable');
     if (media.type !== type) throw mediaErrors.MEDIA_TYPE_MISMATCH({ expected: type, given: media.type });
     return media;
   }

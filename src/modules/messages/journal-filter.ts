@@ -1,7 +1,7 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { isDateTime } from '../../common/date-time.js';
 import { isUuid } from '../../common/ids.js';
+import { cursorFaults, cursorOf } from '../../common/list-cursor.js';
 import { fault } from '../../common/shape.js';
 import type { MessageStatus } from './message-state.js';
 
@@ -62,11 +62,10 @@ export function readJournalFilter(query: Record<string, unknown>): JournalFilter
     'range',
     `a whole number from 1 to ${MAX_LIMIT}`,
   );
-  const before = checked('before', isDateTime, 'format', 'an ISO 8601 date-time such as 2026-11-21T08:00:00.000Z');
+  const cursor = { before: text('before') ?? undefined, before_id: text('before_id') ?? undefined };
   const filter: JournalFilter = {
     limit: limit === null ? DEFAULT_LIMIT : Number(limit),
-    before: before === null ? null : new Date(before),
-    beforeId: checked('before_id', isUuid, 'format', 'a UUID'),
+    ...cursorOf(cursor),
     connectionId: checked('connection_id', isUuid, 'format', 'a UUID')?.toLowerCase() ?? null,
     status: checked('status', isJournalStatus, 'one_of', JOURNAL_STATUSES.join(', ')) as JournalFilter['status'],
     clientMessageId: checked('client_message_id', (value) => value.length <= 200, 'length', 'at most 200 characters'),
@@ -76,9 +75,8 @@ export function readJournalFilter(query: Record<string, unknown>): JournalFilter
         '',
       ) ?? null,
   };
-  if (query.before_id !== undefined && query.before === undefined) {
-    faults.push(fault('before_id', 'requires_before', 'before_id needs before: pass both as the last page gave them.'));
-  }
+  // What was given twice or is no text is named already.
+  if (cursor.before !== undefined || query.before === undefined) faults.push(...cursorFaults(cursor));
   if (faults.length > 0) throw commonErrors.INVALID_REQUEST({ details: faults });
   return filter;
 }

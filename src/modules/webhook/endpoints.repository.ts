@@ -79,15 +79,22 @@ export class EndpointsRepository {
    * Makes the workspace's endpoint with this secret, or changes the one that it has, which keeps its secret. Of several
    * calls at once one creates. A change makes a disabled endpoint work again.
    *
-   * @returns whether it was created.
+   * @returns whether it was created, and what it is now: read before the commit, so that nothing can fail after it.
    */
-  async put(organizationId: string, id: string, settings: EndpointSettings, secret: SealedSecret): Promise<boolean> {
+  async put(
+    organizationId: string,
+    id: string,
+    settings: EndpointSettings,
+    secret: SealedSecret,
+  ): Promise<{ created: boolean; endpoint: Endpoint }> {
     for (let tries = 1; ; tries++) {
       const outcome = await this.database.transaction(async () => {
-        if (await this.create(organizationId, id, settings, secret)) return 'created';
-        return (await this.change(organizationId, settings)) ? 'changed' : 'gone';
+        const created = await this.create(organizationId, id, settings, secret);
+        if (!created && !(await this.change(organizationId, settings))) return null;
+        const endpoint = await this.find(organizationId);
+        return endpoint === null ? null : { created, endpoint };
       });
-      if (outcome !== 'gone') return outcome === 'created';
+      if (outcome !== null) return outcome;
       // It was deleted between the two statements.
       if (tries >= MAX_TRIES) throw new Error('the endpoint is deleted again and again');
     }

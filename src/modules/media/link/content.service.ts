@@ -34,7 +34,7 @@ export class ContentService {
   async serve(id: string, req: HeraldRequest, res: Response): Promise<void> {
     const target = this.links.verify(id, searchOf(req.originalUrl));
     const media = await this.media.findById(target.organizationId, target.id);
-    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND();
+    if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({});
     const sizeBytes = media.sizeBytes ?? 0;
     const etag = `"${media.sha256}"`;
     const isSame = req.headers['if-range'] === undefined || req.headers['if-range'] === etag;
@@ -66,7 +66,7 @@ export class ContentService {
     try {
       return await this.files.open(media, range);
     } catch (error) {
-      if (error instanceof FileGoneError) throw mediaErrors.MEDIA_NOT_FOUND(undefined, { cause: error });
+      if (error instanceof FileGoneError) throw mediaErrors.MEDIA_NOT_FOUND({}, { cause: error });
       if (!(error instanceof StorageUnavailableError)) throw error;
       throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: error.message, cause: error });
     }

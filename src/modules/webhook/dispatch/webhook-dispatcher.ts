@@ -19,8 +19,8 @@ export type DeliveryTask = ClaimedEvent & { signing: readonly string[] | null };
 // Far above what ten places can use; only the lane's holder matters here, not its pace.
 const PACE: LanePace = { ratePerSecond: 5_000, burstSeconds: 0.1 };
 const RECORD_FOR_MS = 60_000;
-/** Without its key a secret cannot be opened; the operator has to give it back, and the events wait for that. */
-const UNREADABLE_DELAY_MS = 60_000;
+/** The log's word for an attempt that could not be signed: the key that opens the secret is missing here. */
+const UNREADABLE = 'secret_unreadable';
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 
@@ -78,7 +78,7 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
     const request = this.stopping ? null : this.requestOf(task);
     if (request === null) {
       this.windows.abandoned(task.endpointId);
-      await this.record({ ...emptyOutcome(task), delayMs: this.stopping ? 0 : UNREADABLE_DELAY_MS });
+      await this.record(this.stopping ? emptyOutcome(task) : unsigned(task));
       return;
     }
     const result = await this.client.deliver(request);
@@ -107,12 +107,17 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
   }
 
   private open(event: ClaimedEvent): readonly string[] | null {
-    try {
-      return event.secrets.map(({ id, sealed }) => this.secrets.open(event.organizationId, id, sealed));
-    } catch (error) {
-      this.unreadable(event, error);
-      return null;
+    const opened: string[] = [];
+    for (const [index, { id, sealed }] of event.secrets.entries()) {
+      try {
+        opened.push(this.secrets.open(event.organizationId, id, sealed));
+      } catch (error) {
+        this.unreadable(event, error);
+        // A replaced one only signs beside the current one, which a rotation has made readable again.
+        if (index === 0) return null;
+      }
     }
+    return opened;
   }
 
   /** The signed request; null where it cannot be signed. */
@@ -169,6 +174,19 @@ export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = M
   if (status >= 200 && status < 300) return { ...outcome, kind: 'succeeded', httpStatus: status };
   const delayMs = retryDelayMs(task.tries + 1, random, retryAfterMs);
   return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs };
+}
+
+/**
+ * Without its key a secret cannot be opened. The attempt stands in the log and is made again by the schedule, so that
+ * the workspace sees it, and nothing is claimed again and again until the operator has given the key back.
+ */
+export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOutcome {
+  return {
+    ...emptyOutcome(task),
+    kind: 'failed',
+    error: UNREADABLE,
+    delayMs: retryDelayMs(task.tries + 1, random, null),
+  };
 }
 
 /** The event goes back to the queue, and the try does not count. */

@@ -38,7 +38,11 @@ export class DeliveryResponse {
   @ApiProperty({ type: 'integer', nullable: true, example: 503 })
   http_status!: number | null;
 
-  /** What went wrong, in a short word: `http_503`, `timeout`, `connection_refused`, `interrupted` and so on. */
+  /**
+   * What went wrong, in a short word: `http_503`, `timeout`, `connection_refused`, `interrupted` and so on.
+   * `secret_unreadable`: Herald lacks the key that opens the signing secret; its operator has to give it back, or
+   * rotate-secret makes another one.
+   */
   @ApiProperty({ type: 'string', nullable: true, example: 'http_503' })
   error!: string | null;
 
