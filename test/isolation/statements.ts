@@ -15,6 +15,9 @@ export interface Statement {
 const NAMES_WORKSPACE =
   /organization_id\s*=\s*(\$\d+|any\(\s*\$|[a-z_]+\.(organization_id|"organizationId")|\$\{)|insert into \w+( as \w+)? \([^)]*organization_id/;
 
+const PUT_IN = /\b(from|join|update|into)\s+\$\{/;
+const SQL = /\b(select\b[^]*\bfrom|delete\s+from|update\b[^]*\bset|insert\s+into)\b/;
+
 /** Every string of the program that names one of these tables after `from`, `join`, `update` or `into`. */
 export function statementsOf(root: string, tables: readonly string[]): Statement[] {
   const touch = new RegExp(`\\b(?:from|join|update|into)\\s+(?:only\\s+)?"?(${tables.join('|')})\\b(?!\\s*\\.)`, 'gi');
@@ -26,6 +29,8 @@ export function statementsOf(root: string, tables: readonly string[]): Statement
       if (isText) {
         const text = node.getText();
         const touched = [...text.matchAll(touch)].map(([, table]) => (table ?? '').toLowerCase());
+        // A table that the program puts in may be any.
+        if (touched.length === 0 && PUT_IN.test(text) && SQL.test(text)) touched.push('?');
         if (touched.length > 0) {
           const namesWorkspace = NAMES_WORKSPACE.test(text);
           found.push({ place: `${path}#${owner}`, tables: [...new Set(touched)].sort(), namesWorkspace });

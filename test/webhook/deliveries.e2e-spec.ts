@@ -119,7 +119,11 @@ describe('a delivery', () => {
     await waitFor(async () => (await eventState(test.database, id)).tries > 0, { what: 'the attempt' });
     expect((await eventState(test.database, id)).status).toBe('pending');
     const { data } = (await api.get('/webhook')).body;
-    expect(data.recent_deliveries[0]).toMatchObject({ status: 'failed', error: 'secret_unreadable', http_status: null });
+    expect(data.recent_deliveries[0]).toMatchObject({
+      status: 'failed',
+      error: 'secret_unreadable',
+      http_status: null,
+    });
     expect(data.failing_since).not.toBeNull();
     expect(data.disabled_reason).toBeNull();
     expect(receiver.of('/sealed')).toEqual([]);
