@@ -19,7 +19,7 @@ const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000002';
 /** At the simulator a message to a number that ends so is accepted and then fails. */
 const FAILING = /0002$/;
 const CALL_WITHIN_MS = 5_000;
-/** Where the receiver of docs/webhook-receiver.md listens. */
+/** Where the receiver of docs/webhooks.md listens. */
 const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
 
 /**

@@ -26,14 +26,10 @@ export interface DemoRecipient {
   outcome: string;
 }
 
-function pathOf(dataDir: string): string {
-  return join(dataDir, 'demo.json');
-}
-
 /** What an earlier start wrote, or the running one; empty where the file is lost or unreadable. */
 export function readDemoFile(dataDir: string): Partial<DemoFile> {
   try {
-    const content: unknown = JSON.parse(readFileSync(pathOf(dataDir), 'utf8'));
+    const content: unknown = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'));
     return typeof content === 'object' && content !== null ? content : {};
   } catch {
     return {};
@@ -45,15 +41,29 @@ export function readDemoKey(
   dataDir: string,
   name: 'api_key' | 'otp_sandbox_key' | 'otp_live_key' = 'api_key',
 ): string | null {
+<<<<<<< HEAD
   const key: unknown = readDemoFile(dataDir)[name];
   return typeof key === 'string' ? key : null;
+=======
+  try {
+    const { [name]: key } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Partial<DemoFile>;
+    return typeof key === 'string' ? key : null;
+  } catch {
+    return null;
+  }
+>>>>>>> 6126591 (docs: a short README, a quick start and a guide for each part, whose commands a test runs)
 }
 
-/** Writes the file anew, readable by its owner only. Replaced as a whole: a reader never meets half of it. */
 export function writeDemoFile(dataDir: string, content: DemoFile): void {
+  writePrivateFile(dataDir, 'demo.json', `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/** Writes a file anew, readable by its owner only. Replaced as a whole: a reader never meets half of it. */
+export function writePrivateFile(dataDir: string, name: string, text: string): void {
   mkdirSync(dataDir, { recursive: true });
-  const temporary = `${pathOf(dataDir)}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  const path = join(dataDir, name);
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, text, { mode: 0o600 });
   chmodSync(temporary, 0o600);
-  renameSync(temporary, pathOf(dataDir));
+  renameSync(temporary, path);
 }

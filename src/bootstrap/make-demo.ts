@@ -1,10 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import type { Connection } from '../modules/connections/connections.types.js';
 import type { Config } from '../platform/config/config.js';
+import { AccessLog } from '../platform/operations/access-log.js';
 import { Demo } from './demo.js';
 import { DemoCodes } from './demo-codes.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';
 import { showDemoInDocs } from './demo-examples.js';
 import { DEMO_RECIPIENTS } from './demo-recipients.js';
+import { writeDemoShell } from './demo-shell.js';
 import { openDemoWindows } from './demo-windows.js';
 
 /** The demo workspace, with what a newcomer must know of it in DATA_DIR/demo.json. */
@@ -19,7 +22,7 @@ export async function makeDemo(
   const [first, second] = connections;
   if (first === undefined || second === undefined) throw new Error('the demo needs two numbers');
   const codes = await new DemoCodes(app, dataDir).prepare(organizationId);
-  if (simulatorUrl !== null) await openDemoWindows(app, simulatorUrl, first);
+  if (simulatorUrl !== null) await openWindowsQuietly(app, simulatorUrl, first);
   const demo: DemoFile = {
     base_url: baseUrl,
     docs_url: `${baseUrl}/docs`,
@@ -35,6 +38,17 @@ export async function makeDemo(
     recipients: [...DEMO_RECIPIENTS],
   };
   writeDemoFile(dataDir, demo);
+  writeDemoShell(dataDir, demo);
   await showDemoInDocs(app, config, demo);
   return demo;
+}
+
+async function openWindowsQuietly(app: INestApplicationContext, simulatorUrl: string, on: Connection): Promise<void> {
+  const accessLog = app.get(AccessLog, { strict: false });
+  accessLog.paused = true;
+  try {
+    await openDemoWindows(app, simulatorUrl, on);
+  } finally {
+    accessLog.paused = false;
+  }
 }

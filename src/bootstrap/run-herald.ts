@@ -73,7 +73,7 @@ class HeraldProcess {
         'Herald',
       );
       // On standard error: standard output may be a file of JSON lines.
-      if (herald.demo !== null) process.stderr.write(welcome(herald.demo));
+      if (herald.demo !== null) process.stderr.write(welcome(herald.demo, config.process.dataDir));
     } catch (error) {
       if (this.ending) return;
       if (error instanceof StartError) process.stderr.write(`Herald cannot start: ${error.message}\n`);

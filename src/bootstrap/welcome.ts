@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { DemoFile } from './demo-file.js';
 
-/** What a newcomer needs, with a first call that works as it is printed. */
-export function welcome(demo: DemoFile): string {
+/** What a newcomer needs, with a first call that works as it is printed and the next thing to paste. */
+export function welcome(demo: DemoFile, dataDir: string): string {
+  const folder = shown(dataDir);
   const body = JSON.stringify({
     connection_id: demo.connection_id,
     to: demo.recipients[0]?.to,
@@ -11,19 +13,30 @@ export function welcome(demo: DemoFile): string {
   });
   return [
     '',
-    `  API        ${demo.base_url}/api/v1`,
-    `  Docs       ${demo.docs_url}`,
-    ...(demo.simulator_url === null ? [] : [`  Simulator  ${demo.simulator_url}`]),
-    `  API key    ${demo.api_key}`,
+    `  Herald is ready.  ${demo.docs_url}  describes the API; the key to try it with:`,
     '',
-    '  Send a first message (a new Idempotency-Key sends another one):',
+    `    ${demo.api_key}`,
     '',
-    `  curl -sS ${demo.base_url}/api/v1/messages \\`,
-    `    -H 'Authorization: Bearer ${demo.api_key}' \\`,
-    `    -H 'Idempotency-Key: ${randomUUID()}' \\`,
-    `    -H 'Content-Type: application/json' \\`,
-    `    -d '${body}'`,
+    '  Send a first message, in another terminal (a new Idempotency-Key sends another one):',
+    '',
+    `    curl -sS ${demo.base_url}/api/v1/messages \\`,
+    `      -H 'Authorization: Bearer ${demo.api_key}' \\`,
+    `      -H 'Idempotency-Key: ${randomUUID()}' \\`,
+    `      -H 'Content-Type: application/json' \\`,
+    `      -d '${body}'`,
+    '',
+    '  Then watch it arrive: its status goes from queued to read within a second.',
+    '',
+    `    . ${folder}/demo.sh; curl -sS "$BASE/messages?limit=1" -H "$AUTH" | json`,
+    '',
+    `  The whole walk: docs/quick-start.md. Keys, ids, numbers that fail: ${folder}/demo.json. Ctrl-C stops Herald.`,
     '',
     '',
   ].join('\n');
+}
+
+/** As one would type it: short where the folder is below the current one. */
+function shown(dataDir: string): string {
+  const path = relative(process.cwd(), dataDir);
+  return path.startsWith('..') || isAbsolute(path) ? resolve(dataDir) : `./${path}`;
 }

@@ -27,7 +27,7 @@ export type DeliveryResult =
       readonly retryAfterMs: number | null;
       readonly durationMs: number;
     }
-  /** `error` is a short stable word: see docs/webhook-receiver.md. */
+  /** `error` is a short stable word: see docs/webhooks.md. */
   | { readonly kind: 'failed'; readonly error: string; readonly durationMs: number };
 
 export interface DeliveryClientOptions extends TargetOptions {

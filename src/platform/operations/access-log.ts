@@ -13,10 +13,13 @@ interface Logged extends IncomingMessage {
 /** One line an answered request: never its body, its query, a token or a number, so the route and not the path. */
 @Injectable()
 export class AccessLog {
+  /** True while Herald makes its own demo, whose requests nobody wants to read before the welcome. */
+  paused = false;
+
   constructor(@Inject(HeraldLogger) private readonly logger: HeraldLogger) {}
 
   write(req: IncomingMessage, res: ServerResponse, startedAt: number): void {
-    if (!this.logger.logsAccess) return;
+    if (this.paused || !this.logger.logsAccess) return;
     const { id, apiKeyId, organizationId, route, method } = req as Logged;
     this.logger.access({
       request_id: id,

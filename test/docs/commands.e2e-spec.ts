@@ -1,0 +1,123 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
+import { ROOT } from '../support/project-files.js';
+import { waitFor } from '../support/wait-for.js';
+import { missingFrom, scriptOf, stepsOf } from './markdown-script.js';
+
+/** Whose commands are run, in this order against one Herald. The last ones set faults and change numbers. */
+const DOCUMENTS = [
+  'README.md',
+  'docs/quick-start.md',
+  'docs/sending.md',
+  'docs/statuses-and-retries.md',
+  'docs/unknown-outcomes.md',
+  'docs/templates.md',
+  'docs/media.md',
+  'docs/one-time-codes.md',
+  'docs/webhooks.md',
+  'docs/versioning.md',
+];
+
+const WITHIN_MS = 240_000;
+
+const has = (program: string): boolean => spawnSync(program, ['-c', ':']).status === 0;
+const shells = ['bash', 'dash'].filter(has);
+const curlIsHere = spawnSync('curl', ['--version']).status === 0;
+if (!curlIsHere) process.stderr.write('curl is not installed: the commands of the documents are not run\n');
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+// Without curl there is nothing to run; it says so above.
+(curlIsHere ? describe : describe.skip)('the commands of', () => {
+  const folder = temporaryDataDir();
+  let herald: HeraldProcess;
+  let replaced: [string, string][];
+
+  beforeAll(async () => {
+    // What a reader has before him: the clone, and in it the demo's data.
+    for (const name of ['package.json', 'scripts', 'dist', 'docs', 'node_modules'])
+      symlinkSync(join(ROOT, name), join(folder.path, name));
+    const dataDir = join(folder.path, '.data');
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' });
+    const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Record<string, string>;
+    replaced = [
+      ['http://127.0.0.1:3000', demo.base_url ?? ''],
+      ['http://127.0.0.1:3001', demo.simulator_url ?? ''],
+      ['8080', String(await freePort())],
+    ];
+  }, 60_000);
+
+  afterAll(async () => {
+    await herald.end();
+    folder.remove();
+  });
+
+  it.each(DOCUMENTS.map((document, index) => [document, shells[index % shells.length] ?? 'sh']))(
+    '%s do in %s what it says',
+    async (document, shell) => {
+      const steps = stepsOf(document);
+      expect(steps.length).toBeGreaterThan(0);
+      const outputs = join(folder.path, 'outputs', document.replaceAll('/', '-'));
+      mkdirSync(outputs, { recursive: true });
+      let script = scriptOf(steps, outputs);
+      for (const [from, to] of replaced) script = script.replaceAll(from, to);
+      writeFileSync(join(outputs, 'script.sh'), script);
+      const child = spawn(shell, [join(outputs, 'script.sh')], {
+        cwd: folder.path,
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: process.env.LANG },
+        stdio: 'ignore',
+        // With a group of its own, what it leaves behind can be ended with it.
+        detached: true,
+      });
+      try {
+        await once(child, 'exit');
+        const outputOf = (index: number): string => {
+          const file = join(outputs, `${index}.out`);
+          return existsSync(file) ? readFileSync(file, 'utf8') : '(not reached)';
+        };
+        if (!existsSync(join(outputs, 'end'))) {
+          const last = steps.findLastIndex((_, index) => existsSync(join(outputs, `${index}.out`)));
+          throw new Error(`${steps[last]?.where ?? document} failed:\n${outputOf(last)}`);
+        }
+        for (const [index, { where, prints, until, later, shown }] of steps.entries()) {
+          for (const words of later) await waitFor(() => outputOf(index).includes(words), { what: `"${words}"` });
+          const output = outputOf(index);
+          const promised = [...prints, ...until];
+          expect({ where, output, missing: promised.filter((words) => !output.includes(words)) }).toMatchObject({
+            missing: [],
+          });
+          const errors = [...output.matchAll(/"code": ?"([A-Z_]{4,})"/g)].map((match) => match[1] ?? '');
+          expect({ where, output, errors: errors.filter((code) => !promised.includes(code)) }).toMatchObject({
+            errors: [],
+          });
+          expect({ where, output, missing: shown === null ? null : missingFrom(output, shown) }).toMatchObject({
+            missing: null,
+          });
+        }
+      } finally {
+        endGroup(child.pid);
+      }
+    },
+    WITHIN_MS,
+  );
+});
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // Nobody is left in it.
+  }
+}

@@ -1,0 +1,57 @@
+import { filesUnder, readProjectFile } from '../support/project-files.js';
+import { proseOf } from './markdown.js';
+
+/** What people read to use Herald; decisions and the history tell of names that are gone, too. */
+const documents = filesUnder('.', (path) => path.endsWith('.md')).filter(
+  (path) => !path.startsWith('docs/adr/') && path !== 'CHANGELOG.md',
+);
+
+interface Description {
+  paths: Record<string, Record<string, unknown>>;
+}
+
+const description = JSON.parse(readProjectFile('openapi.json')) as Description;
+const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+);
+const settings = new Set(
+  [...readProjectFile('.env.example').matchAll(/^#([A-Z][A-Z0-9_]*)=/gm)].map(([, name]) => name),
+);
+const codes = new Set([...readProjectFile('docs/errors.md').matchAll(/^## ([A-Z_]+)$/gm)].map(([, name]) => name));
+
+/** Others' vocabulary, such as the platform's states, is known where a source uses it. */
+const sources = filesUnder('src', (path) => path.endsWith('.ts'))
+  .map(readProjectFile)
+  .join('\n');
+/** Variables of the guides' own shell commands, and of other programs. */
+const OTHERS = new Set(['OTP_LIVE', 'PHONE_NUMBER_ID', 'WEBHOOK_SECRET', 'BENCH_PROFILE', 'LONG_TESTS', 'FORCE_COLOR']);
+
+function wordsIn(pattern: RegExp): { where: string; word: string }[] {
+  return documents.flatMap((document) =>
+    proseOf(document).flatMap((line, index) =>
+      [...line.matchAll(pattern)].map((match) => ({ where: `${document}:${index + 1}`, word: match[1] ?? '' })),
+    ),
+  );
+}
+
+it('settings and error codes that documents name exist', () => {
+  const words = wordsIn(/`\$?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g);
+  expect(words.length).toBeGreaterThan(20);
+  const isKnown = (word: string): boolean =>
+    settings.has(word) || codes.has(word) || OTHERS.has(word) || new RegExp(`\\b${word}\\b`).test(sources);
+  const unknown = words.filter(({ word }) => !isKnown(word));
+  expect(unknown).toEqual([]);
+});
+
+it('operations that documents name exist', () => {
+  // Herald's own beside the API; the simulator's calls are told from these by their folder.
+  const beside = /^(\/_simulator|\/health\/|\/metrics|\/docs|\/openapi|\/platform\/|\/v\d+\.0\/)/;
+  const named = wordsIn(/`((?:GET|POST|PUT|PATCH|DELETE) \/[^`\s?]*)[^`]*`/g).filter(
+    ({ where, word }) => !where.startsWith('docs/simulator.md') && !beside.test(word.replace(/^[A-Z]+ /, '')),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  const shape = (operation: string): string =>
+    operation.replace(/ (?:\/api\/v1)?/, ' ').replaceAll(/\{[^}]*\}|<[^>]*>/g, '{}');
+  const known = new Set(operations.map(shape));
+  expect(named.filter(({ word }) => !known.has(shape(word)))).toEqual([]);
+});
