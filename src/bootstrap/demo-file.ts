@@ -41,17 +41,8 @@ export function readDemoKey(
   dataDir: string,
   name: 'api_key' | 'otp_sandbox_key' | 'otp_live_key' = 'api_key',
 ): string | null {
-<<<<<<< HEAD
   const key: unknown = readDemoFile(dataDir)[name];
   return typeof key === 'string' ? key : null;
-=======
-  try {
-    const { [name]: key } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Partial<DemoFile>;
-    return typeof key === 'string' ? key : null;
-  } catch {
-    return null;
-  }
->>>>>>> 6126591 (docs: a short README, a quick start and a guide for each part, whose commands a test runs)
 }
 
 export function writeDemoFile(dataDir: string, content: DemoFile): void {

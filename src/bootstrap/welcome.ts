@@ -2,22 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { DemoFile } from './demo-file.js';
 
-/** What a newcomer needs, with a first call that works as it is printed and the next thing to paste. */
+/** What a newcomer needs: the next thing to paste, and where everything else is. It works as it is printed. */
 export function welcome(demo: DemoFile, dataDir: string): string {
   const folder = shown(dataDir);
-  const body = JSON.stringify({
-    connection_id: demo.connection_id,
-    to: demo.recipients[0]?.to,
-    type: 'text',
-    text: { body: 'Hello from Herald' },
-  });
+  const to = demo.recipients[0]?.to ?? '';
+  const text = { body: 'Hello from Herald' };
+  const body = JSON.stringify({ connection_id: demo.connection_id, to, type: 'text', text });
   return [
     '',
-    `  Herald is ready.  ${demo.docs_url}  describes the API; the key to try it with:`,
+    '  Herald is ready. In another terminal, in this folder, send a message and watch it arrive:',
     '',
-    `    ${demo.api_key}`,
+    `    npx herald message send --to ${to} --text "Your table is ready." --watch`,
     '',
-    '  Send a first message, in another terminal (a new Idempotency-Key sends another one):',
+    '  The same as a call of the API:',
     '',
     `    curl -sS ${demo.base_url}/api/v1/messages \\`,
     `      -H 'Authorization: Bearer ${demo.api_key}' \\`,
@@ -25,11 +22,12 @@ export function welcome(demo: DemoFile, dataDir: string): string {
     `      -H 'Content-Type: application/json' \\`,
     `      -d '${body}'`,
     '',
-    '  Then watch it arrive: its status goes from queued to read within a second.',
+    `  Browse and try the API:      ${demo.docs_url}  (its key: the one above)`,
+    '  See everything at work:      npx herald demo',
+    '  Go through it by yourself:   docs/quick-start.md',
+    `  Keys, ids, numbers to try:   ${folder}/demo.json`,
     '',
-    `    . ${folder}/demo.sh; curl -sS "$BASE/messages?limit=1" -H "$AUTH" | json`,
-    '',
-    `  The whole walk: docs/quick-start.md. Keys, ids, numbers that fail: ${folder}/demo.json. Ctrl-C stops Herald.`,
+    '  Ctrl-C stops Herald.',
     '',
     '',
   ].join('\n');

@@ -1,0 +1,130 @@
+// Draws docs/pictures/terminal.svg from a real run: `node scripts/terminal-picture.mjs`. It starts Herald on its own data
+// and free ports, runs the README's first commands, and draws what they printed. Ids and keys are of that run.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PICTURE = join(ROOT, 'docs/pictures/terminal.svg');
+/** What is run in the second terminal, as one types it and as it is run here. */
+const COMMANDS = [
+  ['message', 'send', '--to', '+15550001234', '--text', 'Your table is ready.', '--watch'],
+  ['message', 'send', '--to', '+15550100002', '--text', 'Anybody there?', '--watch'],
+];
+const START_WITHIN_MS = 60_000;
+const COMMAND_WITHIN_MS = 90_000;
+
+const CHARACTER_PX = 7.85;
+const LINE_PX = 19;
+const COLUMNS = 100;
+const COLOURS = {
+  31: '#ff7b72',
+  32: '#7ee787',
+  33: '#e3b341',
+  34: '#79c0ff',
+  35: '#d2a8ff',
+  36: '#76e3ea',
+  90: '#8b949e',
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'herald-picture-'));
+const dataDir = join(folder, '.data');
+const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, FORCE_COLOR: '1' };
+const herald = spawn(process.execPath, [join(ROOT, 'scripts/start.mjs')], {
+  cwd: folder,
+  env: { ...env, PORT: '0', SIMULATOR_PORT: '0', LOG_LEVEL: 'error' },
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
+try {
+  await waitForDemo();
+  const lines = [];
+  for (const words of COMMANDS) {
+    lines.push(`\u001b[90m$\u001b[0m \u001b[1mnpx herald ${words.map(typed).join(' ')}\u001b[0m`);
+    lines.push(...(await outputOf(words)), '');
+  }
+  writeFileSync(PICTURE, drawn(lines.slice(0, -1)));
+  process.stdout.write(`wrote ${PICTURE}\n`);
+} finally {
+  herald.kill('SIGTERM');
+  if (herald.exitCode === null) await once(herald, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function waitForDemo() {
+  const deadline = Date.now() + START_WITHIN_MS;
+  while (!existsSync(join(dataDir, 'demo.sh'))) {
+    if (herald.exitCode !== null || Date.now() > deadline) throw new Error('Herald did not start');
+    await sleep(100);
+  }
+}
+
+/** An argument as one types it. */
+function typed(word) {
+  return /^[\w+-]+$/.test(word) ? word : `"${word}"`;
+}
+
+async function outputOf(words) {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts/herald.mjs'), ...words], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: COMMAND_WITHIN_MS,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  await once(child, 'close');
+  return output.trimEnd().split('\n');
+}
+
+function drawn(lines) {
+  const width = Math.round(COLUMNS * CHARACTER_PX + 32);
+  const height = lines.length * LINE_PX + 58;
+  const texts = lines.map(
+    (line, index) => `  <text x="16" y="${52 + index * LINE_PX}" xml:space="preserve">${spans(line)}</text>`,
+  );
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title"`,
+    '  font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" fill="#e6edf3">',
+    '  <title id="title">A terminal: a message is sent and goes from queued to read; another one fails</title>',
+    `  <rect width="${width}" height="${height}" rx="10" fill="#0d1117" stroke="#30363d"/>`,
+    ...['#ff5f57', '#febc2e', '#28c840'].map(
+      (fill, index) => `  <circle cx="${20 + index * 18}" cy="18" r="5.5" fill="${fill}"/>`,
+    ),
+    ...texts,
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+/** Text with the terminal's colours as SVG. */
+function spans(line) {
+  let style = '';
+  return line
+    .slice(0, COLUMNS * 3)
+    .split(/(\u001b\[[\d;]*m)/)
+    .map((part) => {
+      const codes = /^\u001b\[([\d;]*)m$/.exec(part)?.[1];
+      if (codes === undefined) return part === '' ? '' : `<tspan${style}>${escaped(part)}</tspan>`;
+      for (const code of codes.split(';').map(Number)) style = styleAfter(code, style);
+      return '';
+    })
+    .join('');
+}
+
+function styleAfter(code, style) {
+  if (code === 0) return '';
+  if (code === 1) return `${style} font-weight="700"`;
+  if (code === 2) return ` fill="${COLOURS[90]}"`;
+  if (code === 22) return style.replace(' font-weight="700"', '').replace(` fill="${COLOURS[90]}"`, '');
+  if (code === 39) return style.replace(/ fill="[^"]*"/, '');
+  const fill = COLOURS[code] ?? COLOURS[code - 60];
+  return fill === undefined ? style : `${style.replace(/ fill="[^"]*"/, '')} fill="${fill}"`;
+}
+
+function escaped(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
