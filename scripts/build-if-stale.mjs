@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, uti
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { obstacleTo } from './lib/preflight.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
@@ -21,6 +22,11 @@ const LOCK_TIMEOUT_MS = 180_000;
  * @returns {Promise<{built: boolean, failed: boolean}>} `failed`: the compiler found type errors (it emits all the same).
  */
 export async function buildIfStale() {
+  const obstacle = obstacleTo(process.versions.node, existsSync(join(ROOT, 'node_modules/@nestjs/cli')));
+  if (obstacle !== null) {
+    process.stderr.write(`${obstacle}\n`);
+    process.exit(1);
+  }
   if (!isStale(readStamp())) return { built: false, failed: readStamp().failed };
   mkdirSync(DIST, { recursive: true });
   if (readStamp() === null) process.stderr.write('building dist/ for the first time: about half a minute ...\n');

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { buildIfStale } from './build-if-stale.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PICTURE = join(ROOT, 'docs/pictures/terminal.svg');
@@ -31,10 +32,11 @@ const COLOURS = {
   90: '#8b949e',
 };
 
+await buildIfStale();
 const folder = mkdtempSync(join(tmpdir(), 'herald-picture-'));
 const dataDir = join(folder, '.data');
 const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, FORCE_COLOR: '1' };
-const herald = spawn(process.execPath, [join(ROOT, 'scripts/start.mjs')], {
+const herald = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
   cwd: folder,
   env: { ...env, PORT: '0', SIMULATOR_PORT: '0', LOG_LEVEL: 'error' },
   stdio: ['ignore', 'inherit', 'inherit'],
@@ -68,7 +70,7 @@ function typed(word) {
 }
 
 async function outputOf(words) {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts/herald.mjs'), ...words], {
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...words], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,6 +79,7 @@ async function outputOf(words) {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
   await once(child, 'close');
+  if (child.exitCode === null || output === '') throw new Error(`${words.join(' ')} said nothing, or took too long`);
   return output.trimEnd().split('\n');
 }
 

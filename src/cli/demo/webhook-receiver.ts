@@ -13,7 +13,7 @@ const MAX_BODY_BYTES = 1_048_576;
 /** Of a delivery's timestamp (Standard Webhooks): older ones may be repeated by a stranger. */
 const TOLERANCE_SECONDS = 300;
 
-/** A receiver as docs/webhook-receiver.md describes it: verifies each delivery from its raw bytes, then believes it. */
+/** A receiver as docs/webhooks.md describes it: verifies each delivery from its raw bytes, then believes it. */
 export class WebhookReceiver {
   /** Known once the webhook is set. */
   secret: string | null = null;

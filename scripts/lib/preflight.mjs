@@ -1,0 +1,17 @@
+const LEAST = [20, 19];
+
+/**
+ * Why nothing here can run, in one sentence that says what to do; null where nothing stands in the way. What it needs
+ * itself is little: it must run where nothing else does.
+ *
+ * @param {string} version of Node, such as `20.19.0`
+ * @param {boolean} isInstalled whether the packages are there
+ */
+export function obstacleTo(version, isInstalled) {
+  const [major, minor] = version.split('.').map(Number);
+  if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
+    return `Herald cannot start: it needs Node.js ${LEAST.join('.')} or newer, and this is ${version}. Install a newer one from https://nodejs.org, or with your version manager ("nvm install 24").`;
+  }
+  if (!isInstalled) return 'Herald cannot start: its packages are not installed. Run "npm ci" first.';
+  return null;
+}
