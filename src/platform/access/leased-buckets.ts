@@ -30,6 +30,8 @@ export interface LeasedBucketsOptions {
   /** Exchanges tokens with the bucket that all processes share; one grant an ask, in the same order. */
   exchange(asks: Ask[]): Promise<Grant[]>;
   clock: Clock;
+  /** For which an exchange is waited for. Default: a second. */
+  timeoutMs?: number;
   /** Called when the shared buckets are out of reach and this process goes on by itself. */
   onAway?(error: unknown): void;
 }
@@ -58,7 +60,7 @@ const HELD_PART = 4;
 const HOLD_MS = 1_000;
 const FIRST_LEASE = 4;
 const EMPTY_PAUSE_MS = 20;
-const EXCHANGE_TIMEOUT_MS = 150;
+const EXCHANGE_TIMEOUT_MS = 1_000;
 const AWAY_PAUSE_MS = 1_000;
 
 /**
@@ -67,9 +69,9 @@ const AWAY_PAUSE_MS = 1_000;
  * what its waiting requests need. What it does not use it gives back within two seconds. So the rate is kept exactly,
  * whatever the number of processes, and the burst is exceeded by no more than what they hold from before: a quarter each.
  *
- * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most
- * 150 ms: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
- * each second.
+ * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most a
+ * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
+ * each second. A second, because processes that are all busy are late together, and each would then have a burst of its own.
  */
 export class LeasedBuckets {
   private readonly leases = new Map<string, Lease>();
@@ -212,11 +214,14 @@ export class LeasedBuckets {
       const lease = leases[index];
       return lease === undefined ? [] : [this.askOf(key, lease)];
     });
-    try {
-      const grants = await withTimeout(this.options.exchange(asks), EXCHANGE_TIMEOUT_MS);
+    const answer = this.options.exchange(asks).then((grants) => {
+      // What comes too late was taken from the shared bucket all the same.
       asks.forEach((ask, index) => {
         this.accept(ask, grants[index] ?? { granted: 0, left: 0 });
       });
+    });
+    try {
+      await withTimeout(answer, this.options.timeoutMs ?? EXCHANGE_TIMEOUT_MS);
     } catch (error) {
       this.options.onAway?.(error);
       for (const { key } of asks) this.goAlone(key);
@@ -274,7 +279,9 @@ function seconds(exact: number): number {
 async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    // After a turn in which the loop was held up timers come first, and answers that have long arrived after them.
+    const late = (): void => reject(new Error(`no answer within ${timeoutMs} ms`));
+    timer = setTimeout(() => setImmediate(late), timeoutMs);
   });
   try {
     return await Promise.race([promise, timeout]);
