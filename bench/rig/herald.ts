@@ -35,6 +35,7 @@ export function heraldSettings(place: HeraldPlace): Record<string, string> {
     WHATSAPP_APP_SECRET: APP_SECRET,
     WHATSAPP_VERIFY_TOKEN: 'bench',
     ENCRYPTION_KEYS,
+    SHUTDOWN_DRAIN_MS: '0', // there is no balancer to wait for
     ...place.settings,
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { changedConfig, type Config } from '../platform/config/config.js';
 import type { HeraldLogger } from '../platform/operations/logger.js';
@@ -16,6 +17,8 @@ import type { Timeline } from './timeline.js';
 const WEBHOOK_PATH = '/platform/whatsapp/webhook';
 /** Of the time for a stop: what requests under way may take, so that the lanes have time left. */
 const HTTP_SHARE = 0.4;
+/** Of the time for a stop: for how long requests are still taken, at the most. */
+const DRAIN_SHARE = 0.3;
 
 export interface StartOptions {
   config: Config;
@@ -68,8 +71,7 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   const { createApplication, startApplication } = await loading;
   const app = await timeline.measure('application', () => createApplication({ config, logger }));
   teardown.add('application', () => app.close());
-  const httpWithinMs = config.process.shutdownTimeoutMs * HTTP_SHARE;
-  teardown.add('http', () => stopHttp(app, httpWithinMs));
+  teardown.add('http', () => stopHttp(app, config.process));
   const port = await timeline.measure('listen', () => startApplication(app, config));
   const baseUrl = `http://${reachableHost(config.process.host)}:${port}`;
   simulation?.simulator.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);
@@ -98,8 +100,15 @@ async function makeDemo(...args: Parameters<typeof MakeDemo>): Promise<DemoFile>
   return make(...args);
 }
 
-async function stopHttp(app: NestExpressApplication, withinMs: number): Promise<void> {
-  await app.get(Drain, { strict: false }).stop(app.getHttpServer(), withinMs);
+async function stopHttp(app: NestExpressApplication, settings: Config['process']): Promise<void> {
+  const { roles, shutdownTimeoutMs, shutdownDrainMs } = settings;
+  const drain = app.get(Drain, { strict: false });
+  const drainMs = roles.includes('api') ? Math.min(shutdownDrainMs, shutdownTimeoutMs * DRAIN_SHARE) : 0;
+  if (drainMs > 0) {
+    drain.announce();
+    await pause(drainMs);
+  }
+  await drain.stop(app.getHttpServer(), shutdownTimeoutMs * HTTP_SHARE);
 }
 
 /** What is found at start is written into a copy: the settings given may serve another start. */

@@ -51,11 +51,25 @@ describe('what is no HTTP', () => {
 });
 
 describe('slow clients', () => {
-  it('that never finish their headers are closed within 10 s', async () => {
-    const answer = await rawRequest(small.port, 'GET /api/v1/things HTTP/1.1\r\nHost: x\r\n', 15_000);
-    expect(answer.ms).toBeGreaterThan(3_000);
-    expect(answer.ms).toBeLessThan(10_000);
-    expect(answer.status).toBe(408);
+  it('are answered and closed within 10 s, wherever they stop', async () => {
+    const post =
+      `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+      'Content-Type: application/json\r\n';
+    const cases: [name: string, text: string, status: number][] = [
+      ['silence', '', 408],
+      ['headers', 'GET /api/v1/things HTTP/1.1\r\nHost: x\r\n', 408],
+      ['a body', `${post}Content-Length: 20\r\n\r\n{"a":`, 400],
+      ['a chunk that was announced', `${post}Transfer-Encoding: chunked\r\n\r\nff\r\n{`, 400],
+      ['a body that nobody wants', 'POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n', 404],
+    ];
+    const answers = await Promise.all(
+      cases.map(async ([name, text]) => {
+        const { status, ms } = await rawRequest(small.port, text, 20_000);
+        return { name, status, closed: ms < 15_000 };
+      }),
+    );
+    expect(answers).toEqual(cases.map(([name, , status]) => ({ name, status, closed: true })));
+    expect((await small.api.get('/things', { key })).status).toBe(200);
   });
 });
 
@@ -86,6 +100,22 @@ describe('the documentation', () => {
     for (const asset of ['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui-init.js']) {
       expect((await small.api.get(asset)).status).toBe(200);
     }
+  });
+});
+
+describe('in production', () => {
+  it('neither the page nor the description is served unless that is wanted; where errors lead to is', async () => {
+    const ENV = { NODE_ENV: 'production', WHATSAPP_API_URL: 'http://127.0.0.1:9', WHATSAPP_APP_SECRET: 'x' };
+    const env = { ...ENV, WHATSAPP_VERIFY_TOKEN: 'x', ENCRYPTION_KEYS: `1:${Buffer.alloc(32).toString('base64')}` };
+    const statuses = async (more: Record<string, string>): Promise<number[]> => {
+      const app = await startSmallApp({ controllers: [ThingsController], beside: small, env: { ...env, ...more } });
+      const paths = ['/docs', '/docs/swagger-ui-init.js', '/openapi.json', '/openapi.yaml', '/docs/errors'];
+      const answers = await Promise.all(paths.map((path) => app.api.get<unknown>(path)));
+      await app.close();
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses({})).toEqual([404, 404, 404, 404, 200]);
+    expect(await statuses({ API_DOCS: 'true' })).toEqual([200, 200, 200, 200, 200]);
   });
 });
 

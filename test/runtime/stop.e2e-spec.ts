@@ -18,12 +18,13 @@ describe('a stop with a send in flight', () => {
     dataDir.remove();
   });
 
-  it('ends within its time and leaves the message for the lease, neither lost nor sent again', async () => {
+  it('takes requests for a while yet, says that it is not ready, and leaves the message for the lease, neither lost nor sent again', async () => {
     const herald = await HeraldProcess.start({
       DATABASE_URL: database.url,
       DATA_DIR: dataDir.path,
       DEMO: 'true',
-      SHUTDOWN_TIMEOUT_MS: '3000',
+      SHUTDOWN_TIMEOUT_MS: '5000',
+      SHUTDOWN_DRAIN_MS: '1500',
     });
     const demo = await demoOf(dataDir.path);
     const api = new ApiClient(herald.ready.base_url, demo.api_key);
@@ -42,9 +43,17 @@ describe('a stop with a send in flight', () => {
       return row?.status ?? 'missing';
     };
     await waitFor(async () => (await status()) === 'processing');
-    const ended = await herald.end('SIGTERM');
+    const ending = herald.end('SIGTERM');
+    const ready = await waitFor(async () => {
+      const answer = await api.get('/health/ready');
+      return answer.status === 503 && answer;
+    });
+    expect(ready.headers.get('connection')).toBe('close');
+    const late = await api.get('/messages');
+    expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
+    const ended = await ending;
     expect(ended).toMatchObject({ code: 0, signal: null });
-    expect(ended.ms).toBeLessThan(3_500);
+    expect(ended.ms).toBeLessThan(5_500);
     expect(['processing', 'outcome_unknown']).toContain(await status());
   });
 });

@@ -14,9 +14,12 @@ export abstract class Config {
     aliasSunset: Date | null;
     dataDir: string;
     shutdownTimeoutMs: number;
+    shutdownDrainMs: number;
     logLevel: string;
     logFormat: 'pretty' | 'json';
     demo: boolean;
+    /** Whether /docs and the API description are served. */
+    docs: boolean;
   };
   abstract readonly database: {
     /** null: start the embedded server. */

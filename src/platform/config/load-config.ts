@@ -89,9 +89,11 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       aliasSunset,
       dataDir,
       shutdownTimeoutMs: number('SHUTDOWN_TIMEOUT_MS'),
+      shutdownDrainMs: Number(text('SHUTDOWN_DRAIN_MS') ?? (production ? 2_000 : 0)),
       logLevel: text('LOG_LEVEL') ?? 'info',
       logFormat: (text('LOG_FORMAT') ?? (process.stdout.isTTY ? 'pretty' : 'json')) as 'pretty' | 'json',
       demo: !production && (flag('DEMO') ?? databaseUrl === null),
+      docs: flag('API_DOCS') ?? !production,
     },
     database: {
       url: databaseUrl,

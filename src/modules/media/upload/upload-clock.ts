@@ -7,8 +7,8 @@ const GRACE_MS = 30_000;
 const LEAST_BYTES_PER_MS = (40 * 1_024) / 1_000;
 
 /**
- * Ends uploads that come too slowly: whoever dribbles holds a place that others want. The mean rate counts, so a pause
- * is forgiven to who was quick before.
+ * Ends uploads that come too slowly, or no more: whoever dribbles holds a place that others want. The mean rate counts, so
+ * a pause is forgiven to who was quick before, but none that is longer than the time of grace.
  *
  * @param tooSlow called once, with the error for the caller
  * @returns what stops the watch
@@ -16,10 +16,17 @@ const LEAST_BYTES_PER_MS = (40 * 1_024) / 1_000;
 export function watchPace(socket: Socket, tooSlow: (error: Error) => void, graceMs = GRACE_MS): () => void {
   const startedAt = performance.now();
   const readBefore = socket.bytesRead;
+  let read = readBefore;
+  let readAt = startedAt;
   const timer = setInterval(
     () => {
-      const allowedMs = graceMs + (socket.bytesRead - readBefore) / LEAST_BYTES_PER_MS;
-      if (performance.now() - startedAt <= allowedMs) return;
+      const now = performance.now();
+      if (socket.bytesRead > read) {
+        read = socket.bytesRead;
+        readAt = now;
+      }
+      const allowedMs = graceMs + (read - readBefore) / LEAST_BYTES_PER_MS;
+      if (now - startedAt <= allowedMs && now - readAt <= graceMs) return;
       clearInterval(timer);
       const message = 'The upload came too slowly; send at least 40 KiB a second.';
       tooSlow(commonErrors.INVALID_REQUEST({ details: [{ field: '', rule: 'timeout', message }] }));

@@ -62,6 +62,16 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     meaning: 'Milliseconds that a stop waits for requests and sends in flight.',
   },
   {
+    name: 'SHUTDOWN_DRAIN_MS',
+    section: 'Process',
+    type: 'integer',
+    min: 0,
+    max: 60_000,
+    fallback: null,
+    meaning:
+      'Milliseconds for which a process with the role api that was told to stop still takes requests while /health/ready answers 503, so that balancers look elsewhere first; at most three tenths of SHUTDOWN_TIMEOUT_MS. Default: 2000 in production, else 0.',
+  },
+  {
     name: 'LOG_LEVEL',
     section: 'Process',
     type: 'string',
@@ -84,5 +94,13 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     fallback: null,
     meaning:
       'Make the demo workspace and write DATA_DIR/demo.json. Default: true with the embedded database, never in production.',
+  },
+  {
+    name: 'API_DOCS',
+    section: 'Process',
+    type: 'boolean',
+    fallback: null,
+    meaning:
+      'Serve Swagger UI under /docs and the description under /openapi.json and /openapi.yaml. Default: true, in production false. /docs/errors is always there.',
   },
 ];

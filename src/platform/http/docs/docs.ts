@@ -44,29 +44,30 @@ function onComplete(): void {
 }
 
 /**
- * Serves /docs with its pages and pictures, /openapi.json, /openapi.yaml and the signpost at /. The description is made
- * when it is first asked for.
+ * Serves /docs/errors, to which every error leads, and the pictures; with `all` the rest of /docs, /openapi.json,
+ * /openapi.yaml and the signpost at / too. The description is made when it is first asked for.
  */
-export function serveDocs(app: NestExpressApplication): void {
+export function serveDocs(app: NestExpressApplication, all: boolean): void {
   app.use('/docs', (req: Request, res: Response, next: NextFunction) => {
     res.removeHeader('Cache-Control');
     pageHeaders(req, res, next);
   });
   const express: Express = app.getHttpAdapter().getInstance();
-  const examples = app.get(ExampleValues, { strict: false });
-  serveSignpost(express, app.get(PublicUrl, { strict: false }));
-  serveDemo(express, app.get(DocsDemo, { strict: false }));
   express.get('/docs/errors', (_req, res) => {
     res.type('html').send(errorsPage(declaredErrors()));
-  });
-  express.get('/docs/herald.js', (_req, res) => {
-    res.set('Cache-Control', 'no-store');
-    res.type('js').send(pageScript((example) => examples.shown(example)));
   });
   express.get('/docs/pictures/:name.svg', (req, res, next) => {
     const svg = documentedPictures().get(req.params.name);
     if (svg === undefined) next(commonErrors.ROUTE_NOT_FOUND());
     else res.type('svg').send(svg);
+  });
+  if (!all) return;
+  const examples = app.get(ExampleValues, { strict: false });
+  serveSignpost(express, app.get(PublicUrl, { strict: false }));
+  serveDemo(express, app.get(DocsDemo, { strict: false }));
+  express.get('/docs/herald.js', (_req, res) => {
+    res.set('Cache-Control', 'no-store');
+    res.type('js').send(pageScript((example) => examples.shown(example)));
   });
   SwaggerModule.setup('docs', app, () => examples.applyTo(buildOpenApiDocument(app)), {
     jsonDocumentUrl: 'openapi.json',
