@@ -10,6 +10,7 @@ import { Fuzzer, guideOf, inParallel } from './fuzz/fuzzer.js';
 import { Ledger } from './fuzz/ledger.js';
 import { matrixOf } from './fuzz/matrix.js';
 import { everyNamespace, WITHOUT_IDS } from './fuzz/namespaces.js';
+import { everyScope, SCOPE_OF_ROUTE } from './fuzz/scopes-of-routes.js';
 import { routesOf } from './fuzz/routes.js';
 import { ensureOwnKeys, ensureOwnLinks, ensureOwnLists, ensureOwnProjects } from './fuzz/strangers.js';
 import { startStage, type Stage } from './fuzz/stage.js';
@@ -98,6 +99,12 @@ describe('the API, by its description', () => {
     await inParallel(matrixOf(fuzzer), IN_FLIGHT);
     expect(newFindings()).toEqual([]);
   }, 120_000);
+
+  it('asks each route for the scope that the specification gives it, and for no other', async () => {
+    const routes = description.operations.map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(SCOPE_OF_ROUTE).sort()).toEqual(routes.sort());
+    expect(await everyScope(fuzzer)).toEqual([]);
+  }, 60_000);
 
   it('shows nobody what belongs to others', async () => {
     const places = await Promise.all(description.operations.map((operation) => everyNamespace(fuzzer, operation)));

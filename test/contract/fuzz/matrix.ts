@@ -17,7 +17,7 @@ export function matrixOf(fuzzer: Fuzzer): (() => Promise<void>)[] {
 
 const PLAIN = { pick: 0, query: {}, body: {} };
 
-async function plainRequest(fuzzer: Fuzzer, operation: Operation, fresh = false): Promise<Request> {
+export async function plainRequest(fuzzer: Fuzzer, operation: Operation, fresh = false): Promise<Request> {
   const [body = {}] = Object.values(operation.body?.examples ?? {});
   return fuzzer.requestOf(operation, { ...PLAIN, body: operation.body === null ? undefined : body }, fresh);
 }
@@ -59,7 +59,7 @@ async function everyKey(fuzzer: Fuzzer, operation: Operation): Promise<void> {
   }
 }
 
-function withHeaders(call: Call, headers: Headers): Call {
+export function withHeaders(call: Call, headers: Headers): Call {
   const given = Object.entries({ ...call.headers, ...headers });
   const kept = given.filter((pair): pair is [string, string | string[]] => pair[1] !== undefined);
   return { ...call, headers: Object.fromEntries(kept) };

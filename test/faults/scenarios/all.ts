@@ -4,12 +4,19 @@ import { brokenAnswers } from './broken-answers.js';
 import { clockSkew } from './clock-skew.js';
 import { commitCut } from './commit-cut.js';
 import { databaseDiskFull } from './database-disk-full.js';
+import { gracefulStop } from './graceful-stop.js';
+import { identicalRequests } from './identical-requests.js';
+import { keyRevoked } from './key-revoked.js';
 import { mediaDiskFull } from './media-disk-full.js';
 import { mixedFaults } from './mixed.js';
 import { neighbours } from './neighbours.js';
+import { notificationsStormed } from './notifications-stormed.js';
 import { otpWorkerKilled } from './otp-worker-killed.js';
+import { overload } from './overload.js';
 import { postgresKilled } from './postgres-killed.js';
 import { queueWiped } from './queue-wiped.js';
+import { rateLimits } from './rate-limits.js';
+import { slowClients } from './slow-clients.js';
 import { soak } from './soak.js';
 import { takeover } from './takeover.js';
 import { webhookWorkerKilled } from './webhook-worker-killed.js';
@@ -33,5 +40,12 @@ export const SCENARIOS: readonly Scenario[] = [
   commitCut,
   mediaDiskFull,
   soak,
+  gracefulStop,
+  notificationsStormed,
+  keyRevoked,
+  rateLimits,
+  identicalRequests,
   neighbours,
+  overload,
+  slowClients,
 ];
