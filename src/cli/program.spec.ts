@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
 import { GUIDES } from './guides.js';
 import { guideOf } from './help.js';
 import { buildProgram, commandsOf } from './program.js';
@@ -33,5 +35,20 @@ describe('the command herald', () => {
         .map((option) => `${words}: ${option}`);
     });
     expect(unknown).toEqual([]);
+  });
+
+  it('completes commands and options in bash', async () => {
+    const written: string[] = [];
+    const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+    await buildProgram().parseAsync(['completion', 'bash'], { from: 'user' });
+    write.mockRestore();
+    const ask = (line: string): string[] => {
+      const words = `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _herald; echo "\${COMPREPLY[@]}"`;
+      const { stdout } = spawnSync('bash', ['-c', `${written.join('')}\n${words}`], { encoding: 'utf8' });
+      return stdout.trim().split(' ');
+    };
+    expect(ask('herald ke')).toEqual(['key']);
+    expect(ask("herald key ''")).toEqual(expect.arrayContaining(['create', 'list', 'revoke', 'rotate']));
+    expect(ask('herald message send --te')).toEqual(['--text', '--template']);
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { addCompletionCommand } from './commands/completion.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
 import { addDataCommands } from './commands/data.command.js';
@@ -49,6 +50,7 @@ export function buildProgram(): Command {
   addQueueCommands(program);
   addRestoreCommand(program);
   addSecretsCommands(program);
+  addCompletionCommand(program);
   for (const [words, command] of commandsOf(program)) {
     const about = GUIDES[words];
     if (about !== undefined && guideOf(command) === undefined) guide(command, about);

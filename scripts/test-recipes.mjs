@@ -1,0 +1,130 @@
+// Plays docs/recipes in a scratch copy of the tree, blocks as they stand there, then checks, builds, starts and calls what
+// came of it: `npm run test:recipes [-- --keep]`. Not part of `npm test`, since it takes a minute or two.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { applyDiff, blocksOf } from './lib/recipes.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage']);
+const RECIPES = [
+  'add-a-module',
+  'add-an-endpoint',
+  'add-a-migration',
+  'add-an-error',
+  'add-a-setting',
+  'add-a-job',
+  'add-a-metric',
+  'add-a-message-type',
+];
+
+const scratch = mkdtempSync(join(tmpdir(), 'herald-recipes-'));
+const results = [];
+
+function copyTree() {
+  const isOurs = (path) => !NOT_COPIED.has(relative(ROOT, path).split(/[\\/]/)[0]);
+  // With dist/, so that the build is that of the change only.
+  cpSync(ROOT, scratch, { recursive: true, preserveTimestamps: true, filter: isOurs });
+  symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'));
+}
+
+/** @throws Error with what the command said where it failed. */
+function run(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: scratch, encoding: 'utf8' });
+  if (error) throw error;
+  if (status !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+  return `${stdout}${stderr}`;
+}
+
+const node = (...args) => run(process.execPath, args);
+const bin = (path) => join('node_modules', path);
+
+/** A line of a recipe. What is generated is generated once, after the last of them. */
+function runLine(line) {
+  if (line === 'npm run generate') return;
+  const [command, ...args] = line.split(' ');
+  const output = command === 'npx' && args[0] === 'nest' ? nest(...args.slice(1)) : run(command, args);
+  if (!/CREATE|UPDATE/.test(output)) throw new Error(`${line} made nothing:\n${output}`);
+}
+
+// The generator says what went wrong, and ends with 0 all the same.
+const nest = (...args) => node(bin('@nestjs/cli/bin/nest.js'), ...args);
+
+function play(recipe) {
+  for (const block of blocksOf(readFileSync(join(scratch, `docs/recipes/${recipe}.md`), 'utf8'))) {
+    if (block.kind === 'sh') block.lines.forEach(runLine);
+    else if (block.kind === 'diff') applyDiff(scratch, block);
+    else {
+      mkdirSync(dirname(join(scratch, block.path)), { recursive: true });
+      writeFileSync(join(scratch, block.path), block.content, { flag: 'wx' });
+    }
+  }
+}
+
+function step(name, work) {
+  const from = performance.now();
+  let fault = null;
+  try {
+    work();
+  } catch (error) {
+    fault = error;
+  }
+  const seconds = ((performance.now() - from) / 1_000).toFixed(1).padStart(6);
+  process.stdout.write(`${fault === null ? 'ok  ' : 'FAIL'} ${name.padEnd(24)} ${seconds} s\n`);
+  if (fault !== null) process.stdout.write(`${fault.message.trimEnd()}\n\n`);
+  results.push(fault === null);
+  return fault === null;
+}
+
+const STEPS = [
+  ['scratch copy', copyTree],
+  ...RECIPES.map((name) => [name, () => play(name)]),
+  [
+    'a generator of Nest',
+    () => {
+      runLine('npx nest g service modules/labels/label-colours --flat');
+      node(bin('prettier/bin/prettier.cjs'), '--write', 'src/modules/labels');
+    },
+  ],
+  ['build', () => node('scripts/build-if-stale.mjs', '--strict')],
+  ['generate', () => node('scripts/generate.mjs')],
+  ['generated files', () => node('scripts/generate.mjs', '--check')],
+  [
+    'format',
+    () =>
+      node(
+        bin('prettier/bin/prettier.cjs'),
+        '--check',
+        'src/modules/labels',
+        'src/modules/messages',
+        'src/platform',
+        'test/labels',
+        'test/messages',
+        'migrations',
+      ),
+  ],
+  [
+    'lint',
+    () => node(bin('oxlint/bin/oxlint'), '--type-aware', 'src/modules', 'src/platform', 'test/labels', 'migrations'),
+  ],
+  ['types', () => node(bin('typescript/bin/tsc'), '--noEmit', '-p', 'tsconfig.json')],
+  [
+    'arrows',
+    () => node(bin('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs', 'src'),
+  ],
+  ['house', () => node('scripts/house.mjs')],
+  ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/location')],
+];
+
+try {
+  // A recipe builds on the one before, and all that follows on the recipes.
+  for (const [name, work] of STEPS) if (!step(name, work)) break;
+} finally {
+  if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
+  else rmSync(scratch, { recursive: true, force: true });
+}
+const failed = results.filter((ok) => !ok).length;
+process.stdout.write(`${results.length - failed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

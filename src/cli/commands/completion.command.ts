@@ -1,0 +1,49 @@
+import { Argument, type Command } from 'commander';
+import { guide } from '../help.js';
+import { does } from '../runner.js';
+
+/** `completion bash|zsh`. */
+export function addCompletionCommand(program: Command): void {
+  const command = program
+    .command('completion')
+    .description('print what makes the shell complete commands and options with the Tab key')
+    .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh']));
+  guide(command, {
+    examples: [
+      ['source <(herald completion bash)', 'for this terminal; in ~/.bashrc for all'],
+      ['source <(herald completion zsh)', 'the same in ~/.zshrc'],
+    ],
+    notes: 'For a herald that the shell finds by its name, such as: alias herald="npx herald".',
+  });
+  does(command, (_options, shell = '') => {
+    const script = completionScript(program, shell);
+    return Promise.resolve({ data: { shell, script }, text: script });
+  });
+}
+
+/** A function that looks up the words before the cursor; nothing is run while one types. */
+function completionScript(program: Command, shell: string): string {
+  const cases = branchesOf(program, []).map(([path, words]) => `    '${path}') known='${words.join(' ')}' ;;`);
+  return [
+    ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
+    '_herald() {',
+    '  local known="" path="" word',
+    '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
+    '    case "$word" in [a-z]*) path="${path:+$path }$word" ;; *) break ;; esac',
+    '  done',
+    '  case "$path" in',
+    ...cases,
+    '  esac',
+    '  COMPREPLY=($(compgen -W "$known" -- "${COMP_WORDS[COMP_CWORD]}"))',
+    '}',
+    'complete -o default -F _herald herald',
+  ].join('\n');
+}
+
+/** What may follow each command's words: the commands below it, or its options. */
+function branchesOf(command: Command, path: readonly string[]): [path: string, words: string[]][] {
+  const below = command.commands.map((inner) => inner.name());
+  const options = command.options.flatMap((option) => option.long ?? []);
+  const own: [string, string[]] = [path.join(' '), [...below, ...options, '--help']];
+  return [own, ...command.commands.flatMap((inner) => branchesOf(inner, [...path, inner.name()]))];
+}
