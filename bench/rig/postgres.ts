@@ -65,7 +65,7 @@ export class BenchPostgres {
         }
         return pids.length === 0 ? true : null;
       },
-      { timeoutMs: 10_000, everyMs: 5 },
+      { timeoutMs: 60_000, everyMs: 5 },
     );
   }
 

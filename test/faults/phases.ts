@@ -1,15 +1,15 @@
 import type { Links } from './fault-stage.js';
 
-/** Moments in a worker's handling of a message, told by what it writes to the database and to the platform. */
+/** Moments in a worker's handling of a message, told by the names of the statements that it runs and by what it writes to the platform. */
 export const PHASES = {
   /** It holds the lane, and has claimed nothing yet. */
-  holding: { link: 'database', text: 'measured as (' },
+  holding: { link: 'database', text: 'lane_hold' },
   /** The claim is on its way: it will be committed, and its answer not be read. */
-  claiming: { link: 'database', text: 'numbered as (' },
+  claiming: { link: 'database', text: 'message_claim' },
   /** The request was written and there is no answer yet. */
   on_the_wire: { link: 'platform', text: 'POST /' },
   /** The platform has answered and the outcome is on its way to the database. */
-  recording: { link: 'database', text: '"attemptStatus" text' },
+  recording: { link: 'database', text: 'message_outcome' },
 } as const satisfies Record<string, { link: keyof Links; text: string }>;
 
 export type Phase = keyof typeof PHASES;

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Client, Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
-import { isTransientConflict } from './database-faults.js';
+import { isTransientConflict, isUnreachable } from './database-faults.js';
 import { forgetOldPlans, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
@@ -77,16 +77,17 @@ export class Database implements Statements {
 
   private async once<T>(work: () => Promise<T>): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
+    let client: PoolClient | null = null;
     try {
+      client = (await runner.connect()) as PoolClient;
       await runner.startTransaction();
-      const client = (await runner.connect()) as PoolClient;
       const result = await this.ambient.run({ manager: runner.manager, client }, work);
       await runner.commitTransaction();
       return result;
     } catch (error) {
-      if (runner.isTransactionActive) {
-        await runner.rollbackTransaction().catch(() => undefined);
-      }
+      // A connection that answers no more would keep its next user waiting, too: it is closed, and the pool forgets it.
+      if (client !== null && isUnreachable(error)) closeNow(client);
+      else if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
       await runner.release();
@@ -125,4 +126,9 @@ export class Database implements Statements {
       throw error;
     }
   }
+}
+
+/** Without waiting for its other end. The pool lends each client as what it is: one that can be ended. */
+function closeNow(client: PoolClient): void {
+  (client as unknown as Client).end().catch(() => undefined);
 }

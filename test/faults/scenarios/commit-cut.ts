@@ -8,8 +8,8 @@ import { reportOf } from '../verdict.js';
 const LANES = 8;
 const RECIPIENTS = 50;
 const CALLERS = 12;
-/** The statement that accepts messages; it is its own transaction, so its answer is the COMMIT's. */
-const ACCEPT = 'insert into message (id';
+/** The statement that accepts messages, by its name; it is its own transaction, so its answer is the COMMIT's. */
+const ACCEPT = 'message_accept';
 /** Of the statements that might be hit, so many are. */
 const SHARE = 0.2;
 

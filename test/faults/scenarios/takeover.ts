@@ -8,6 +8,8 @@ import type { FaultContext, Scenario } from '../scenario.js';
 import { reportOf } from '../verdict.js';
 
 const EACH = 6;
+/** Between the stop at the moment of a phase and the kill: what was written until then has arrived and taken effect. */
+const STOPPED_MS = 300;
 const REACH_MS = 60_000;
 const SETTLE_MS = 90_000;
 /**
@@ -56,7 +58,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       continue;
     }
     killedAt = performance.now();
-    const { unclaimed, claimed } = await settledAfter(stage, ids, died.at);
+    const { unclaimed, claimed } = await settledAfter(stage, ids, died);
     unclaimedMs.push(...unclaimed);
     claimedMs.push(...claimed);
     context.say(`${phase}: next owner after ${worst(unclaimed)} ms, claimed ones settled after ${worst(claimed)} ms`);
@@ -79,16 +81,31 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   return { ...report, recovered_ms: Math.max(nextOwner, settled) };
 }
 
+interface Death {
+  worker: HeraldProcess;
+  /** From here on it did nothing any more. */
+  stoppedAt: Date;
+  /** By then what it had written has taken effect. */
+  killedAt: Date;
+}
+
 /** The first worker that gets there dies; the other one lives. */
 function setTrap(stage: FaultStage, phase: Phase) {
-  let died: { worker: HeraldProcess; at: Date } | null = null;
+  let died: Death | null = null;
+  let caught = false;
   const disarms = stage.workers.map((worker, n) => {
     const links = stage.links[n + 1];
     if (links === undefined) throw new Error(`worker ${n} has no proxies`);
     return atPhase(phase, links, () => {
-      if (died !== null) return;
-      died = { worker, at: new Date() };
-      worker.child.signal('SIGKILL');
+      if (caught) return;
+      caught = true;
+      // Stopped first, so that it reads no answer and comes no further.
+      worker.child.signal('SIGSTOP');
+      const stoppedAt = new Date();
+      setTimeout(() => {
+        died = { worker, stoppedAt, killedAt: new Date() };
+        worker.child.signal('SIGKILL');
+      }, STOPPED_MS);
     });
   });
   const disarm = () => disarms.forEach((one) => one());
@@ -101,19 +118,19 @@ function setTrap(stage: FaultStage, phase: Phase) {
   };
 }
 
-/** Milliseconds from the kill until each message's next attempt began, or where the dead worker had claimed it, until it was settled. */
+/** Milliseconds from the stop until each message's next attempt began, or where the dead worker had claimed it, until it was settled. */
 async function settledAfter(
   stage: FaultStage,
   ids: readonly string[],
-  killedAt: Date,
+  { stoppedAt, killedAt }: Death,
 ): Promise<{ unclaimed: number[]; claimed: number[] }> {
   const { pool } = stage.stage.database;
   const read = async () => {
     const { rows } = await pool.query<{ open: boolean; claimed: boolean; ms: number | null }>(
       `select m.status in ('queued', 'processing') as open, coalesce(a.started_at <= $2, false) as claimed,
-         (extract(epoch from (case when a.started_at <= $2 then a.finished_at else a.started_at end) - $2) * 1000)::float8 as ms
+         (extract(epoch from (case when a.started_at <= $2 then a.finished_at else a.started_at end) - $3) * 1000)::float8 as ms
        from message m left join message_attempt a on a.message_id = m.id and a.number = 1 where m.id = any($1)`,
-      [ids, killedAt],
+      [ids, killedAt, stoppedAt],
     );
     return rows;
   };

@@ -1,0 +1,54 @@
+import { DataSource } from 'typeorm';
+import { Scope } from '../../../bench/rig/scope.js';
+import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
+import { Database } from './database.js';
+import { isUnreachable } from './database-faults.js';
+import { dataSourceOptions } from './data-source.js';
+
+const QUERY_TIMEOUT_MS = 300;
+
+describe('a connection whose other end is gone without a word', () => {
+  let scope: Scope;
+  let made: TestDatabase;
+  let dataSource: DataSource;
+  let database: Database;
+  let proxy: TcpProxy;
+
+  beforeAll(async () => {
+    scope = new Scope();
+    made = await createTestDatabase();
+    proxy = await TcpProxy.before(scope, made.url);
+    const url = proxy.through(made.url);
+    // One connection only: a lost one that is kept would be the next caller's.
+    dataSource = new DataSource(dataSourceOptions({ url, poolSize: 1, queryTimeoutMs: QUERY_TIMEOUT_MS }));
+    await dataSource.initialize();
+    database = new Database(dataSource);
+  });
+  afterAll(async () => {
+    await dataSource.destroy();
+    await scope.close();
+    await made.drop();
+  });
+
+  const ask = () => database.query<{ one: number }>('select 1 as one');
+
+  function lose(): void {
+    proxy.set({ kind: 'half_open' });
+    proxy.heal();
+  }
+
+  it.each([
+    ['a statement', () => ask()],
+    ['a transaction', () => database.transaction(() => ask())],
+  ])('costs %s its time and nobody else anything', async (_, work) => {
+    expect(await ask()).toEqual([{ one: 1 }]);
+    lose();
+    const fault = await work().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(isUnreachable(fault)).toBe(true);
+    expect(await ask()).toEqual([{ one: 1 }]);
+  });
+});
