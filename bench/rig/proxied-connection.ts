@@ -22,6 +22,7 @@ export class ProxiedConnection {
   private readonly changed = new Signal();
   private ended = false;
   private loseAnswer = false;
+  private onAnswer: (() => void) | null = null;
   /** Of the answers; null while nothing is truncated. */
   private bytesLeft: number | null = null;
 
@@ -109,6 +110,10 @@ export class ProxiedConnection {
       this.cut();
       return;
     }
+    if (direction === 'to_client' && this.onAnswer !== null) {
+      this.onAnswer();
+      this.onAnswer = null;
+    }
     const fault = this.around.fault();
     if (fault.kind === 'delay') await pause(Math.max(0, arrivedAt + fault.ms - performance.now()));
     if (fault.kind === 'slow') await this.dribble(bytes, to, fault.bytesPerSecond);
@@ -121,6 +126,7 @@ export class ProxiedConnection {
   private verdict(bytes: Buffer): Verdict {
     const verdict = this.around.inspect(bytes);
     if (verdict === 'lose_answer') this.loseAnswer = true;
+    if (typeof verdict === 'function') this.onAnswer = verdict;
     return verdict;
   }
 

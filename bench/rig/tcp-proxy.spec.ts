@@ -172,6 +172,18 @@ describe('TcpProxy', () => {
     expect([client.text, seen]).toEqual(['', arrived]);
   });
 
+  it('tells when an answer comes', async () => {
+    let answered = 0;
+    proxy.inspect = (bytes) => (bytes.includes('COMMIT') ? () => answered++ : 'pass');
+    const client = await Client.open();
+    client.socket.write('BEGIN');
+    await client.says('BEGIN');
+    expect(answered).toBe(0);
+    client.socket.write('COMMIT');
+    await client.says('BEGINCOMMIT');
+    expect(answered).toBe(1);
+  });
+
   it('names the same address through itself', () => {
     const through = `127.0.0.1:${proxy.port}`;
     expect(proxy.through('postgres://me:secret@db.test:5432/herald?a=b')).toBe(

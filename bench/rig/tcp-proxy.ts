@@ -23,9 +23,10 @@ export type ProxyFault =
 
 /**
  * What is done with bytes that a client writes: `cut` closes the connection before they pass, `lose_answer` lets them
- * pass and cuts at the first byte of the answer, which does not.
+ * pass and cuts at the first byte of the answer, which does not. A function is called when the answer begins to come, just
+ * before it passes: what was asked for has taken effect then, and the client does not know.
  */
-export type Verdict = 'pass' | 'cut' | 'lose_answer';
+export type Verdict = 'pass' | 'cut' | 'lose_answer' | (() => void);
 
 /** Stands between a client and a server on TCP and breaks the connection as networks do, on command. */
 export class TcpProxy {

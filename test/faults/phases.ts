@@ -4,29 +4,30 @@ import type { Links } from './fault-stage.js';
 export const PHASES = {
   /** It holds the lane, and has claimed nothing yet. */
   holding: { link: 'database', text: 'lane_hold' },
-  /** The claim is on its way: it will be committed, and its answer not be read. */
+  /** The claim is committed, and its answer not read. */
   claiming: { link: 'database', text: 'message_claim' },
   /** The request was written and there is no answer yet. */
   on_the_wire: { link: 'platform', text: 'POST /' },
-  /** The platform has answered and the outcome is on its way to the database. */
+  /** The platform has answered and the outcome is in the database, which the process does not know yet. */
   recording: { link: 'database', text: 'message_outcome' },
 } as const satisfies Record<string, { link: keyof Links; text: string }>;
 
 export type Phase = keyof typeof PHASES;
 
 /**
- * Calls `then` at the first moment in which the process behind these links is in the phase, before the bytes that show it
- * have passed. Returns what takes the trap away.
+ * Calls `then` at the first moment in which the process behind these links is in the phase: for a statement when the
+ * database has run it and the process has not read the answer, for a request as it is written. Returns what takes
+ * the trap away.
  */
 export function atPhase(phase: Phase, links: Links, then: () => void): () => void {
   const { link, text } = PHASES[phase];
   const proxy = links[link];
   let sprung = false;
   proxy.inspect = (bytes) => {
-    if (!sprung && bytes.includes(text)) {
-      sprung = true;
-      then();
-    }
+    if (sprung || !bytes.includes(text)) return 'pass';
+    sprung = true;
+    if (link === 'database') return then;
+    then();
     return 'pass';
   };
   return () => {
