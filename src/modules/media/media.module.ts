@@ -1,5 +1,5 @@
-import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
+import { roomQueue } from '../../platform/lanes/room-queue.js';
 import { StorageModule } from '../../platform/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ContentService } from './link/content.service.js';
@@ -38,7 +38,7 @@ const TRANSFER = [
 ];
 
 @Module({
-  imports: [BullModule.registerQueue({ name: FETCH_QUEUE }), ConnectionsModule, StorageModule],
+  imports: [roomQueue(FETCH_QUEUE), ConnectionsModule, StorageModule],
   controllers: [MediaController, MediaContentController],
   providers: [
     MediaService,

@@ -1,5 +1,5 @@
-import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
+import { roomQueue } from '../../platform/lanes/room-queue.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaModule } from '../media/media.module.js';
@@ -35,14 +35,7 @@ import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
 @Module({
-  imports: [
-    BullModule.registerQueue({ name: SEND_QUEUE }),
-    BillingModule,
-    ConnectionsModule,
-    MediaModule,
-    TemplatesModule,
-    WebhookModule,
-  ],
+  imports: [roomQueue(SEND_QUEUE), BillingModule, ConnectionsModule, MediaModule, TemplatesModule, WebhookModule],
   controllers: [MessagesController],
   providers: [
     MessagesService,

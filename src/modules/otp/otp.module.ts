@@ -1,5 +1,5 @@
-import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
+import { roomQueue } from '../../platform/lanes/room-queue.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ChallengesRepository } from './challenges.repository.js';
@@ -29,7 +29,7 @@ import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
-  imports: [BullModule.registerQueue({ name: OTP_QUEUE }), BillingModule, ConnectionsModule],
+  imports: [roomQueue(OTP_QUEUE), BillingModule, ConnectionsModule],
   controllers: [OtpController],
   providers: [
     OtpService,

@@ -1,5 +1,5 @@
-import { BullModule } from '@nestjs/bullmq';
 import { Module } from '@nestjs/common';
+import { roomQueue } from '../../platform/lanes/room-queue.js';
 import { Config } from '../../platform/config/config.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
@@ -22,7 +22,7 @@ import { WebhookService } from './webhook.service.js';
 const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
 
 @Module({
-  imports: [BullModule.registerQueue({ name: WEBHOOK_QUEUE })],
+  imports: [roomQueue(WEBHOOK_QUEUE)],
   controllers: [WebhookController],
   providers: [
     WebhookService,

@@ -45,6 +45,12 @@ export class QueueConnection implements OnApplicationShutdown {
     return this.client instanceof pg.Pool ? (this.client.options.max ?? 10) - workers : Number.POSITIVE_INFINITY;
   }
 
+  /** Redis is not connected now. The pool of PostgreSQL connects when it is asked. */
+  get isAway(): boolean {
+    // A cluster that is connected calls it so.
+    return !(this.client instanceof pg.Pool) && !['ready', 'connect'].includes(this.client.status);
+  }
+
   /** Resolves where the queue's server answers, rejects where it does not. */
   async ping(): Promise<void> {
     await (this.client instanceof pg.Pool ? this.client.query('select 1') : this.client.ping());

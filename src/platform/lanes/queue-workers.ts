@@ -1,5 +1,5 @@
 import { BullRegistrar, WorkerHost } from '@nestjs/bullmq';
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,9 +14,10 @@ const READY_WITHIN_MS = 3_000;
 
 /** Starts the workers of this process, and says when queues or workers are in trouble. */
 @Injectable()
-export class QueueWorkers implements OnModuleInit {
+export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger('Queue');
   private reportedAt = -REPORT_EVERY_MS;
+  private hosts: WorkerHost[] = [];
 
   constructor(
     private readonly connection: QueueConnection,
@@ -36,6 +37,7 @@ export class QueueWorkers implements OnModuleInit {
    */
   async start(): Promise<void> {
     const hosts = this.instances().filter((instance) => instance instanceof WorkerHost);
+    this.hosts = hosts;
     const free = this.connection.statementConnections(hosts.length);
     if (free < LEAST_STATEMENT_CONNECTIONS) {
       const needed = hosts.length + LEAST_STATEMENT_CONNECTIONS;
@@ -51,6 +53,14 @@ export class QueueWorkers implements OnModuleInit {
     const ready = Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
     ready.catch(() => undefined);
     await Promise.race([ready, wait(READY_WITHIN_MS, undefined, { ref: false })]);
+  }
+
+  /**
+   * Where Redis is away a worker would wait for it to say goodbye, as long as the stop may take. What its drains have in
+   * flight is waited for by their lanes.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (this.connection.isAway) await Promise.allSettled(this.hosts.map((host) => host.worker.close(true)));
   }
 
   private requireOneWorkerEach(hosts: WorkerHost[]): void {

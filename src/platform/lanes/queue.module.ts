@@ -9,7 +9,7 @@ import { QueueWorkers } from './queue-workers.js';
 chooseBackendByConnection();
 
 /**
- * BullMQ for every room: features say `BullModule.registerQueue({ name })` and nothing of connections.
+ * BullMQ for every room: features say `roomQueue(name)` and nothing of connections.
  *
  * Stands before all features in AppModule: modules are shut down in the opposite order, and the connection must
  * outlive queues and workers.

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { migrations } from '../../migrations/all.js';
+import { hasRedis, startRedis } from '../../bench/rig/redis.js';
+import { Scope } from '../../bench/rig/scope.js';
+import { testPhone } from '../support/factories.js';
+import { waitFor } from '../support/wait-for.js';
+import { Fleet } from './fleet.js';
+
+const PATIENCE = { timeoutMs: 60_000, everyMs: 100 };
+/** Where Redis is not installed, the same is tried on the PostgreSQL backend alone. */
+const backends = (await hasRedis()) ? (['PostgreSQL', 'Redis'] as const) : (['PostgreSQL'] as const);
+
+describe.each(backends)('two api and two workers, the queue on %s', (backend) => {
+  const scope = new Scope();
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    fleet = await Fleet.start(backend === 'Redis' ? await startRedis(scope) : null);
+  }, 120_000);
+
+  afterAll(async () => {
+    await fleet?.stop();
+    await scope.close();
+  }, 60_000);
+
+  type Sender = Awaited<ReturnType<Fleet['sender']>>;
+
+  /** Sends to new contacts, each by the next api; returns the messages' ids. */
+  async function send({ connection, clients }: Sender, count: number): Promise<string[]> {
+    const phones = Array.from({ length: count }, () => testPhone());
+    await Promise.all(phones.map((phone) => fleet.factories.conversation({ connection, phone })));
+    const answers = await Promise.all(
+      phones.map((phone, index) =>
+        clients[index % clients.length]?.post(
+          '/messages',
+          { connection_id: connection.id, to: `+${phone}`, type: 'text', text: { body: 'Hello' } },
+          { headers: { 'idempotency-key': randomUUID() } },
+        ),
+      ),
+    );
+    expect(answers.map((answer) => answer?.status)).toEqual(answers.map(() => 202));
+    return answers.map((answer) => (answer?.body.data as { id: string }).id);
+  }
+
+  const rows = (sql: string, params: unknown[]) => fleet.database.query<Record<string, unknown>>(sql, params);
+
+  async function settled(ids: string[]): Promise<boolean> {
+    const [row] = await rows(
+      `select count(*)::integer as n from message where id = any($1) and status in ('queued', 'processing', 'accepted', 'sent')`,
+      [ids],
+    );
+    return row?.n === 0;
+  }
+
+  /** How often the platform took a message of each of these attempts' messages. */
+  async function takenOf(ids: string[]): Promise<number[]> {
+    const attempts = await rows('select id, message_id from message_attempt where message_id = any($1)', [ids]);
+    const messageOf = new Map(attempts.map((attempt) => [attempt.id, String(attempt.message_id)]));
+    const answer = await fetch(`${fleet.simulatorUrl}/_simulator/messages`);
+    const { data } = (await answer.json()) as { data: { callback: string }[] };
+    const taken = new Map(ids.map((id) => [id, 0]));
+    for (const { callback } of data) {
+      const id = messageOf.get(callback);
+      if (id !== undefined) taken.set(id, (taken.get(id) ?? 0) + 1);
+    }
+    return [...taken.values()];
+  }
+
+  it('made the schema once, although all four began on an empty database at the same moment', async () => {
+    const [ran] = await rows(
+      'select count(*)::integer as n, count(distinct name)::integer as names from schema_migration',
+      [],
+    );
+    expect(ran).toEqual({ n: migrations.length, names: migrations.length });
+    const [server] = await rows(`select count(*)::integer as n from heartbeat where name like 'server:%'`, []);
+    expect(server?.n).toBe(1);
+  });
+
+  it('what either accepts is sent once by any, and told once', async () => {
+    const sender = await fleet.sender(1_000);
+    const told: { id: string; status: string }[] = [];
+    const receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { data } = JSON.parse(Buffer.concat(chunks).toString()) as {
+          data: { message_id: string; status: string };
+        };
+        told.push({ id: data.message_id, status: data.status });
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+      const put = await sender.clients[1]?.request({
+        method: 'PUT',
+        path: '/webhook',
+        body: { url, events: ['message.status.updated'] },
+      });
+      expect(put?.status).toBe(200);
+      const ids = await send(sender, 60);
+      await waitFor(() => settled(ids), PATIENCE);
+      expect(await takenOf(ids)).toEqual(ids.map(() => 1));
+      // accepted, sent, delivered and read of each; sent may be skipped by what overtook it.
+      await waitFor(
+        () => new Set(told.filter(({ status }) => status === 'read').map(({ id }) => id)).size === 60,
+        PATIENCE,
+      );
+      const [endpoints] = await rows(
+        'select count(*)::integer as n from webhook_event where endpoint_id is not null',
+        [],
+      );
+      await waitFor(() => told.length >= Number(endpoints?.n), PATIENCE);
+      const repeats = told.length - new Set(told.map(({ id, status }) => `${id} ${status}`)).size;
+      expect(repeats).toBe(0);
+    } finally {
+      receiver.closeAllConnections();
+      receiver.close();
+    }
+  });
+
+  it('rounds of a sweep are as far apart as one process would have them', async () => {
+    const turns = new Set<number>();
+    const until = performance.now() + 3_500;
+    while (performance.now() < until) {
+      const [turn] = await rows(
+        `select (extract(epoch from beat_at) * 1000)::float8 as at from heartbeat where name = 'turn:send_due'`,
+        [],
+      );
+      if (typeof turn?.at === 'number') turns.add(turn.at);
+      await pause(60);
+    }
+    const sorted = [...turns].sort((a, b) => a - b);
+    expect(sorted.length).toBeGreaterThanOrEqual(2);
+    const gaps = sorted.slice(1).map((at, index) => at - (sorted[index] ?? 0));
+    // Once a second, less a tenth for timers that are early.
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(899);
+  });
+
+  it('a number keeps its pace over both workers, and when one of them is killed', async () => {
+    const perSecond = 20;
+    const sender = await fleet.sender(perSecond);
+    const ids = await send(sender, 70);
+    const started = async () =>
+      (
+        await rows(
+          `select (extract(epoch from started_at) * 1000)::float8 as at from message_attempt where message_id = any($1)
+           order by started_at`,
+          [ids],
+        )
+      ).map(({ at }) => Number(at));
+    await waitFor(async () => (await started()).length >= 25, PATIENCE);
+    await fleet.workers[0]?.end('SIGKILL');
+    await waitFor(async () => (await started()).length >= 70, PATIENCE);
+    await waitFor(() => settled(ids), PATIENCE);
+    const times = await started();
+    // A claim's slots are reserved by the pace, and used at once: within any second one second's worth and the burst.
+    const most = Math.max(...times.map((at) => times.filter((other) => other >= at && other < at + 1_000).length));
+    expect(most).toBeLessThanOrEqual(perSecond * 1.75);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(
+      ((70 - perSecond * 0.5) / perSecond) * 1_000 * 0.9,
+    );
+    // What was on the wire at the kill may be in doubt for the platform's notification; nothing was sent twice.
+    expect(Math.max(...(await takenOf(ids)))).toBe(1);
+    const [lost] = await rows(`select count(*)::integer as n from message where id = any($1) and status = 'failed'`, [
+      ids,
+    ]);
+    expect(lost?.n).toBe(0);
+  }, 90_000);
+});

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { freePort } from '../../bench/rig/free-port.js';
+import { hasRedis } from '../../bench/rig/redis.js';
+import { loadConfig } from '../../src/platform/config/load-config.js';
+import { chooseBackendByConnection } from '../../src/platform/lanes/queue-backend.js';
+import { QueueConnection } from '../../src/platform/lanes/queue-connection.js';
+import { waitFor } from '../support/wait-for.js';
+
+const SLOTS = 16_384;
+/** A node's second port for the others is the first and 10,000. */
+const HIGHEST_PORT = 55_535;
+// Needs programs of Redis on the machine.
+const withRedis = (await hasRedis()) ? describe : describe.skip;
+
+withRedis('a Redis Cluster of three nodes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'herald-cluster-'));
+  const nodes: { server: ChildProcess; port: number; client: Redis }[] = [];
+  let connection: QueueConnection | null = null;
+
+  beforeAll(async () => {
+    for (let index = 0; index < 3; index++) nodes.push(await startNode(join(folder, String(index))));
+    const share = Math.ceil(SLOTS / nodes.length);
+    for (const [index, { client }] of nodes.entries()) {
+      await client.call('cluster', 'addslotsrange', index * share, Math.min((index + 1) * share, SLOTS) - 1);
+      await client.call('cluster', 'set-config-epoch', index + 1);
+    }
+    const [first] = nodes;
+    for (const { port } of nodes.slice(1)) await first?.client.call('cluster', 'meet', '127.0.0.1', port);
+    await waitFor(
+      async () => {
+        const states = await Promise.all(nodes.map(({ client }) => client.call('cluster', 'info') as Promise<string>));
+        return states.every((info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'));
+      },
+      { timeoutMs: 30_000, everyMs: 100, what: 'the cluster' },
+    );
+  }, 60_000);
+
+  afterAll(async () => {
+    await connection?.onApplicationShutdown();
+    for (const { server, client } of nodes) {
+      client.disconnect();
+      const ended = once(server, 'exit');
+      if (server.exitCode === null && server.kill('SIGKILL')) await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('carries the queues: every key bears the hash tag, so all lie in one slot', async () => {
+    chooseBackendByConnection();
+    const env = {
+      REDIS_URL: `redis://127.0.0.1:${nodes[1]?.port}`,
+      REDIS_CLUSTER: 'true',
+      DATABASE_URL: 'postgres://x',
+    };
+    connection = await QueueConnection.open(loadConfig({ env, persistSecrets: false }));
+    await connection.ping();
+    const queue = new Queue<{ laneKey: string }>('send', connection.options);
+    const drained: string[] = [];
+    const worker = new Worker<{ laneKey: string }>(
+      'send',
+      (job) => {
+        drained.push(job.data.laneKey);
+        return Promise.resolve();
+      },
+      connection.options,
+    );
+    queue.on('error', () => undefined);
+    worker.on('error', () => undefined);
+    try {
+      const options = { removeOnComplete: true, removeOnFail: true };
+      for (let lane = 0; lane < 20; lane++) {
+        const deduplication = { id: `lane-${lane}`, keepLastIfActive: true };
+        await queue.add('drain', { laneKey: `lane-${lane}` }, { ...options, deduplication });
+      }
+      await waitFor(() => drained.length >= 20, { timeoutMs: 20_000 });
+      expect(new Set(drained).size).toBe(20);
+      const keys = (await Promise.all(nodes.map(({ client }) => client.keys('*')))).map((each) => each.sort());
+      expect(keys.flat().filter((key) => !key.startsWith('{herald}:send:'))).toEqual([]);
+      // All on the one node that has the tag's slot.
+      expect(keys.filter((each) => each.length > 0)).toHaveLength(1);
+    } finally {
+      await worker.close();
+      await queue.close();
+    }
+  }, 60_000);
+});
+
+async function startNode(folder: string): Promise<{ server: ChildProcess; port: number; client: Redis }> {
+  let port = await freePort();
+  while (port > HIGHEST_PORT) port = await freePort();
+  const { mkdirSync } = await import('node:fs');
+  mkdirSync(folder);
+  const settings = {
+    bind: '127.0.0.1',
+    port,
+    dir: folder,
+    save: '',
+    appendonly: 'no',
+    'cluster-enabled': 'yes',
+    'cluster-node-timeout': 5_000,
+    'maxmemory-policy': 'noeviction',
+  };
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  for await (const chunk of server.stdout) {
+    if (String(chunk).includes('Ready to accept connections')) break;
+  }
+  return { server, port, client: new Redis(port, '127.0.0.1', { maxRetriesPerRequest: 3 }) };
+}
