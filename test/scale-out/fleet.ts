@@ -11,6 +11,9 @@ import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { startRig, type SimulatorRig } from '../support/simulator/simulator-rig.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
 
+/** Four processes at once share the machine. */
+const START_WITHIN_MS = 120_000;
+
 /** Two api and two worker processes of the built program on one database, and a simulator in this process. */
 export class Fleet {
   private constructor(
@@ -48,12 +51,14 @@ export class Fleet {
         ...(redisUrl !== null && { REDIS_URL: redisUrl }),
       };
       const start = async (ROLES: string): Promise<HeraldProcess> => {
-        const herald = await HeraldProcess.start({ ...env, ROLES });
+        const herald = await HeraldProcess.start({ ...env, ROLES }, START_WITHIN_MS);
         ends.push(async () => void (await herald.end('SIGKILL')));
         return herald;
       };
-      const [first, second, third, fourth] = await Promise.all(['api', 'api', 'worker', 'worker'].map(start));
-      if (!first || !second || !third || !fourth) throw new Error('four processes were started');
+      const started = await Promise.allSettled(['api', 'api', 'worker', 'worker'].map(start));
+      const [first, second, third, fourth] = started.map((each) => (each.status === 'fulfilled' ? each.value : null));
+      const failed = started.find((each) => each.status === 'rejected');
+      if (!first || !second || !third || !fourth) throw new Error('not all four started', { cause: failed?.reason });
       rig.simulator.setWebhookUrl(`${first.ready.base_url}/platform/whatsapp/webhook`);
       const dataSource = new DataSource(dataSourceOptions({ url: stored.url, poolSize: 3, queryTimeoutMs: 20_000 }));
       await dataSource.initialize();

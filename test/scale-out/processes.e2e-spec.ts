@@ -19,7 +19,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
 
   beforeAll(async () => {
     fleet = await Fleet.start(backend === 'Redis' ? await startRedis(scope) : null);
-  }, 120_000);
+  }, 180_000);
 
   afterAll(async () => {
     await fleet?.stop();
@@ -69,7 +69,10 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     return [...taken.values()];
   }
 
-  it('made the schema once, although all four began on an empty database at the same moment', async () => {
+  // Neither asks the queue anything.
+  const once = backend === 'PostgreSQL' ? it : it.skip;
+
+  once('made the schema once, although all four began on an empty database at the same moment', async () => {
     const [ran] = await rows(
       'select count(*)::integer as n, count(distinct name)::integer as names from schema_migration',
       [],
@@ -123,9 +126,9 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     }
   });
 
-  it('rounds of a sweep are as far apart as one process would have them', async () => {
+  once('rounds of a sweep are as far apart as one process would have them', async () => {
     const turns = new Set<number>();
-    const until = performance.now() + 3_500;
+    const until = performance.now() + 3_000;
     while (performance.now() < until) {
       const [turn] = await rows(
         `select (extract(epoch from beat_at) * 1000)::float8 as at from heartbeat where name = 'turn:send_due'`,

@@ -55,10 +55,10 @@ export class HeraldProcess {
   }
 
   /** As `launch`, and waits until it is ready. */
-  static async start(env: Record<string, string>): Promise<HeraldProcess> {
+  static async start(env: Record<string, string>, timeoutMs = 30_000): Promise<HeraldProcess> {
     const herald = HeraldProcess.launch(env);
     try {
-      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null, { timeoutMs: 30_000 });
+      await waitFor(() => herald.child.exitCode !== null || herald.readyLine() !== null, { timeoutMs });
       if (herald.readyLine() === null) throw new Error('it ended');
     } catch (error) {
       herald.child.kill('SIGKILL');
