@@ -16,12 +16,14 @@ const COMMANDS = [
   ['message', 'send', '--to', '+15550001234', '--text', 'Your table is ready.', '--watch'],
   ['message', 'send', '--to', '+15550100002', '--text', 'Anybody there?', '--watch'],
 ];
-const START_WITHIN_MS = 60_000;
-const COMMAND_WITHIN_MS = 90_000;
+const START_WITHIN_MS = 120_000;
+const COMMAND_WITHIN_MS = 120_000;
 
 const CHARACTER_PX = 7.85;
 const LINE_PX = 19;
-const COLUMNS = 100;
+const COLUMNS = 104;
+const ESCAPE = String.fromCharCode(27);
+const COLOUR = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 const COLOURS = {
   31: '#ff7b72',
   32: '#7ee787',
@@ -45,7 +47,7 @@ try {
   await waitForDemo();
   const lines = [];
   for (const words of COMMANDS) {
-    lines.push(`\u001b[90m$\u001b[0m \u001b[1mnpx herald ${words.map(typed).join(' ')}\u001b[0m`);
+    lines.push(`${ESCAPE}[90m$${ESCAPE}[0m ${ESCAPE}[1mnpx herald ${words.map(typed).join(' ')}${ESCAPE}[0m`);
     lines.push(...(await outputOf(words)), '');
   }
   writeFileSync(PICTURE, drawn(lines.slice(0, -1)));
@@ -103,15 +105,20 @@ function drawn(lines) {
   ].join('\n');
 }
 
-/** Text with the terminal's colours as SVG. */
+/** Text with the terminal's colours as SVG, cut off where the terminal ends. */
 function spans(line) {
   let style = '';
+  let room = COLUMNS;
   return line
-    .slice(0, COLUMNS * 3)
-    .split(/(\u001b\[[\d;]*m)/)
+    .split(COLOUR)
     .map((part) => {
-      const codes = /^\u001b\[([\d;]*)m$/.exec(part)?.[1];
-      if (codes === undefined) return part === '' ? '' : `<tspan${style}>${escaped(part)}</tspan>`;
+      const codes = part.startsWith(`${ESCAPE}[`) ? part.slice(2, -1) : undefined;
+      if (codes === undefined) {
+        const text = part.length <= room ? part : `${part.slice(0, Math.max(0, room - 1))}…`;
+        const shown = room > 0 && text !== '' ? `<tspan${style}>${escaped(text)}</tspan>` : '';
+        room -= part.length;
+        return shown;
+      }
       for (const code of codes.split(';').map(Number)) style = styleAfter(code, style);
       return '';
     })

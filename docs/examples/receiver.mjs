@@ -21,20 +21,22 @@ function verify(headers, body) {
 
 const seen = new Set(); // in earnest: a table with a unique key
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
   const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks);
-  if (!verify(request.headers, body)) {
-    console.log('refused: the signature is not right');
-    response.writeHead(401).end();
-    return;
-  }
-  response.writeHead(204).end();
-  if (seen.has(request.headers['webhook-id'])) return;
-  seen.add(request.headers['webhook-id']);
-  const event = JSON.parse(body);
-  console.log('verified', event.type, event.id);
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const body = Buffer.concat(chunks);
+    if (!verify(request.headers, body)) {
+      console.log('refused: the signature is not right');
+      response.writeHead(401).end();
+      return;
+    }
+    response.writeHead(204).end();
+    if (seen.has(request.headers['webhook-id'])) return;
+    seen.add(request.headers['webhook-id']);
+    const event = JSON.parse(body);
+    console.log('verified', event.type, event.id);
+  });
 });
 
 server.listen(process.env.PORT ?? 8080, () => console.log(`listening on port ${server.address().port}`));

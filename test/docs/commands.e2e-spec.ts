@@ -24,6 +24,7 @@ const DOCUMENTS = [
 ];
 
 const WITHIN_MS = 240_000;
+const START_WITHIN_MS = 90_000;
 
 const has = (program: string): boolean => spawnSync(program, ['-c', ':']).status === 0;
 const shells = ['bash', 'dash'].filter(has);
@@ -41,7 +42,7 @@ async function freePort(): Promise<number> {
 // Without curl there is nothing to run; it says so above.
 (curlIsHere ? describe : describe.skip)('the commands of', () => {
   const folder = temporaryDataDir();
-  let herald: HeraldProcess;
+  let herald: HeraldProcess | undefined;
   let replaced: [string, string][];
 
   beforeAll(async () => {
@@ -49,17 +50,17 @@ async function freePort(): Promise<number> {
     for (const name of ['package.json', 'scripts', 'dist', 'docs', 'node_modules'])
       symlinkSync(join(ROOT, name), join(folder.path, name));
     const dataDir = join(folder.path, '.data');
-    herald = await HeraldProcess.start({ DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' });
+    herald = await HeraldProcess.start({ DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' }, START_WITHIN_MS);
     const demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as Record<string, string>;
     replaced = [
       ['http://127.0.0.1:3000', demo.base_url ?? ''],
       ['http://127.0.0.1:3001', demo.simulator_url ?? ''],
       ['8080', String(await freePort())],
     ];
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
-    await herald.end();
+    await herald?.end();
     folder.remove();
   });
 

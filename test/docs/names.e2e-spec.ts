@@ -19,8 +19,8 @@ const settings = new Set(
 );
 const codes = new Set([...readProjectFile('docs/errors.md').matchAll(/^## ([A-Z_]+)$/gm)].map(([, name]) => name));
 
-/** Others' vocabulary, such as the platform's states, is known where a source uses it. */
-const sources = filesUnder('src', (path) => path.endsWith('.ts'))
+/** Others' vocabulary, such as the platform's states, is known where a source or a file of the deployment uses it. */
+const sources = [...filesUnder('src'), ...filesUnder('scripts'), ...filesUnder('deploy'), 'compose.yaml']
   .map(readProjectFile)
   .join('\n');
 /** Variables of the guides' own shell commands, and of other programs. */
