@@ -116,3 +116,23 @@ describe('without a free connection', () => {
     }
   });
 });
+
+describe('while the event loop is held up', () => {
+  it('requests are refused, and taken again soon after', async () => {
+    const env = { OVERLOAD_LOOP_DELAY_MS: '60' };
+    const held = await startSmallApp({ controllers: [ThingsController], beside: small, env });
+    const read = async (): Promise<number> => (await held.api.get('/things', { key })).status;
+    const holding = setInterval(() => {
+      const until = performance.now() + 300;
+      while (performance.now() < until);
+    }, 1);
+    try {
+      await waitFor(async () => (await read()) === 503, { timeoutMs: 30_000, what: 'a refusal' });
+      expect((await held.api.get('/health/live')).status).toBe(200);
+    } finally {
+      clearInterval(holding);
+    }
+    await waitFor(async () => (await read()) === 200, { timeoutMs: 30_000, what: 'an answer' });
+    await held.close();
+  });
+});

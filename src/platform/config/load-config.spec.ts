@@ -41,3 +41,28 @@ describe('SEND_LEASE_MS', () => {
     expect(faultsOf({ NODE_ENV: 'test', SEND_LEASE_MS: '5000' })).toEqual(expected);
   });
 });
+
+describe('a start in production', () => {
+  it('needs no more than this', () => {
+    expect(faultsOf({})).toEqual([]);
+  });
+
+  it.each([
+    ['DEMO', 'true', 'DEMO must not be true in production'],
+    ['ROLES', 'api,simulator', 'ROLES must not contain simulator in production'],
+    ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'true', 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
+  ])('refuses the switch for development %s=%s', (name, value, fault) => {
+    expect(faultsOf({ [name]: value })).toEqual([fault]);
+    expect(faultsOf({ NODE_ENV: 'development', [name]: value })).toEqual([]);
+  });
+
+  it.each(Object.keys(PRODUCTION).filter((name) => name !== 'NODE_ENV'))('refuses to guess %s', (name) => {
+    expect(faultsOf({ [name]: '' })).toEqual([`${name} must be set in production`]);
+  });
+
+  it('has no demo and no description, and drains before it stops; elsewhere it is the other way round', () => {
+    expect(load({}).process).toMatchObject({ demo: false, docs: false, shutdownDrainMs: 2_000, host: '0.0.0.0' });
+    const elsewhere = load({ NODE_ENV: 'development', DATABASE_URL: '' });
+    expect(elsewhere.process).toMatchObject({ demo: true, docs: true, shutdownDrainMs: 0, host: '127.0.0.1' });
+  });
+});
