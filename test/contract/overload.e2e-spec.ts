@@ -85,7 +85,7 @@ describe('without a free connection', () => {
   });
 
   it('a request that waits for longer than it may is answered 503', async () => {
-    const env = { DATABASE_POOL_SIZE: '2', DATABASE_CONNECT_TIMEOUT_MS: '300' };
+    const env = { DATABASE_POOL_SIZE: '2', DATABASE_CONNECT_TIMEOUT_MS: '2500' };
     const hasty = await startSmallApp({ controllers: [ThingsController], beside: small, env });
     const { id } = await small.factories.workspace();
     const fresh = (await small.factories.apiKey({ organizationId: id })).text;
@@ -98,7 +98,7 @@ describe('without a free connection', () => {
   });
 
   it('a statement that takes longer than it may is answered 503, and logged in few lines', async () => {
-    const env = { DATABASE_QUERY_TIMEOUT_MS: '300' };
+    const env = { DATABASE_QUERY_TIMEOUT_MS: '1000' };
     const hasty = await startSmallApp({ controllers: [ThingsController], beside: small, env });
     const lock = await small.database.pool.connect();
     try {

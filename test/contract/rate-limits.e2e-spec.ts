@@ -29,8 +29,9 @@ describe('RateLimit headers', () => {
       expect(headers.get('ratelimit-policy')).toBe('"default";q=100;w=2');
       left.push(headers.get('ratelimit'));
     }
-    expect(left[0]).toBe('"default";r=99;t=1');
-    for (const value of left) expect(value).toMatch(/^"default";r=9[789];t=1$/);
+    expect(left[0]).toMatch(/^"default";r=(99|100);t=1$/);
+    // Up to a hundred again where the machine took its time between two.
+    for (const value of left) expect(value).toMatch(/^"default";r=(9[789]|100);t=1$/);
   });
 
   it('follow the limits of the workspace', async () => {
@@ -55,10 +56,12 @@ describe('RateLimit headers', () => {
 describe('the limit', () => {
   it('lets a burst of 100 pass and answers the rest with 429 and when to come back', async () => {
     const key = await keyOf({ ratePerSecond: 1, rateBurst: 100 });
+    const startedAt = performance.now();
     const answers = await Promise.all(Array.from({ length: 130 }, () => small.api.get('/things', { key })));
+    const seconds = (performance.now() - startedAt) / 1_000;
     const refused = answers.filter((answer) => answer.status === 429);
     expect(answers.filter((answer) => answer.status === 200).length + refused.length).toBe(130);
-    expect(refused.length).toBeGreaterThanOrEqual(27);
+    expect(refused.length).toBeGreaterThanOrEqual(29 - Math.ceil(seconds));
     expect(refused.length).toBeLessThanOrEqual(30);
     for (const { headers, body } of refused) {
       expect(body.error).toMatchObject({ code: 'RATE_LIMITED', retry_after_seconds: 1 });
@@ -69,12 +72,13 @@ describe('the limit', () => {
 
   it('is one for all processes', async () => {
     const key = await keyOf({ ratePerSecond: 1, rateBurst: 40 });
+    const startedAt = performance.now();
     const answers = await Promise.all(
       Array.from({ length: 120 }, (_, i) => (i % 2 === 0 ? small : other).api.get('/things', { key })),
     );
     const passed = answers.filter((answer) => answer.status === 200).length;
     expect(passed).toBeGreaterThanOrEqual(40);
-    expect(passed).toBeLessThanOrEqual(44);
+    expect(passed).toBeLessThanOrEqual(41 + Math.ceil((performance.now() - startedAt) / 1_000));
   });
 
   it('gives back what one process holds, so that another can use it', async () => {

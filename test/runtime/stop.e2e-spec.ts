@@ -54,7 +54,8 @@ describe('a stop with a send in flight', () => {
     const ended = await ending;
     expect(ended).toMatchObject({ code: 0, signal: null });
     expect(ended.ms).toBeLessThan(5_500);
-    expect(['processing', 'outcome_unknown']).toContain(await status());
+    // While requests are still taken, the platform's own notification may settle it.
+    expect(['processing', 'outcome_unknown', 'sent', 'delivered', 'read']).toContain(await status());
   });
 });
 
