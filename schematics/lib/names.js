@@ -25,7 +25,7 @@ export function namesOf(given) {
 }
 
 function singularOf(word) {
-  if (/ies$/.test(word)) return word.replace(/ies$/, 'y');
+  if (word.endsWith('ies')) return word.replace(/ies$/, 'y');
   if (/(ss|sh|ch|x|z)es$/.test(word)) return word.replace(/es$/, '');
   if (/[^s]s$/.test(word)) return word.replace(/s$/, '');
   throw new Error(`${word} is no plural: name the resource as the API's path does, such as labels`);

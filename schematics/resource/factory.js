@@ -14,10 +14,12 @@ export function main(options) {
     if (tree.exists(`src/modules/${names.files}/${names.files}.module.ts`)) {
       throw new Error(`src/modules/${names.files} is there already`);
     }
-    for (const template of readdirSync(FILES, { recursive: true }).filter((path) => path.endsWith(SUFFIX))) {
+    for (const template of readdirSync(FILES, { recursive: true })
+      .map(String)
+      .filter((path) => path.endsWith(SUFFIX))) {
       const path = template.replaceAll('\\', '/').slice(0, -SUFFIX.length);
       const target = inserted(path, names);
-      await create(tree, target, filled(`${FILES}${template}`, names));
+      await create(tree, target, filled(FILES + template, names));
     }
     await addTable(tree, names);
     await makeKnown(tree, names);
