@@ -17,7 +17,7 @@ const START_WITHIN_MS = 120_000;
 /** Two api and two worker processes of the built program on one database, and a simulator in this process. */
 export class Fleet {
   private constructor(
-    readonly apis: readonly HeraldProcess[],
+    readonly apis: readonly [HeraldProcess, HeraldProcess],
     readonly workers: readonly HeraldProcess[],
     readonly database: Database,
     readonly factories: Factories,
@@ -81,7 +81,9 @@ export class Fleet {
   }
 
   /** A workspace with a number that the simulator knows, and a client of each api. */
-  async sender(throughputPerSecond: number): Promise<{ connection: ConnectionRow; key: KeyRow; clients: ApiClient[] }> {
+  async sender(
+    throughputPerSecond: number,
+  ): Promise<{ connection: ConnectionRow; key: KeyRow; clients: [ApiClient, ApiClient] }> {
     const { id: organizationId } = await this.factories.workspace();
     const connection = await this.factories.connection({ organizationId, throughputPerSecond });
     const { phoneNumberId, wabaId, phoneNumber } = connection;
@@ -92,8 +94,9 @@ export class Fleet {
       verifiedName: 'Shop',
     });
     const key = await this.factories.apiKey({ organizationId });
-    const clients = this.apis.map((api) => new ApiClient(api.ready.base_url, key.text));
-    return { connection, key, clients };
+    const [first, second] = this.apis.map((api) => new ApiClient(api.ready.base_url, key.text));
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    return { connection, key, clients: [first, second] };
   }
 
   stop(): Promise<void> {
