@@ -13,7 +13,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 interface SwaggerRequest {
   url: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | FormData;
 }
 interface PageDocs {
   request(request: SwaggerRequest): SwaggerRequest;
@@ -87,10 +87,24 @@ describe('an execution in Swagger UI', () => {
     made('/otp/send', { id: 'o-1', test_code: '123456' });
     expect(sent(`/messages/${EXAMPLE_MESSAGE_ID}`).url).toBe('/api/v1/messages/m-1');
     const verify = JSON.stringify({ id: EXAMPLE_OTP_ID, code: EXAMPLE_OTP_CODE });
-    expect(JSON.parse(sent('/otp/verify', verify).body ?? '')).toEqual({ id: 'o-1', code: '123456' });
+    expect(JSON.parse(sent('/otp/verify', verify).body as string)).toEqual({ id: 'o-1', code: '123456' });
     // A message may only answer one of its own conversation.
     expect(sent('/messages', EXAMPLE_MESSAGE_ID).body).toBe(EXAMPLE_MESSAGE_ID);
     docs.response({ ok: false, url: `${test.baseUrl}/api/v1/messages`, text: 'no JSON' });
+  });
+});
+
+describe('an upload in Swagger UI', () => {
+  it.each([
+    ['text/plain', null],
+    ['image/png', 'image'],
+  ])('of %s goes with the type %s, where the form says image by itself', async (mimeType, type) => {
+    const docs = await pageDocs();
+    const body = new FormData();
+    body.set('type', 'image');
+    body.set('file', new Blob(['x'], { type: mimeType }), 'file');
+    docs.request({ url: '/api/v1/media', headers: {}, body });
+    expect(body.get('type')).toBe(type);
   });
 });
 
