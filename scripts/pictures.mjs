@@ -69,7 +69,7 @@ try {
   await wide.screenshot({ path: join(OUT, 'swagger-ui.png') });
   const send = await sendMessage(wide);
   await shootFrom(wide, 'swagger-ui-send.png', send, 900);
-  await shootFrom(wide, 'swagger-ui-answer.png', send.locator('.responses-wrapper'), 640);
+  await shootFrom(wide, 'swagger-ui-answer.png', send.locator('.live-responses-table').first(), 560);
   await wide.close();
 
   const narrow = await openDocs(browser, herald.baseUrl, { width: 400, height: 860 });
