@@ -808,6 +808,8 @@ export interface components {
             duration_ms: number | null;
             /**
              * @description What went wrong, in a short word: `http_503`, `timeout`, `connection_refused`, `interrupted` and so on.
+             *     `secret_unreadable`: Herald lacks the key that opens the signing secret; its operator has to give it back, or
+             *     rotate-secret makes another one.
              * @example http_503
              */
             error: string | null;
@@ -4584,7 +4586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet. */
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch. */
             404: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -4716,7 +4718,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet. */
+            /** @description - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch. */
             404: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -5077,7 +5079,7 @@ export interface operations {
             };
             /**
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.
+             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
@@ -5523,7 +5525,7 @@ export interface operations {
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
              *     - [`CONNECTION_NOT_READY`](/docs/errors#CONNECTION_NOT_READY): The number is not connected to the platform.
              *     - [`IDEMPOTENCY_KEY_REUSED`](/docs/errors#IDEMPOTENCY_KEY_REUSED): The key was used before with other parameters.
-             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet.
+             *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
              *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
