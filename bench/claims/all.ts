@@ -7,15 +7,21 @@ import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
 import { statusesClaim } from './statuses.js';
+import { steadyClaim } from './steady.js';
+import { uploadsClaim } from './uploads.js';
+import { webhooksClaim } from './webhooks.js';
 
 /** Every claim, in the order of the table. */
 export const CLAIMS: readonly Claim[] = [
   acceptClaim,
   endToEndClaim,
+  steadyClaim,
   quietWorkspaceClaim,
   codesClaim,
+  webhooksClaim,
   statusesClaim,
   journalClaim,
   memoryClaim,
+  uploadsClaim,
   coldStartClaim,
 ];

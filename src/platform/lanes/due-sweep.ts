@@ -31,15 +31,17 @@ export class DueSweep implements Sweep {
     const due = await this.dueLanes(MAX_LANES);
     if (due.length === 0) return 0;
     const resting = await this.resting(due.map((lane) => lane.key));
-    let woken = 0;
-    for (const lane of due) {
+    const waiting = due.filter((lane) => !resting.has(lane.key));
+    // Forcing waits for the queue, so a hundred lanes that are stuck would hold up the wakes of all behind them.
+    const stuck = waiting.filter((lane) => lane.dueForMs > FORCE_AFTER_MS);
+    for (const lane of waiting) if (lane.dueForMs <= FORCE_AFTER_MS) this.waker.wake(lane.key);
+    let forced = 0;
+    for (const lane of stuck) {
       if (signal.aborted) break;
-      if (resting.has(lane.key)) continue;
-      woken++;
-      if (lane.dueForMs > FORCE_AFTER_MS) await this.waker.force(lane.key);
-      else this.waker.wake(lane.key);
+      await this.waker.force(lane.key);
+      forced++;
     }
-    return woken;
+    return waiting.length - stuck.length + forced;
   }
 
   private async resting(keys: string[]): Promise<Set<string>> {

@@ -1,0 +1,123 @@
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import type { BenchContext, Claim } from '../bench-context.js';
+import { atMost, type Finding } from '../finding.js';
+import { median } from '../rig/figures.js';
+import type { HeraldProcess } from '../rig/herald.js';
+import type { Scope } from '../rig/scope.js';
+import { Stage } from '../rig/stage.js';
+import { pause } from '../rig/wait.js';
+import type { SeededWorkspace } from '../rig/workspace.js';
+
+const MIB = 1_048_576;
+/** As large as a file may be. */
+const LARGEST_MIB = 32;
+const AT_ONCE = 50;
+const ONE_LIMIT_MIB = 8;
+const ALL_LIMIT_MIB = 64;
+const PIECE_BYTES = 64 * 1_024;
+const BOUNDARY = '----herald-bench';
+const SAMPLE_MS = 20;
+
+/** How much an api process grows while files come in: they go to the disk and not into memory. */
+export const uploadsClaim: Claim = {
+  name: 'uploads',
+  measure: (context) => context.scope.within((scope) => measure(context, scope)),
+};
+
+async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> {
+  // Fifty of the largest are 1.6 GiB: in the short form each is a quarter as long, which asks for as many buffers.
+  const manyMib = context.quick ? LARGEST_MIB / 4 : LARGEST_MIB;
+  const stage = await Stage.set(scope, await context.postgres(), 'uploads');
+  const workspace = await stage.workspace();
+  const api = await stage.herald('api');
+  // The first uploads pay for what every process pays once: code, pools, connections.
+  for (let seed = 0; seed < 3; seed++) await upload(api, workspace, seed, LARGEST_MIB);
+  // The heap of a young process grows by some MiB whenever it likes, so one upload alone tells little.
+  const each: number[] = [];
+  for (let seed = 10; seed < 15; seed++) {
+    each.push(await grownMib(api, () => upload(api, workspace, seed, LARGEST_MIB)));
+    await pause(100);
+  }
+  const many = await grownMib(api, () =>
+    Promise.all(Array.from({ length: AT_ONCE }, (_, n) => upload(api, workspace, 100 + n, manyMib))),
+  );
+  context.say(
+    `one adds ${each.map((mib) => mib.toFixed(1)).join(', ')} MiB; ${AT_ONCE} at once ${many.toFixed(1)} MiB`,
+  );
+  return [
+    atMost(ONE_LIMIT_MIB, {
+      claim: `memory of the api while one file of ${LARGEST_MIB} MiB is uploaded`,
+      value: median(each),
+      unit: 'MiB',
+      notes: { runs: each.map((mib) => mib.toFixed(1)).join(', ') },
+    }),
+    atMost(ALL_LIMIT_MIB, {
+      claim: `memory of the api while ${AT_ONCE} files of ${manyMib} MiB are uploaded at once`,
+      value: many,
+      unit: 'MiB',
+    }),
+  ];
+}
+
+/** MiB that the process takes more than before, at most, while `work` goes on. */
+async function grownMib(api: HeraldProcess, work: () => Promise<unknown>): Promise<number> {
+  const resident = (): number => (api.child.residentBytes() ?? Number.NaN) / MIB;
+  const before = resident();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, resident())), SAMPLE_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return most - before;
+}
+
+/** Uploads a text that differs from file to file, made piece by piece so that it costs this process nothing. */
+function upload(api: HeraldProcess, workspace: SeededWorkspace, seed: number, mib: number): Promise<void> {
+  const head = Buffer.from(
+    [
+      `--${BOUNDARY}`,
+      'Content-Disposition: form-data; name="connection_id"',
+      '',
+      workspace.connections[0]?.id,
+      `--${BOUNDARY}`,
+      `Content-Disposition: form-data; name="file"; filename="${seed}.txt"`,
+      'Content-Type: text/plain',
+      '',
+      '',
+    ].join('\r\n'),
+  );
+  const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+  return new Promise((resolve, reject) => {
+    const req = request(`${api.url}/api/v1/media`, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        authorization: `Bearer ${workspace.apiKey}`,
+        'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+        'content-length': head.length + mib * MIB + tail.length,
+      },
+    });
+    req.on('error', reject);
+    req.on('response', (res) => {
+      let text = '';
+      res.on('data', (chunk) => (text += String(chunk)));
+      res.on('end', () => {
+        if (res.statusCode === 201) resolve();
+        else reject(new Error(`the upload was answered ${res.statusCode}: ${text}`));
+      });
+    });
+    const body = function* (): Generator<Buffer> {
+      yield head;
+      for (let sent = 0; sent < mib * MIB; sent += PIECE_BYTES) {
+        const piece = Buffer.alloc(PIECE_BYTES, `upload ${seed} `);
+        piece.write(String(sent).padStart(12, '0'), 0);
+        yield piece;
+      }
+      yield tail;
+    };
+    Readable.from(body(), { objectMode: true, highWaterMark: 1 }).pipe(req);
+  });
+}
