@@ -6,6 +6,7 @@ import { ConfigError, loadConfig } from '../platform/config/load-config.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
 import { readEnvFile } from './env-file.js';
 import { startHerald, type Herald } from './herald.js';
+import { keepHeapLean } from './lean-heap.js';
 import { StartError } from './start-error.js';
 import { Teardown } from './teardown.js';
 import { Timeline } from './timeline.js';
@@ -24,6 +25,7 @@ export async function runHerald(): Promise<void> {
   if (config === null) process.exit(EXIT_CONFIG);
   const logger = new HeraldLogger(config.process);
   Logger.overrideLogger(logger);
+  keepHeapLean(config.process.roles);
   await new HeraldProcess(config, logger).run();
 }
 
