@@ -138,7 +138,9 @@ describe('documents for those who run Herald', () => {
 
   it.each(documents)('%s names only settings that exist', (document) => {
     const text = readProjectFile(document);
-    const named = [...text.matchAll(/(?<![\w/.$])`?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=/g)].map((match) => match[1] ?? '');
+    const named = [...text.matchAll(/(?<![\w/.$])`?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)=(?!\$\()/g)].map(
+      (match) => match[1] ?? '',
+    );
     const unknown = named.filter(
       (name) => !names.has(name) && !NOT_OURS.has(name) && !/^(TEST|LONG|BENCH|NO|FORCE)_/.test(name),
     );
