@@ -36,6 +36,7 @@ export function heraldSettings(place: HeraldPlace): Record<string, string> {
     WHATSAPP_VERIFY_TOKEN: 'bench',
     ENCRYPTION_KEYS,
     SHUTDOWN_DRAIN_MS: '0', // there is no balancer to wait for
+    OVERLOAD_LOOP_DELAY_MS: '0', // the load has the same cores: what it takes from the loop is no overload
     ...place.settings,
   };
 }

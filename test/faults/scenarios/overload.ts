@@ -50,7 +50,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     databaseUrl: proxy.through(stage.database.url),
     dataDir: temporaryFolder(scope, 'overload'),
     simulatorUrl: stage.simulator.url,
-    settings: { METRICS_TOKEN: 'overload' },
+    settings: { METRICS_TOKEN: 'overload', OVERLOAD_LOOP_DELAY_MS: '150' },
   });
   const caller = new HttpCaller(scope, api.url, WRITERS + READERS);
   const violations = new Violations();
