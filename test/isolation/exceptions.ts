@@ -45,6 +45,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/otp/sending.repository.ts#dueForMs',
       'src/modules/otp/sending.repository.ts#expireLeases',
       'src/modules/templates/template-accounts.repository.ts#listDue',
+      'src/modules/webhook/dispatch/dispatch.repository.ts#DROP_EXCESS',
       'src/modules/webhook/dispatch/dispatch.repository.ts#DROP_HELD',
       'src/modules/webhook/dispatch/dispatch.repository.ts#DUE',
       'src/modules/webhook/dispatch/dispatch.repository.ts#LANE_HEADS',

@@ -10,7 +10,7 @@ let receiver: Receiver;
 let gone = true;
 
 beforeAll(async () => {
-  [test, receiver] = await Promise.all([startWebhookApp(), Receiver.start()]);
+  [test, receiver] = await Promise.all([startWebhookApp({ env: { WEBHOOK_MAX_WAITING: '1000' } }), Receiver.start()]);
   const answers: Record<string, (nth: number) => ReturnType<Receiver['answer']>> = {
     '/twice-500': (nth) => ({ status: nth <= 2 ? 500 : 200 }),
     '/500': () => ({ status: 500 }),
@@ -348,6 +348,21 @@ describe('events for a paused webhook', () => {
     await configure({ url: receiver.url('/dropped') });
     await arrived(young);
     expect(receiver.of('/dropped')).toHaveLength(1);
+  });
+
+  it('are a bounded number: beyond it those whose turn is last are dropped', async () => {
+    const { organizationId, configure, emit } = await subscriber(test);
+    await configure({ url: receiver.url('/bounded'), active: false });
+    const [first = ''] = await emit();
+    await emit(1_003);
+    const [last = ''] = await emit();
+    await test.app.get(Sweeps).runNow('webhook_purge');
+    const rows = await test.database.query<{ id: string }>(
+      `select id from webhook_event where organization_id = $1 and status = 'pending'`,
+      [organizationId],
+    );
+    const left = new Set(rows.map(({ id }) => id));
+    expect([left.size, left.has(first), left.has(last)]).toEqual([1_000, true, false]);
   });
 
   it('are removed with a deleted webhook, old ones with their time', async () => {

@@ -52,6 +52,8 @@ export abstract class Config {
     /** Development only: private addresses, plain HTTP and any port are good webhook targets. */
     allowPrivateTargets: boolean;
     maxInFlight: number;
+    /** Events that may wait for one endpoint that fails or rests. */
+    maxWaiting: number;
   };
   abstract readonly media: {
     /** Folder of the files. */

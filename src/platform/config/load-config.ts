@@ -122,6 +122,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     webhook: {
       allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') ?? false,
       maxInFlight: number('WEBHOOK_MAX_IN_FLIGHT'),
+      maxWaiting: number('WEBHOOK_MAX_WAITING'),
     },
     media: {
       dir: text('MEDIA_DIR') ?? join(dataDir, 'media'),

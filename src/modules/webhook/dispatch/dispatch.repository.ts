@@ -94,6 +94,11 @@ export class DispatchRepository {
     return this.database.execute(DROP_HELD, [HELD_DAYS, limit]);
   }
 
+  /** Drops what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
+  dropExcess(most: number, limit: number): Promise<number> {
+    return this.database.execute(DROP_EXCESS, [most, limit]);
+  }
+
   /** Removes waiting events of deleted endpoints, and endpoints that have none left; returns how many events. */
   async purgeDeleted(limit: number): Promise<number> {
     const events = await this.database.execute(PURGE_EVENTS, [limit]);
@@ -192,6 +197,15 @@ delete from webhook_event where id = any(array(
     order by v.next_attempt_at limit $2) held
   where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
   limit $2))`;
+
+// Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
+const DROP_EXCESS = `
+delete from webhook_event where id = any(array(
+  select excess.id from webhook_endpoint e cross join lateral (
+    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
+    order by v.next_attempt_at offset $1 limit $2) excess
+  where (e.inactive_since is not null or e.failing_since is not null) and e.deleted_at is null
+  limit $2)) and current_attempt_id is null`;
 
 const PURGE_EVENTS = `
 delete from webhook_event where id = any(array(

@@ -121,9 +121,11 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
 
   private async purge(signal: AbortSignal): Promise<number> {
     const held = await this.inBatches(signal, () => this.dispatches.dropHeld(PURGE_BATCH));
-    this.counters.increment('webhook_events_dropped', held);
+    const most = this.config.webhook.maxWaiting;
+    const excess = await this.inBatches(signal, () => this.dispatches.dropExcess(most, PURGE_BATCH));
+    this.counters.increment('webhook_events_dropped', held + excess);
     const deleted = await this.inBatches(signal, () => this.dispatches.purgeDeleted(PURGE_BATCH));
-    return held + deleted + (await this.dispatches.purgeSecrets());
+    return held + excess + deleted + (await this.dispatches.purgeSecrets());
   }
 
   private async inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<number> {

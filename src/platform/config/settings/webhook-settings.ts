@@ -19,4 +19,14 @@ export const WEBHOOK_SETTINGS: readonly Setting[] = [
     fallback: '1024',
     meaning: 'Webhook deliveries that one worker keeps open at once; one endpoint has ten of them at the most.',
   },
+  {
+    name: 'WEBHOOK_MAX_WAITING',
+    section: 'Webhooks',
+    type: 'integer',
+    min: 1_000,
+    max: 100_000_000,
+    fallback: '1000000',
+    meaning:
+      'Events that may wait for one endpoint that fails or rests; beyond that those go whose next attempt is furthest away.',
+  },
 ];
