@@ -10,6 +10,10 @@ const JSON_FUNCTION = `json() {
       process.exit(1);
     }
     for (const name of path) value = value?.[name];
+    if (value === undefined) {
+      console.error("the answer has no " + path.join("."));
+      process.exit(1);
+    }
     console.log(typeof value === "string" ? value : JSON.stringify(value, null, 2));
   ' "$@"
 }`;

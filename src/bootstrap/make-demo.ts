@@ -1,5 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Connection } from '../modules/connections/connections.types.js';
 import type { Config } from '../platform/config/config.js';
 import { AccessLog } from '../platform/operations/access-log.js';
 import { Demo } from './demo.js';
@@ -22,7 +21,7 @@ export async function makeDemo(
   const [first, second] = connections;
   if (first === undefined || second === undefined) throw new Error('the demo needs two numbers');
   const codes = await new DemoCodes(app, dataDir).prepare(organizationId);
-  if (simulatorUrl !== null) await openWindowsQuietly(app, simulatorUrl, first);
+  if (simulatorUrl !== null) await quietly(app, () => openDemoWindows(app, simulatorUrl, first));
   const demo: DemoFile = {
     base_url: baseUrl,
     docs_url: `${baseUrl}/docs`,
@@ -39,15 +38,16 @@ export async function makeDemo(
   };
   writeDemoFile(dataDir, demo);
   writeDemoShell(dataDir, demo);
-  await showDemoInDocs(app, config, demo);
+  await quietly(app, () => showDemoInDocs(app, config, demo));
   return demo;
 }
 
-async function openWindowsQuietly(app: INestApplicationContext, simulatorUrl: string, on: Connection): Promise<void> {
+/** Without a line for each of its own requests. */
+async function quietly(app: INestApplicationContext, work: () => Promise<void>): Promise<void> {
   const accessLog = app.get(AccessLog, { strict: false });
   accessLog.paused = true;
   try {
-    await openDemoWindows(app, simulatorUrl, on);
+    await work();
   } finally {
     accessLog.paused = false;
   }

@@ -21,6 +21,7 @@ const DOCUMENTS = [
   'docs/one-time-codes.md',
   'docs/webhooks.md',
   'docs/versioning.md',
+  'docs/simulator.md',
 ];
 
 const WITHIN_MS = 240_000;
