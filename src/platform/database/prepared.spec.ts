@@ -58,11 +58,10 @@ describe('a prepared statement', () => {
     now.mockRestore();
     const asked = client.mock.calls.map(([statement]) => (typeof statement === 'string' ? statement : 'statement'));
     client.mockRestore();
-    expect(asked).toEqual([
-      ...['discard plans', 'statement', 'statement'],
-      ...['discard plans', 'statement', 'statement'],
-      ...['discard plans', 'statement'],
-    ]);
+    // At 0 ms, at 1,001 ms and at 2,100 ms: the others fall into the second before.
+    expect(asked.join()).toBe(
+      'discard plans,statement,statement,discard plans,statement,statement,discard plans,statement',
+    );
   });
 });
 
