@@ -1,19 +1,20 @@
 import { parseArgs } from 'node:util';
-import { faultTable, writeFaultTable } from '../../bench/fault-table.js';
-import { columns, surroundings, writeResults, type Surroundings } from '../../bench/report.js';
+import { columns, surroundings } from '../../bench/report.js';
 import type { FaultResult } from '../../bench/rig/fault-result.js';
 import { BenchPostgres } from '../../bench/rig/postgres.js';
 import { startRedis } from '../../bench/rig/redis.js';
 import { Scope } from '../../bench/rig/scope.js';
 import { closeOnSignal, progress } from '../../bench/rig/session.js';
+import { keepResults } from './keep.js';
 import { runScenarios, type Outcome } from './run-scenarios.js';
 import type { Scenario } from './scenario.js';
 import { SCENARIOS } from './scenarios/all.js';
 
-const USAGE = `npm run faults -- [--quick] [--redis] [--at-once <n>] [scenario ...]
+const USAGE = `npm run faults -- [--quick] [--redis] [--at-once <n>] [--keep] [scenario ...]
   --quick    fewer faults, the same checks
   --redis    the queue on a Redis of its own (redis-server must be installed) instead of PostgreSQL
   --at-once  how many scenarios run side by side (4)
+  --keep     the rows of some scenarios replace those of an earlier run
   scenario   ${SCENARIOS.map((scenario) => scenario.name).join(', ')}; without any all of them, and
              bench/results/faults.json and the table in docs/reliability.md are written
 `;
@@ -28,6 +29,7 @@ async function run(): Promise<number> {
     options: {
       quick: { type: 'boolean', default: false },
       redis: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
       'at-once': { type: 'string', default: '4' },
       help: { type: 'boolean' },
     },
@@ -51,7 +53,8 @@ async function run(): Promise<number> {
   if (outcome === null) return INTERRUPTED;
   tell(outcome);
   const where = { ...around, queue: redis ? 'Redis' : 'PostgreSQL' };
-  if (positionals.length === 0) await keep(outcome, where);
+  const whole = positionals.length === 0;
+  if (whole || values.keep) process.stdout.write(`written to ${await keepResults(outcome, where, whole)}\n`);
   const missed = outcome.results.filter(({ reached }) => !reached).length;
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   process.stdout.write(`${outcome.results.length - missed} of ${outcome.results.length} reached in ${seconds} s\n`);
@@ -73,18 +76,6 @@ async function measure(
   } finally {
     await scope.close();
   }
-}
-
-async function keep({ results, leftOut }: Outcome, where: Surroundings & { queue: string }): Promise<void> {
-  const path = writeResults(
-    'faults',
-    results.map((result) => ({ ...result, ...where })),
-  );
-  const when = where.measured_at.slice(0, 10);
-  const busy = where.busy_before > BUSY ? `, ${Math.round(where.busy_before * 100)} % of it used by others` : '';
-  const line = `${when}, ${where.mode} form, commit ${where.commit}, queue on ${where.queue}, ${where.machine}${busy}; ${where.versions}.`;
-  const page = await writeFaultTable(faultTable(results, leftOut, line));
-  process.stdout.write(`written to ${path} and ${page}\n`);
 }
 
 function tell({ results, leftOut }: Outcome): void {
