@@ -115,17 +115,24 @@ export class Database implements Statements {
       return ambient.query<R>(statement);
     }
     const client = await this.pool.connect();
+    // A connection that breaks says so twice: to its statement, and as an event that ends the process if nobody listens.
+    client.on('error', ignore);
+    let failed = true;
     try {
       forgetOldPlans(client);
       const result = await client.query<R>(statement);
-      client.release();
+      failed = false;
       return result;
-    } catch (error) {
+    } finally {
+      client.off('error', ignore);
       // As the pool does it with its own statements: a connection on which one failed is not used again.
-      client.release(true);
-      throw error;
+      client.release(failed);
     }
   }
+}
+
+function ignore(): void {
+  // The statement has failed with the same error.
 }
 
 /** Without waiting for its other end. The pool lends each client as what it is: one that can be ended. */

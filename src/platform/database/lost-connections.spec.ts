@@ -7,8 +7,9 @@ import { isUnreachable } from './database-faults.js';
 import { dataSourceOptions } from './data-source.js';
 
 const QUERY_TIMEOUT_MS = 300;
+const ONE = { name: 'spec_one', text: 'select 1 as one' };
 
-describe('a connection whose other end is gone without a word', () => {
+describe('a connection that is lost', () => {
   let scope: Scope;
   let made: TestDatabase;
   let dataSource: DataSource;
@@ -41,13 +42,31 @@ describe('a connection whose other end is gone without a word', () => {
   it.each([
     ['a statement', () => ask()],
     ['a transaction', () => database.transaction(() => ask())],
-  ])('costs %s its time and nobody else anything', async (_, work) => {
+    ['a prepared statement', () => database.query(ONE)],
+  ])('without a word costs %s its time and nobody else anything', async (_, work) => {
     expect(await ask()).toEqual([{ one: 1 }]);
     lose();
     const fault = await work().then(
       () => null,
       (error: unknown) => error,
     );
+    expect(isUnreachable(fault)).toBe(true);
+    expect(await ask()).toEqual([{ one: 1 }]);
+  });
+
+  it.each([
+    ['reset', 'a statement', () => ask()],
+    ['reset', 'a transaction', () => database.transaction(() => ask())],
+    ['reset', 'a prepared statement', () => database.query(ONE)],
+    ['cut', 'a prepared statement', () => database.query(ONE)],
+  ] as const)('a %s under %s fails it and does not end the process', async (how, _, work) => {
+    expect(await ask()).toEqual([{ one: 1 }]);
+    proxy.inspect = () => () => proxy[how]();
+    const fault = await work().then(
+      () => null,
+      (error: unknown) => error,
+    );
+    proxy.inspect = null;
     expect(isUnreachable(fault)).toBe(true);
     expect(await ask()).toEqual([{ one: 1 }]);
   });
