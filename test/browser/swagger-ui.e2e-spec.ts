@@ -88,16 +88,18 @@ describe('a browser for these tests', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    [herald, browser] = await Promise.all([
-      HeraldProcess.start({
+    // One after the other: what began beside a start that failed would never be ended.
+    herald = await HeraldProcess.start(
+      {
         DATABASE_URL: database.url,
         DATA_DIR: dataDir.path,
         DEMO: 'true',
         LOG_LEVEL: 'info',
         WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
-      }),
-      launchChromium(program ?? ''),
-    ]);
+      },
+      2 * PATIENCE_MS,
+    );
+    browser = await launchChromium(program ?? '');
     demo = JSON.parse(readFileSync(join(dataDir.path, 'demo.json'), 'utf8')) as Demo;
     context = await browser.newContext({ viewport: { width: 1_400, height: 900 } });
     context.setDefaultTimeout(PATIENCE_MS);
@@ -105,7 +107,7 @@ describe('a browser for these tests', () => {
     // The bare address leads here.
     await page.goto(demo.base_url);
     await page.locator('#herald-demo').waitFor();
-  }, 3 * PATIENCE_MS);
+  }, 5 * PATIENCE_MS);
 
   afterAll(async () => {
     await browser?.close();
