@@ -19,7 +19,7 @@ const AGAIN_MS = 50;
 const APPLIED_MS = 60_000;
 /** Callbacks before the next kill, which would else fall into the start. */
 const LEAST_BETWEEN = 200;
-const PROGRESS_MS = 20_000;
+const PROGRESS_MS = 90_000;
 
 /** Signed callbacks in any order, each up to twice, beside forged ones, while the api is killed. */
 export const notificationsStormed: Scenario = {

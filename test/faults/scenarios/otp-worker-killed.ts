@@ -12,7 +12,7 @@ const CODES_PER_SECOND = 40;
 const EVERY_MS = 50;
 const LATENCY_MS = 80;
 /** A killed worker's lane is free again five seconds later, and BullMQ sees its job stalled after as long. */
-const PROGRESS_MS = 30_000;
+const PROGRESS_MS = 90_000;
 const GIVE_UP_MS = 60_000;
 const NOTIFICATIONS_MS = 30_000;
 /** Refused; failed later; 429 twice; cut without an answer; 500 and not taken; read without delivered. */

@@ -12,7 +12,7 @@ const CALLERS = 4;
 /** Mean pause of a caller: 1,000 requests then take about as long as the kills of the quick form. */
 const BETWEEN_MS = 20;
 /** After a restart pools reconnect and lanes are free again within this time. */
-const PROGRESS_MS = 20_000;
+const PROGRESS_MS = 90_000;
 
 /** kill -9 of PostgreSQL and all its children, and a restart, while messages are accepted and sent. */
 export const postgresKilled: Scenario = {

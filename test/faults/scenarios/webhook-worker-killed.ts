@@ -6,7 +6,7 @@ import { Receiver } from '../webhook-receiver.js';
 import { WebhookStorm, type RunStatement, type StormEndpoint } from '../webhook-storm.js';
 
 const ENDPOINTS = 200;
-const PROGRESS_MS = 30_000;
+const PROGRESS_MS = 90_000;
 const GIVE_UP_MS = 300_000;
 
 /** kill -9 of the worker while it delivers to endpoints that fail at random. */
