@@ -297,7 +297,8 @@ describe('a deleted file', () => {
     await rig.test.app.get(MediaService, { strict: false }).delete(rig.connection.organizationId, fileId);
     await waitFor(() => rig.platform.deleted.length === 1);
     expect(id).toEqual({ kind: 'ready', platformMediaId: rig.platform.deleted[0] });
-    expect(rig.test.app.get(Counters, { strict: false }).snapshot().media_copies_removed).toBe(1);
+    const counters = rig.test.app.get(Counters, { strict: false });
+    await waitFor(() => counters.snapshot().media_copies_removed === 1);
   });
 
   it('while it is on its way leaves no copy there', async () => {

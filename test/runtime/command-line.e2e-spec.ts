@@ -125,7 +125,7 @@ describe('herald', () => {
     expect(lane?.oldest_due_ms).toBeLessThan(120_000);
   });
 
-  it('says what is wrong and exits with 1', async () => {
+  it('says what is wrong; exits with 1, and with 2 where the command was wrong', async () => {
     const unknown = '01890000-0000-7000-8000-000000000000';
     const plain = await runHerald(['key', 'list', '--workspace', unknown], env);
     expect(plain).toMatchObject({ code: 1, stdout: '', stderr: `herald: there is no workspace ${unknown}\n` });
@@ -133,7 +133,7 @@ describe('herald', () => {
     expect(asJson.code).toBe(1);
     expect(JSON.parse(asJson.stdout)).toEqual({ error: { message: `there is no workspace ${unknown}` } });
     const scopes = await runHerald(['key', 'create', '--workspace', unknown, '--scopes', 'everything'], env);
-    expect(scopes.code).toBe(1);
+    expect(scopes.code).toBe(2);
     expect(scopes.stderr).toContain('everything is no scope');
   });
 
