@@ -89,7 +89,7 @@ describe('npm start without any setting', () => {
 
     herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
     // The goal is 3 s on a machine that does nothing else; other tests run beside this one.
-    expect(herald.ready.ms).toBeLessThan(9_000);
+    expect(herald.ready.ms).toBeLessThan(20_000);
     const second = readDemo(dataDir.path);
     expect(second).toMatchObject({ api_key: first.api_key, connection_id: first.connection_id });
     const { body } = await new ApiClient(second.base_url, second.api_key).get('/messages');
