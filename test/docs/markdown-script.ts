@@ -1,7 +1,7 @@
 import { blocksOf, type Block } from './markdown.js';
 
 /** How often a block that waits for something is run again, and how long it sleeps in between. */
-const TRIES = 80;
+const TRIES = 200;
 const PAUSE_SECONDS = 0.25;
 
 /** A block that is run, with what its marks promise. */
@@ -12,7 +12,7 @@ export interface Step {
   prints: string[];
   /** As `prints`; the block is run again until they are there. */
   until: string[];
-  /** Words that a program it leaves behind must print before the document ends. */
+  /** Words that a program it leaves behind must print before the next block, as a reader would wait for them. */
   later: string[];
   /** What the block below it, marked `<!-- output -->`, shows of its output. */
   shown: string | null;
@@ -61,16 +61,23 @@ export function scriptOf(steps: readonly Step[], folder: string): string {
   const parts = steps.map((step, index) => {
     const out = `${folder}/${index}.out`;
     const block = `{\n${step.text}}`;
-    if (step.until.length === 0) return `${block} > ${out} 2>&1`;
-    const there = step.until.map((words) => `grep -qF -- ${quoted(words)} ${out}`).join(' && ');
-    return [
-      'tries=0',
-      `until { ${block} > ${out} 2>&1; ${there}; }; do`,
-      `  tries=$((tries + 1)); [ "$tries" -lt ${TRIES} ]; sleep ${PAUSE_SECONDS}`,
-      'done',
-    ].join('\n');
+    const once = `${block} > ${out} 2>&1`;
+    if (step.until.length === 0) return [once, ...waitUntil(step.later, out)].join('\n');
+    return waitUntil(step.until, out, `${once}; `).join('\n');
   });
   return ['set -e', ...parts, `: > ${folder}/end`, ''].join('\n');
+}
+
+/** Looks, after `work` each time, until the words are in the file. */
+function waitUntil(words: readonly string[], file: string, work = ''): string[] {
+  if (words.length === 0) return [];
+  const there = words.map((each) => `grep -qF -- ${quoted(each)} ${file}`).join(' && ');
+  return [
+    'tries=0',
+    `until { ${work}${there}; }; do`,
+    `  tries=$((tries + 1)); [ "$tries" -lt ${TRIES} ]; sleep ${PAUSE_SECONDS}`,
+    'done',
+  ];
 }
 
 function quoted(text: string): string {

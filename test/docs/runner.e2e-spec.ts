@@ -36,6 +36,13 @@ describe('what runs the commands of documents', () => {
     expect(ended).toBe(true);
   });
 
+  it('waits for what a program that is left behind prints, before the next block', () => {
+    const late = { ...step('{ sleep 0.5; echo there; } &'), later: ['there'] };
+    const { outputs, ended } = run('late', [late, step('kill $!')]);
+    expect(outputs[0]).toBe('there\n');
+    expect(ended).toBe(false);
+  });
+
   it('stops at the first command that fails, in the middle of a block too', () => {
     const { outputs, ended } = run('bad', [step('echo one\nfalse\necho two'), step('echo three')]);
     expect(outputs).toEqual(['one\n', null]);
