@@ -14,13 +14,9 @@ export class MediaAge1764810000000 implements MigrationInterface {
 }
 
 const UP: readonly string[] = [
+  // `expires_at` is no longer read: a changed setting has to reach the files that are there already. The column goes a
+  // release later, for processes of the one before still name it while they are replaced.
   `create index media_object_age on media_object (direction, created_at)`,
-  // Never written: a changed setting has to reach the files that are there already.
-  `alter table media_object drop column expires_at`,
 ];
 
-const DOWN: readonly string[] = [
-  `alter table media_object add column expires_at timestamptz`,
-  `create index media_object_expiry on media_object (expires_at) where expires_at is not null`,
-  'drop index media_object_age',
-];
+const DOWN: readonly string[] = ['drop index media_object_age'];

@@ -7,11 +7,15 @@ import { migrate } from '../platform/database/data-source.js';
 import { configureHttp } from '../platform/http/configure-http.js';
 import { QueueWorkers } from '../platform/lanes/queue-workers.js';
 import { Restoration } from '../platform/lanes/restoration.js';
+import { Sweeps } from '../platform/lanes/sweeps.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
 import { requireDatabase } from './database-readiness.js';
 import { withoutNestsOwnSteps } from './nest-logger.js';
 import { serveOperationsOnly } from './operations-only.js';
 import { listenError } from './start-error.js';
+
+/** Between two looks whether the database moved to another server while this process worked on. */
+const FOLLOW_EVERY_MS = 60_000;
 
 export interface ApplicationOptions {
   config: Config;
@@ -33,7 +37,11 @@ export async function createApplication({ config, logger }: ApplicationOptions):
   try {
     await app.init();
     // Before anything is accepted or sent: what waits in a restored backup may have been sent already.
-    await app.get(Restoration).checkAtStart();
+    const restoration = app.get(Restoration);
+    await restoration.checkAtStart();
+    const sweeps = app.get(Sweeps);
+    sweeps.add({ name: 'server', everyMs: FOLLOW_EVERY_MS, run: () => restoration.follow() });
+    sweeps.start();
   } catch (error) {
     await app.close().catch(() => undefined);
     throw error;

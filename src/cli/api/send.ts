@@ -3,8 +3,12 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { describeError } from '../../common/describe-error.js';
 import type { ApiClient } from './api-client.js';
+import { ApiFault } from './api-fault.js';
 import type { Single } from './message.js';
 import type { Target } from './target.js';
+
+/** From this status on an answer does not tell whether the request took effect. */
+const SERVER_FAULT = 500;
 
 interface ApiConnection {
   id: string;
@@ -30,7 +34,13 @@ export interface Sent {
 /** Sends what the body says. Without a key of the caller's each call sends another message. */
 export async function sendMessage(api: ApiClient, body: object, idempotencyKey: string = randomUUID()): Promise<Sent> {
   const headers = { 'idempotency-key': idempotencyKey };
-  const answer = await api.call<Single<{ id: string; status: string }>>('POST', '/messages', { body, headers });
+  const answer = await api
+    .call<Single<{ id: string; status: string }>>('POST', '/messages', { body, headers })
+    .catch((error: unknown) => {
+      if (error instanceof ApiFault && error.status < SERVER_FAULT) throw error;
+      const again = `It may have been taken all the same: repeat the command with --idempotency-key ${idempotencyKey}`;
+      throw new Error(`${describeError(error)}. ${again}`, { cause: error });
+    });
   return {
     ...answer.body.data,
     idempotency_key: idempotencyKey,

@@ -61,6 +61,8 @@ export class Reception {
   private shed(req: HeraldRequest, res: Response): boolean {
     const refusal = this.overload.refusal(req.method, req.url);
     if (refusal === null) return false;
+    const address = readAddress(req.url);
+    if (address.kind === 'alias') this.markAlias(res, address.url);
     for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
     res.status(refusal.status).json(errorBody(refusal, req.id, this.publicUrl.value));
     return true;

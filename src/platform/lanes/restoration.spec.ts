@@ -63,6 +63,36 @@ describe('Restoration', () => {
     expect(await servers()).toHaveLength(1);
   });
 
+  it('takes note of a failover under processes that work on, so that a long stop later is no restore', async () => {
+    const { restoration, marks } = restorationOf();
+    await beat('server:1/00000001/1', 86_400);
+    await beat('sweep:send_due', 20);
+    expect(await restoration.follow()).toBe(1);
+    expect(await restoration.follow()).toBe(0);
+    await beat('sweep:send_due', 900);
+    expect(await restoration.checkAtStart()).toBe('known');
+    expect(marks).toEqual([]);
+  });
+
+  it('leaves a restored database to the next start', async () => {
+    const { restoration, marks } = restorationOf();
+    await beat('server:1/00000001/1', 86_400);
+    await beat('sweep:send_due', 700);
+    expect(await restoration.follow()).toBe(0);
+    expect(await restoration.checkAtStart()).toBe('restored');
+    expect(marks).toHaveLength(1);
+  });
+
+  it('takes no passing fault of the database for another server', async () => {
+    const { restoration } = restorationOf();
+    await restoration.adopt();
+    const fault = Object.assign(new Error('canceling statement'), { code: '57014' });
+    const query = import.meta.jest.spyOn(test.database, 'query').mockRejectedValueOnce(fault);
+    await expect(restoration.checkAtStart()).rejects.toThrow('canceling statement');
+    query.mockRestore();
+    expect(await restoration.checkAtStart()).toBe('known');
+  });
+
   it('marks what is in doubt after a restore, once however many processes start', async () => {
     const { restoration, marks } = restorationOf();
     await beat('server:1/00000001/1', 86_400);

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { Database } from '../database/database.js';
+import { isUnreachable } from '../database/database-faults.js';
 
 /** Work that may have been done in the time which a restored backup does not know of. */
 export interface Doubtful {
@@ -105,6 +106,22 @@ export class Restoration {
     });
   }
 
+  /**
+   * Takes note of a failover under processes that worked on: without it the next start after a long stop would take
+   * the new server for a restored backup. Returns how many servers were noted, 0 or 1.
+   */
+  async follow(): Promise<number> {
+    const identity = await this.identity();
+    if (await this.isKnown(identity)) return 0;
+    return this.database.transaction(async () => {
+      await this.lock();
+      if ((await this.isKnown(identity)) || (await this.historyOf()) !== 'moved') return 0;
+      await this.adoptLocked(identity);
+      this.logger.warn('the database has moved to another server or history while this process worked on');
+      return 1;
+    });
+  }
+
   private async markRestored(): Promise<void> {
     const { counts } = await this.markLocked(await this.now());
     const list = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
@@ -160,6 +177,8 @@ export class Restoration {
       const rows = await this.database.query<{ part: string }>(sql);
       return rows[0]?.part ?? '-';
     } catch (error) {
+      // A fault that passes would make this server look like another one.
+      if (isUnreachable(error)) throw error;
       this.logger.debug(`a part of the database's identity is not to be had: ${describeError(error)}`);
       return '-';
     }

@@ -1,5 +1,5 @@
 import { describeError } from '../../common/describe-error.js';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
@@ -22,7 +22,7 @@ const ROUND_TIMEOUT_MS = 20_000;
  * of readiness: a sweep that died in silence is the classic way to lose mail.
  */
 @Injectable()
-export class Sweeps implements OnApplicationBootstrap, OnModuleDestroy {
+export class Sweeps implements OnModuleDestroy {
   private readonly logger = new Logger(Sweeps.name);
   private readonly sweeps: Sweep[] = [];
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -42,7 +42,8 @@ export class Sweeps implements OnApplicationBootstrap, OnModuleDestroy {
     this.heartbeats.expect(sweep.name, sweep.everyMs);
   }
 
-  onApplicationBootstrap(): void {
+  /** Begins, in a worker. Only after `Restoration.checkAtStart`, which takes their beats for signs of life. */
+  start(): void {
     if (!this.config.process.roles.includes('worker')) return;
     for (const sweep of this.sweeps) this.schedule(sweep);
   }

@@ -198,13 +198,14 @@ delete from webhook_event where id = any(array(
   where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
   limit $2))`;
 
+// A single failure under load is no failing endpoint: it has to last for an hour.
 // Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
 const DROP_EXCESS = `
 delete from webhook_event where id = any(array(
   select excess.id from webhook_endpoint e cross join lateral (
     select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
     order by v.next_attempt_at offset $1 limit $2) excess
-  where (e.inactive_since is not null or e.failing_since is not null) and e.deleted_at is null
+  where (e.inactive_since is not null or e.failing_since < statement_timestamp() - interval '1 hour') and e.deleted_at is null
   limit $2)) and current_attempt_id is null`;
 
 const PURGE_EVENTS = `

@@ -4,6 +4,9 @@ import { GroupCommit } from '../../../platform/database/group-commit.js';
 import type { DisabledReason } from '../webhook.types.js';
 import { healthAfter, type Health } from './endpoint-health.js';
 
+/** An attempt that could not be signed, for the key that opens the secret is missing here: logged, and not counted. */
+export const SECRET_UNREADABLE = 'secret_unreadable';
+
 /** What came of one attempt, as it is written down. */
 export interface DeliveryOutcome {
   attemptId: string;
@@ -77,13 +80,18 @@ export class OutcomesRepository {
   }
 }
 
+/** What the receiver has no part in says nothing of its health. */
+function isOurs({ kind, error }: DeliveryOutcome): boolean {
+  return kind === 'released' || error === SECRET_UNREADABLE;
+}
+
 /** Which endpoints' health changes by these outcomes; what was met under earlier settings counts for nothing. */
 export function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly EndpointRow[]): HealthChange[] {
   const byEndpoint = new Map(endpoints.map((row) => [row.id, row]));
   const changes = new Map<string, HealthChange>();
   for (const outcome of outcomes) {
     const row = byEndpoint.get(outcome.endpointId);
-    if (row === undefined || row.revision !== outcome.revision || outcome.kind === 'released') continue;
+    if (row === undefined || row.revision !== outcome.revision || isOurs(outcome)) continue;
     const known = healthOf(row);
     const before = changes.get(row.id)?.health ?? known;
     const attempt = { succeeded: outcome.kind === 'succeeded', httpStatus: outcome.httpStatus };
@@ -127,7 +135,7 @@ with outcome as (
   update webhook_event v set
     status = case when o.kind = 'succeeded' then 'delivered'
       when o.kind = 'failed' and o."delayMs" is null then 'exhausted' else 'pending' end,
-    tries = v.tries + (o.kind = 'failed')::integer,
+    tries = v.tries + (o.kind = 'failed' and o.error is distinct from '${SECRET_UNREADABLE}')::integer,
     attempt_count = v.attempt_count - (o.kind = 'released')::integer,
     current_attempt_id = null,
     next_attempt_at = case when o.kind <> 'succeeded' then clock_timestamp() + make_interval(secs => o."delayMs" / 1000) end

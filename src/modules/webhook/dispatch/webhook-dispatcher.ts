@@ -10,7 +10,7 @@ import { endpointOfLane, laneKeyOf } from '../webhook-lane-key.js';
 import { deliveryBody, deliveryHeaders } from './delivery-body.js';
 import { DeliveryWindows, MOST_IN_FLIGHT, type LaneAdvice } from './delivery-window.js';
 import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
-import { OutcomesRepository, type DeliveryOutcome } from './outcomes.repository.js';
+import { OutcomesRepository, type DeliveryOutcome, SECRET_UNREADABLE } from './outcomes.repository.js';
 import { retryDelayMs } from './retry-plan.js';
 
 /** A claimed event with the secrets that sign it; null where they cannot be opened. */
@@ -19,8 +19,8 @@ export type DeliveryTask = ClaimedEvent & { signing: readonly string[] | null };
 // Far above what ten places can use; only the lane's holder matters here, not its pace.
 const PACE: LanePace = { ratePerSecond: 5_000, burstSeconds: 0.1 };
 const RECORD_FOR_MS = 60_000;
-/** The log's word for an attempt that could not be signed: the key that opens the secret is missing here. */
-const UNREADABLE = 'secret_unreadable';
+/** The longest wait for a key that opens the secret. */
+const KEY_WITHIN_MS = 3_600_000;
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 
@@ -177,15 +177,16 @@ export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = M
 }
 
 /**
- * Without its key a secret cannot be opened. The attempt stands in the log and is made again by the schedule, so that
- * the workspace sees it, and nothing is claimed again and again until the operator has given the key back.
+ * Without its key a secret cannot be opened. The attempt stands in the log, so that the workspace sees it, but counts
+ * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
+ * operator has given the key back.
  */
 export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOutcome {
   return {
     ...emptyOutcome(task),
     kind: 'failed',
-    error: UNREADABLE,
-    delayMs: retryDelayMs(task.tries + 1, random, null),
+    error: SECRET_UNREADABLE,
+    delayMs: Math.min(retryDelayMs(task.attemptNumber, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
   };
 }
 
