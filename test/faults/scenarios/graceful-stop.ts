@@ -18,6 +18,7 @@ const LOOK_MS = 20;
 /** SIGTERM of api and worker while both are at work. */
 export const gracefulStop: Scenario = {
   name: 'graceful-stop',
+  longOnly: true,
   goal: 'G27: SIGTERM under load; broken or failed requests 0, exit within 10 s, 0 to outcome_unknown, not ready before it is away',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };

@@ -11,6 +11,7 @@ const LIMIT_MS = 1_000;
 /** A hundred workspaces with a thousand messages each, and some that send their first. */
 export const neighbours: Scenario = {
   name: 'neighbours',
+  longOnly: true,
   goal: 'a quiet workspace beside 100 busy ones: first message within 1,000 ms',
   alone: true,
   async run({ scope, postgres, quick, say }): Promise<FaultReport> {

@@ -24,6 +24,7 @@ const PROGRESS_MS = 90_000;
 /** Signed callbacks in any order, each up to twice, beside forged ones, while the api is killed. */
 export const notificationsStormed: Scenario = {
   name: 'notifications-stormed',
+  longOnly: true,
   goal: 'G13: callbacks out of order beside forged ones, api kill -9; forged accepted 0, acknowledged lost 0, no state goes back',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };

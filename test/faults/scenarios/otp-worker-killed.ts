@@ -21,6 +21,7 @@ const SCENARIOS = ['0003', '0002', '0004', '0005', '0006', '0009'];
 /** kill -9 of the worker, again and again, while codes are on the wire: a code is sent once or not at all. */
 export const otpWorkerKilled: Scenario = {
   name: 'otp-worker-killed',
+  longOnly: true,
   goal: 'G4, one-time codes: kill -9 of the worker; 0 lost, 0 sent twice',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };

@@ -26,6 +26,7 @@ const GIVE_UP_MS = 30_000;
 /** Many more callers than it can serve, and PostgreSQL ten times slower in between. */
 export const overload: Scenario = {
   name: 'overload',
+  longOnly: true,
   goal: 'G28: load over capacity, PostgreSQL slowed; refusals 429 or 503 with Retry-After, acknowledged lost 0, normal 5 s after',
   alone: true,
   run: (context) => context.scope.within((scope) => run(context, scope)),

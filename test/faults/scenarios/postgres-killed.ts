@@ -17,6 +17,7 @@ const PROGRESS_MS = 90_000;
 /** kill -9 of PostgreSQL and all its children, and a restart, while messages are accepted and sent. */
 export const postgresKilled: Scenario = {
   name: 'postgres-killed',
+  longOnly: true,
   goal: 'G4: kill -9 of PostgreSQL; 0 acknowledged lost, 0 sent twice, all settled after 60 s',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };

@@ -46,6 +46,7 @@ const KINDS: readonly Kind[] = [
 /** Sockets that send one byte each half second, in headers, bodies and not at all. */
 export const slowClients: Scenario = {
   name: 'slow-clients',
+  longOnly: true,
   goal: "G25: slow headers, slow bodies, silence; closed within 10 s, others' p99 at most doubled, 0 failures of others",
   alone: true,
   run: (context) => context.scope.within((scope) => run(context, scope)),

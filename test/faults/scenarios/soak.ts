@@ -24,6 +24,7 @@ const FORMS = {
 /** A steady rate beside a transaction that stays open: dead rows cannot be removed, and the queue must not slow down. */
 export const soak: Scenario = {
   name: 'soak',
+  longOnly: true,
   goal: 'G12: steady rate beside one open transaction; lag p99 2 s (quick: 5 s), 50,000 dead rows at most, memory and file descriptors flat',
   alone: true,
   run: (context) => context.scope.within((scope) => run(context, scope)),

@@ -12,6 +12,7 @@ const GIVE_UP_MS = 300_000;
 /** kill -9 of the worker while it delivers to endpoints that fail at random. */
 export const webhookWorkerKilled: Scenario = {
   name: 'webhook-worker-killed',
+  longOnly: true,
   goal: "G14: kill -9 of the webhooks' worker; 0 events lost, repeats only of what was not acknowledged",
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
