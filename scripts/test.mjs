@@ -12,7 +12,7 @@ import { startTestPostgres } from './lib/test-postgres.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
-const WORKERS = availableParallelism() + 2;
+const WORKERS = availableParallelism() + 1;
 
 const timings = [];
 let jest = null;
@@ -75,7 +75,7 @@ function jestArguments(args) {
   const [first, ...rest] = args;
   const chosen =
     first === 'unit' || first === 'e2e' ? ['--selectProjects', first, ...withPaths(rest)] : withPaths(args);
-  // Tests wait for the database more than they compute, so two cores carry four workers.
+  // Tests wait for the database more than they compute, so two cores carry three workers.
   return args.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))
     ? chosen
     : [`--maxWorkers=${WORKERS}`, ...chosen];

@@ -93,3 +93,5 @@ function tell({ results, leftOut }: Outcome): void {
 }
 
 process.exitCode = await run();
+// All is written and stopped; what a scenario forgot must not keep the program.
+setTimeout(() => process.exit(), 1_000).unref();
