@@ -11,7 +11,7 @@ export interface PlatformTemplate {
   review(event: string, options?: { notify: boolean }): Promise<void>;
 }
 
-/** Makes a template at the platform, behind Herald's back, and waits until it is approved. */
+/** Makes a template at the platform, behind Herald's back, and waits until it is approved and Herald could know it. */
 export async function approvedTemplate(
   test: TestApp,
   workspace: SendingWorkspace,
@@ -26,6 +26,7 @@ export async function approvedTemplate(
   await waitFor(async () => (await client.call('GET', `/v26.0/${id}?fields=status`)).json.status === 'APPROVED', {
     what: `the template ${template.name} to be approved`,
   });
+  await knownToHerald(test, workspace, template.name);
   return {
     id,
     name: template.name,
@@ -34,6 +35,16 @@ export async function approvedTemplate(
       if (answer.status !== 200) throw new Error(`not decided: ${answer.status} ${answer.text}`);
     },
   };
+}
+
+/** The platform's notification is on its way yet; an account that was never read is read when it is first sent from. */
+async function knownToHerald(test: TestApp, { api, connection }: SendingWorkspace, name: string): Promise<void> {
+  const [mirrored] = await test.database.query('select from template_account where waba_id = $1', [connection.wabaId]);
+  if (mirrored === undefined) return;
+  const path = `/connections/${connection.id}/templates/${name}`;
+  await waitFor(async () => (await api.get(path)).body.data?.versions[0]?.status === 'approved', {
+    what: `the template ${name} to come to Herald`,
+  });
 }
 
 /** The body of a request that sends a template. */
