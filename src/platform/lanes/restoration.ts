@@ -88,12 +88,7 @@ export class Restoration {
 
   /** Call it before anything is accepted or sent. Of several processes that start together one does the work. */
   async checkAtStart(): Promise<DatabaseHistory> {
-    const identity = await this.identity();
-    if (await this.isKnown(identity)) return 'known';
-    return this.database.transaction(async () => {
-      await this.lock();
-      if (await this.isKnown(identity)) return 'known';
-      const history = await this.historyOf();
+    return this.unlessKnown(async (history) => {
       if (history === 'restored') await this.markRestored();
       if (history === 'moved') {
         this.logger.warn(
@@ -101,8 +96,7 @@ export class Restoration {
             'stop the workers and run `herald restore`, or messages may be sent twice',
         );
       }
-      await this.adoptLocked(identity);
-      return history;
+      return true;
     });
   }
 
@@ -111,14 +105,22 @@ export class Restoration {
    * the new server for a restored backup. Returns how many servers were noted, 0 or 1.
    */
   async follow(): Promise<number> {
+    const history = await this.unlessKnown((unknown) => Promise.resolve(unknown === 'moved'));
+    if (history !== 'moved') return 0;
+    this.logger.warn('the database has moved to another server or history while this process worked on');
+    return 1;
+  }
+
+  /** Where the database is not the one of last time: asks `adopts`, under the lock, whether it is from now on. */
+  private async unlessKnown(adopts: (history: DatabaseHistory) => Promise<boolean>): Promise<DatabaseHistory> {
     const identity = await this.identity();
-    if (await this.isKnown(identity)) return 0;
+    if (await this.isKnown(identity)) return 'known';
     return this.database.transaction(async () => {
       await this.lock();
-      if ((await this.isKnown(identity)) || (await this.historyOf()) !== 'moved') return 0;
-      await this.adoptLocked(identity);
-      this.logger.warn('the database has moved to another server or history while this process worked on');
-      return 1;
+      if (await this.isKnown(identity)) return 'known';
+      const history = await this.historyOf();
+      if (await adopts(history)) await this.adoptLocked(identity);
+      return history;
     });
   }
 

@@ -160,6 +160,7 @@ describe('an outcome', () => {
     eventType: claimed.type,
     attempt: claimed.attemptNumber,
     kind: 'failed' as const,
+    counted: true,
     httpStatus: null,
     error: null,
     durationMs: 5,
@@ -211,7 +212,7 @@ describe('an outcome', () => {
 
   it('that was given up for a reason of our own leaves no trace', async () => {
     const { first } = await reclaimed();
-    await outcomes.record(outcomeOf(first, { kind: 'released', delayMs: 0 }));
+    await outcomes.record(outcomeOf(first, { kind: 'released', counted: false, delayMs: 0 }));
     expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 0, attempt_count: 0 });
     expect(await log(first.id)).toEqual([]);
   });

@@ -4,9 +4,6 @@ import { GroupCommit } from '../../../platform/database/group-commit.js';
 import type { DisabledReason } from '../webhook.types.js';
 import { healthAfter, type Health } from './endpoint-health.js';
 
-/** An attempt that could not be signed, for the key that opens the secret is missing here: logged, and not counted. */
-export const SECRET_UNREADABLE = 'secret_unreadable';
-
 /** What came of one attempt, as it is written down. */
 export interface DeliveryOutcome {
   attemptId: string;
@@ -19,6 +16,8 @@ export interface DeliveryOutcome {
   attempt: number;
   /** `released`: given up for a reason of our own; nothing is logged and no try is counted. */
   kind: 'succeeded' | 'failed' | 'released';
+  /** Against the event's tries and the endpoint's health; false for what the receiver has no part in. */
+  counted: boolean;
   httpStatus: number | null;
   error: string | null;
   durationMs: number;
@@ -80,18 +79,13 @@ export class OutcomesRepository {
   }
 }
 
-/** What the receiver has no part in says nothing of its health. */
-function isOurs({ kind, error }: DeliveryOutcome): boolean {
-  return kind === 'released' || error === SECRET_UNREADABLE;
-}
-
 /** Which endpoints' health changes by these outcomes; what was met under earlier settings counts for nothing. */
 export function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly EndpointRow[]): HealthChange[] {
   const byEndpoint = new Map(endpoints.map((row) => [row.id, row]));
   const changes = new Map<string, HealthChange>();
   for (const outcome of outcomes) {
     const row = byEndpoint.get(outcome.endpointId);
-    if (row === undefined || row.revision !== outcome.revision || isOurs(outcome)) continue;
+    if (row === undefined || row.revision !== outcome.revision || !outcome.counted) continue;
     const known = healthOf(row);
     const before = changes.get(row.id)?.health ?? known;
     const attempt = { succeeded: outcome.kind === 'succeeded', httpStatus: outcome.httpStatus };
@@ -127,7 +121,7 @@ function timeOf(ms: number | null): string | null {
 const RECORD = `
 with outcome as (
   select * from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
-    "eventType" text, attempt integer, kind text, "httpStatus" integer, error text, "durationMs" double precision,
+    "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text, "durationMs" double precision,
     "delayMs" double precision)
 ), locked as (
   select v.id from webhook_event v join outcome o on o."eventId" = v.id order by v.id for update of v
@@ -135,7 +129,7 @@ with outcome as (
   update webhook_event v set
     status = case when o.kind = 'succeeded' then 'delivered'
       when o.kind = 'failed' and o."delayMs" is null then 'exhausted' else 'pending' end,
-    tries = v.tries + (o.kind = 'failed' and o.error is distinct from '${SECRET_UNREADABLE}')::integer,
+    tries = v.tries + (o.kind = 'failed' and o.counted)::integer,
     attempt_count = v.attempt_count - (o.kind = 'released')::integer,
     current_attempt_id = null,
     next_attempt_at = case when o.kind <> 'succeeded' then clock_timestamp() + make_interval(secs => o."delayMs" / 1000) end

@@ -10,7 +10,7 @@ import { endpointOfLane, laneKeyOf } from '../webhook-lane-key.js';
 import { deliveryBody, deliveryHeaders } from './delivery-body.js';
 import { DeliveryWindows, MOST_IN_FLIGHT, type LaneAdvice } from './delivery-window.js';
 import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
-import { OutcomesRepository, type DeliveryOutcome, SECRET_UNREADABLE } from './outcomes.repository.js';
+import { OutcomesRepository, type DeliveryOutcome } from './outcomes.repository.js';
 import { retryDelayMs } from './retry-plan.js';
 
 /** A claimed event with the secrets that sign it; null where they cannot be opened. */
@@ -166,7 +166,7 @@ const SLOW_DOWN = new Set([TOO_MANY_REQUESTS, UNAVAILABLE]);
 
 /** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
 export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
-  const outcome = { ...emptyOutcome(task), durationMs: result.durationMs };
+  const outcome = { ...emptyOutcome(task), counted: true, durationMs: result.durationMs };
   if (result.kind === 'failed') {
     return { ...outcome, kind: 'failed', error: result.error, delayMs: retryDelayMs(task.tries + 1, random, null) };
   }
@@ -185,7 +185,7 @@ export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOu
   return {
     ...emptyOutcome(task),
     kind: 'failed',
-    error: SECRET_UNREADABLE,
+    error: 'secret_unreadable',
     delayMs: Math.min(retryDelayMs(task.attemptNumber, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
   };
 }
@@ -201,6 +201,7 @@ function emptyOutcome(task: ClaimedEvent): DeliveryOutcome {
     eventType: task.type,
     attempt: task.attemptNumber,
     kind: 'released',
+    counted: false,
     httpStatus: null,
     error: null,
     durationMs: 0,
