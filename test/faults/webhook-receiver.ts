@@ -76,6 +76,15 @@ export class Receiver {
     return this.received.filter(({ id, path }) => id === idOrPath || path === idOrPath);
   }
 
+  get isListening(): boolean {
+    return this.server.listening;
+  }
+
+  /** Resolves when all that its callers had sent is read and they are gone. */
+  async drained(): Promise<void> {
+    await Promise.all([...this.sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+  }
+
   private enter(path: string): void {
     const waiting = (this.waiting.get(path) ?? 0) + 1;
     this.waiting.set(path, waiting);

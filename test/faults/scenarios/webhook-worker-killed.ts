@@ -50,9 +50,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       violations.push(`nothing went out before kill ${kill}: it showed nothing`);
     });
     await pause(randomBetween(0, 50));
-    storm.kills.push(performance.now());
-    await worker.child.kill();
-    storm.kills.push(performance.now());
+    await storm.kill(() => worker.child.kill());
     worker.revive();
     context.say(`kill ${kill} of ${kills}: ${storm.acknowledged} of ${events} acknowledged so far`);
   }
