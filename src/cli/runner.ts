@@ -5,14 +5,15 @@ import { ApiFault } from './api/api-fault.js';
 import type { Answer } from './answer.js';
 import { EXIT } from './help.js';
 import { Live } from './live.js';
-import { openServices, type ServiceSession } from './session.js';
+import type { Services } from './services.js';
+import { openServices } from './session.js';
 import { paint } from './style.js';
 
 /** Runs one command with its arguments and options, as commander read them. */
 export type Handler<O> = (options: O, ...args: string[]) => Promise<Answer>;
 
 /** As `Handler`, with the application's services. */
-export type ServiceHandler<O> = (session: ServiceSession, options: O, ...args: string[]) => Promise<Answer>;
+export type ServiceHandler<O> = (services: Services, options: O, ...args: string[]) => Promise<Answer>;
 
 /** As `Handler`, for a command that tells what happens while it happens; what it returns is said last. */
 export type LiveHandler<O> = (live: Live, options: O, ...args: string[]) => Promise<Answer | null>;
@@ -37,7 +38,7 @@ export function doesWithServices<O extends object>(command: Command, handler: Se
     process.once('SIGINT', interrupt);
     process.once('SIGTERM', interrupt);
     try {
-      return await handler(session, options, ...args);
+      return await handler(session.services, options, ...args);
     } finally {
       process.off('SIGINT', interrupt);
       process.off('SIGTERM', interrupt);

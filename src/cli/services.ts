@@ -2,9 +2,22 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
+import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
+import { ConnectionsService } from '../modules/connections/connections.service.js';
+import { QueueStatusService } from '../modules/messages/queue-status.service.js';
+import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
+import { OtpSenderCheckService } from '../modules/otp/otp-sender-check.service.js';
+import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
+import { ApiKeysService } from '../platform/access/api-keys.service.js';
+import { WorkspacesService } from '../platform/access/workspaces.service.js';
 import { changedConfig, type Config } from '../platform/config/config.js';
 import { migrate } from '../platform/database/data-source.js';
+import { Erasure } from '../platform/erasure/erasure.js';
+import { Restoration } from '../platform/lanes/restoration.js';
+import { Backlogs } from '../platform/operations/backlogs.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
+import { SecretRotation } from '../platform/secrets/secret-rotation.js';
 
 /** The application as a command uses it: no role, few connections, and silent but for errors. */
 export async function createServices(config: Config): Promise<INestApplicationContext> {
@@ -16,6 +29,27 @@ export async function createServices(config: Config): Promise<INestApplicationCo
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, { write: writeError });
   return NestFactory.createApplicationContext(AppModule.with(modest), { logger, abortOnError: false });
+}
+
+/** What commands call. Only here are the services loaded, so that a command which needs none starts at once. */
+export type Services = ReturnType<typeof servicesOf>;
+
+export function servicesOf(app: INestApplicationContext) {
+  return {
+    workspaces: app.get(WorkspacesService),
+    apiKeys: app.get(ApiKeysService),
+    connections: app.get(ConnectionsService),
+    connectionCheck: app.get(ConnectionCheckService),
+    otpProjects: app.get(OtpProjectsService),
+    otpPackages: app.get(OtpPackagesService),
+    otpSender: app.get(OtpSenderService),
+    otpSenderCheck: app.get(OtpSenderCheckService),
+    queueStatus: app.get(QueueStatusService),
+    backlogs: app.get(Backlogs),
+    erasure: app.get(Erasure),
+    restoration: app.get(Restoration),
+    secretRotation: app.get(SecretRotation),
+  };
 }
 
 function writeError(line: string): void {

@@ -1,7 +1,7 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { resolve } from 'node:path';
 import { changedConfig, type Config } from '../platform/config/config.js';
 import { loadConfig } from '../platform/config/load-config.js';
+import type { Services } from './services.js';
 
 export interface DatabaseSession {
   config: Config;
@@ -11,7 +11,7 @@ export interface DatabaseSession {
 }
 
 export interface ServiceSession extends DatabaseSession {
-  app: INestApplicationContext;
+  services: Services;
 }
 
 /**
@@ -37,13 +37,13 @@ export async function openDatabase(given: Config = loadConfig()): Promise<Databa
 export async function openServices(): Promise<ServiceSession> {
   const database = await openDatabase();
   try {
-    const { createServices } = await import('./services.js');
+    const { createServices, servicesOf } = await import('./services.js');
     const app = await createServices(database.config);
     const close = async (): Promise<void> => {
       await app.close();
       await database.close();
     };
-    return { ...database, app, close };
+    return { ...database, services: servicesOf(app), close };
   } catch (error) {
     await database.close();
     throw error;

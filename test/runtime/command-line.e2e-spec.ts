@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { runHerald, temporaryDataDir } from '../support/herald-process.js';
+import { ROOT } from '../support/project-files.js';
 import { approvedTemplate } from '../otp/fixture.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -168,6 +170,23 @@ describe('herald where no service runs', () => {
   const env = { DATA_DIR: dataDir.path };
 
   afterAll(() => dataDir.remove());
+
+  it('loads what the service consists of only for commands that need it', () => {
+    const hooks = `export async function load(url, context, next) {
+      if (/node_modules.(@nestjs|typeorm|bullmq)/.test(url)) throw new Error('loaded ' + url);
+      return next(url, context);
+    }`;
+    const code = `
+      const { register } = await import('node:module');
+      register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hooks)}));
+      const { buildProgram } = await import('./dist/src/cli/program.js');
+      console.log(buildProgram().commands.length > 10);`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: 'true\n', stderr: '' });
+  });
 
   it('starts the embedded database for the time of a command', async () => {
     const created = await runHerald(['workspace', 'create', '--name', 'Acme', '--json'], env);

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { ConnectionCheckService, type Credentials } from '../../modules/connections/connection-check.service.js';
-import { ConnectionsService } from '../../modules/connections/connections.service.js';
+import type { ConnectionCheckService, Credentials } from '../../modules/connections/connection-check.service.js';
 import type { Connection, ConnectionStatus, NewConnection } from '../../modules/connections/connections.types.js';
-import { WorkspacesService } from '../../platform/access/workspaces.service.js';
 import { facts, table } from '../answer.js';
 import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
@@ -33,14 +31,14 @@ export function addConnectionCommands(program: Command): void {
       .option('--phone-number <number>', 'the number itself, where the platform does not tell it', phoneDigits)
       .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
       .option('--no-verify', 'add it unseen; needs --phone-number'),
-    async ({ app }, options) => {
-      const workspace = await app.get(WorkspacesService).getById(options.workspace);
+    async (services, options) => {
+      const workspace = await services.workspaces.getById(options.workspace);
       const token = await secretArgument(options.token);
       const credentials = { phoneNumberId: options.phoneNumberId, wabaId: options.wabaId, token };
       const number = options.verify
-        ? await verified(app.get(ConnectionCheckService), credentials, options.phoneNumber)
+        ? await verified(services.connectionCheck, credentials, options.phoneNumber)
         : unseen(options.phoneNumber);
-      const added = await app.get(ConnectionsService).add({
+      const added = await services.connections.add({
         organizationId: workspace.id,
         ...credentials,
         ...number,
@@ -55,9 +53,9 @@ export function addConnectionCommands(program: Command): void {
   );
   doesWithServices<{ workspace: string }>(
     connection.command('list').description('list the numbers').requiredOption('--workspace <id>', 'the workspace'),
-    async ({ app }, options) => {
-      const workspace = await app.get(WorkspacesService).getById(options.workspace);
-      const rows = await app.get(ConnectionsService).list(workspace.id);
+    async (services, options) => {
+      const workspace = await services.workspaces.getById(options.workspace);
+      const rows = await services.connections.list(workspace.id);
       return {
         data: rows.map(bodyOf),
         text: table(
@@ -74,8 +72,8 @@ export function addConnectionCommands(program: Command): void {
       .description('stop sending from a number; what is queued waits')
       .argument('<connection-id>', 'its id, as in the list')
       .requiredOption('--workspace <id>', 'the workspace'),
-    async ({ app }, options, id = '') => {
-      const connections = app.get(ConnectionsService);
+    async (services, options, id = '') => {
+      const connections = services.connections;
       await connections.disconnect(options.workspace, id);
       const changed = await connections.getById(options.workspace, id);
       return { data: bodyOf(changed), text: `Disconnected ${changed.phoneNumber}.` };

@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { WorkspacesService } from '../../platform/access/workspaces.service.js';
-import { Erasure } from '../../platform/erasure/erasure.js';
 import { facts, type Answer } from '../answer.js';
 import { phoneDigits } from '../arguments.js';
 import { guide } from '../help.js';
@@ -30,9 +28,9 @@ export function addDataCommands(program: Command): void {
       'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. An interrupted run is simply run again.',
     failure: 'something to or from the number is under way and did not end within a minute: run it again',
   });
-  doesWithServices<EraseOptions>(erase, async ({ app }, { workspace, number, yes = false }) => {
-    const { id } = await app.get(WorkspacesService).getById(workspace);
-    const erasure = app.get(Erasure, { strict: false });
+  doesWithServices<EraseOptions>(erase, async (services, { workspace, number, yes = false }) => {
+    const { id } = await services.workspaces.getById(workspace);
+    const erasure = services.erasure;
     const { counts, names } = yes ? await erasure.erase(id, number) : await erasure.count(id, number);
     return answer(counts, names, yes);
   });

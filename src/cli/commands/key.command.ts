@@ -1,14 +1,11 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import type { Command } from 'commander';
-import { OtpProjectsService } from '../../modules/otp/otp-projects.service.js';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
-import { ApiKeysService } from '../../platform/access/api-keys.service.js';
 import type { ApiKey, IssuedApiKey } from '../../platform/access/api-keys.types.js';
 import { isOtpScope, SCOPES, type Scope } from '../../platform/access/scopes.js';
-import { WorkspacesService } from '../../platform/access/workspaces.service.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
 import { durationSeconds, scopeList } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
+import type { Services } from '../services.js';
 
 interface CreateOptions {
   workspace?: string;
@@ -30,21 +27,21 @@ export function addKeyCommands(program: Command): void {
       .option('--name <name>', 'its name in lists', 'API key')
       .option('--scopes <list>', 'scopes separated by commas; default all, of an OTP project all of OTP', scopeList)
       .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', durationSeconds),
-    async ({ app }, options) => {
+    async (services, options) => {
       const { name, expiresIn } = options;
-      const { organizationId, otpProject } = await ownerOf(app, options);
+      const { organizationId, otpProject } = await ownerOf(services, options);
       const ofOtp = otpProject !== undefined;
       const scopes = options.scopes ?? SCOPES.filter((scope) => isOtpScope(scope) === ofOtp);
       const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn * 1_000);
-      const issued = await app.get(ApiKeysService).create({ organizationId, name, scopes, expiresAt, otpProject });
+      const issued = await services.apiKeys.create({ organizationId, name, scopes, expiresAt, otpProject });
       return issuedAnswer(issued);
     },
   );
   doesWithServices<{ workspace: string }>(
     key.command('list').description('list the keys of a workspace').requiredOption('--workspace <id>', 'the workspace'),
-    async ({ app }, { workspace }) => {
-      const { id } = await app.get(WorkspacesService).getById(workspace);
-      const keys = await app.get(ApiKeysService).list(id);
+    async (services, { workspace }) => {
+      const { id } = await services.workspaces.getById(workspace);
+      const keys = await services.apiKeys.list(id);
       return {
         data: keys.map(bodyOf),
         text: table(
@@ -57,8 +54,8 @@ export function addKeyCommands(program: Command): void {
   );
   doesWithServices(
     key.command('revoke').description('end a key at once').argument('<key-id>', 'its id, as in the list'),
-    async ({ app }, _options, id = '') => {
-      const revoked = await app.get(ApiKeysService).revoke(id);
+    async (services, _options, id = '') => {
+      const revoked = await services.apiKeys.revoke(id);
       return { data: bodyOf(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
     },
   );
@@ -68,24 +65,24 @@ export function addKeyCommands(program: Command): void {
       .description('make a key in place of another, which works on for a while')
       .argument('<key-id>', 'id of the old key')
       .option('--overlap <duration>', 'how long both work; 0s ends the old one at once', durationSeconds, 86_400),
-    async ({ app }, { overlap }, id = '') => issuedAnswer(await app.get(ApiKeysService).rotate(id, overlap)),
+    async (services, { overlap }, id = '') => issuedAnswer(await services.apiKeys.rotate(id, overlap)),
   );
 }
 
 /** Whose key it will be: a workspace's, or an OTP project's. */
 async function ownerOf(
-  app: INestApplicationContext,
+  services: Services,
   { workspace, otpProject }: CreateOptions,
 ): Promise<{ organizationId: string; otpProject?: OtpProject }> {
   if (otpProject !== undefined) {
-    const project = await app.get(OtpProjectsService).getById(otpProject);
+    const project = await services.otpProjects.getById(otpProject);
     if (workspace !== undefined && workspace !== project.organizationId) {
       throw new Error(`the OTP project ${otpProject} is not of the workspace ${workspace}`);
     }
     return { organizationId: project.organizationId, otpProject: project };
   }
   if (workspace === undefined) throw new Error('name the owner with --workspace or --otp-project');
-  return { organizationId: (await app.get(WorkspacesService).getById(workspace)).id };
+  return { organizationId: (await services.workspaces.getById(workspace)).id };
 }
 
 function bodyOf(key: ApiKey): object {

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
-import { migrate } from '../../platform/database/data-source.js';
-import { migrateQueue } from '../../platform/lanes/queue-connection.js';
 import { does } from '../runner.js';
 import { openDatabase } from '../session.js';
 
 /** `migrate`. */
 export function addMigrateCommand(program: Command): void {
   does(program.command('migrate').description('bring the database schema up to date'), async () => {
+    // Loaded only for this command: every other one would wait for them.
+    const { migrate } = await import('../../platform/database/data-source.js');
+    const { migrateQueue } = await import('../../platform/lanes/queue-connection.js');
     const database = await openDatabase();
     try {
       const ran = await migrate(database.url);

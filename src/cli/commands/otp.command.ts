@@ -1,10 +1,5 @@
 import type { Command } from 'commander';
-import { OtpPackagesService } from '../../modules/billing/otp-packages.service.js';
-import { OtpProjectsService } from '../../modules/otp/otp-projects.service.js';
-import { OtpSenderCheckService } from '../../modules/otp/otp-sender-check.service.js';
-import { OtpSenderService } from '../../modules/otp/otp-sender.service.js';
 import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
-import { WorkspacesService } from '../../platform/access/workspaces.service.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
 import { countryCode, countryList, decimalId, otpMode, secretArgument, wholeNumber } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
@@ -43,9 +38,9 @@ function addProjectCommands(project: Command): void {
       .option('--name <name>', 'its name in lists', 'OTP project')
       .option('--language <code>', 'language of the template that carries the codes; default en_US')
       .option('--countries <list>', 'countries to which it may send, such as DE,US; default any', countryList),
-    async ({ app }, options) => {
-      const { id: organizationId } = await app.get(WorkspacesService).getById(options.workspace);
-      const made = await app.get(OtpProjectsService).create({
+    async (services, options) => {
+      const { id: organizationId } = await services.workspaces.getById(options.workspace);
+      const made = await services.otpProjects.create({
         organizationId,
         name: options.name,
         mode: options.mode,
@@ -60,9 +55,9 @@ function addProjectCommands(project: Command): void {
   );
   doesWithServices<{ workspace: string }>(
     project.command('list').description('list the projects').requiredOption('--workspace <id>', 'the workspace'),
-    async ({ app }, { workspace }) => {
-      const { id } = await app.get(WorkspacesService).getById(workspace);
-      const projects = await app.get(OtpProjectsService).list(id);
+    async (services, { workspace }) => {
+      const { id } = await services.workspaces.getById(workspace);
+      const projects = await services.otpProjects.list(id);
       return {
         data: projects.map(projectBody),
         text: table(
@@ -94,12 +89,12 @@ function addPackageCommands(packages: Command): void {
         'codes a month; the running month takes it at once',
         wholeNumber(0, 1_000_000_000),
       ),
-    async ({ app }, { project, country, limit }) => {
-      const { id, organizationId, allowedCountries } = await app.get(OtpProjectsService).getById(project);
+    async (services, { project, country, limit }) => {
+      const { id, organizationId, allowedCountries } = await services.otpProjects.getById(project);
       if (limit > 0 && allowedCountries?.includes(country) === false) {
         throw new Error(`the project sends no codes to ${country}: it was made for ${allowedCountries.join(',')}`);
       }
-      await app.get(OtpPackagesService).grant(organizationId, id, country, limit);
+      await services.otpPackages.grant(organizationId, id, country, limit);
       return {
         data: { project_id: id, country, monthly_limit: limit },
         text: facts({ Project: id, Country: country, 'Codes a month': String(limit) }),
@@ -111,9 +106,9 @@ function addPackageCommands(packages: Command): void {
       .command('list')
       .description('what a project may send, and what it has sent in each month')
       .requiredOption('--project <id>', 'the OTP project'),
-    async ({ app }, { project }) => {
-      const { id, organizationId } = await app.get(OtpProjectsService).getById(project);
-      const service = app.get(OtpPackagesService);
+    async (services, { project }) => {
+      const { id, organizationId } = await services.otpProjects.getById(project);
+      const service = services.otpPackages;
       const allowances = await service.allowances(organizationId, id);
       const months = await service.list(organizationId, id);
       return {
@@ -161,16 +156,16 @@ function addSenderCommands(sender: Command): void {
       .requiredOption('--token <token>', 'access token, or - to read it from standard input')
       .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
       .option('--no-verify', 'set it unseen'),
-    async ({ app }, options) => {
+    async (services, options) => {
       const token = await secretArgument(options.token);
       const { phoneNumberId, wabaId, template: templateName } = options;
       if (options.verify && wabaId === undefined)
         throw new Error('name the account with --waba-id, or set --no-verify');
       const checked =
         options.verify && wabaId !== undefined
-          ? await app.get(OtpSenderCheckService).check({ phoneNumberId, wabaId, templateName, token })
+          ? await services.otpSenderCheck.check({ phoneNumberId, wabaId, templateName, token })
           : null;
-      const set = await app.get(OtpSenderService).set({
+      const set = await services.otpSender.set({
         phoneNumberId,
         phoneNumber: checked?.number.phoneNumber ?? null,
         templateName,
@@ -180,8 +175,8 @@ function addSenderCommands(sender: Command): void {
       return senderAnswer(set, checked?.languages ?? null);
     },
   );
-  doesWithServices(sender.command('show').description('show the number'), async ({ app }) => {
-    const set = await app.get(OtpSenderService).find();
+  doesWithServices(sender.command('show').description('show the number'), async (services) => {
+    const set = await services.otpSender.find();
     if (set === null) throw new Error('no number is set: herald otp-sender set');
     return senderAnswer(set, null);
   });

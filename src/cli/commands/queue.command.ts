@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
-import { QueueStatusService } from '../../modules/messages/queue-status.service.js';
-import { Backlogs, type RoomBacklog } from '../../platform/operations/backlogs.js';
+import type { RoomBacklog } from '../../platform/operations/backlogs.js';
 import { table, timeText } from '../answer.js';
 import { doesWithServices } from '../runner.js';
 
@@ -15,11 +14,11 @@ export function addQueueCommands(program: Command): void {
     queue
       .command('status')
       .description('what waits and since when: messages by number, webhooks, codes, files, notifications'),
-    async ({ app }) => {
-      const status = app.get(QueueStatusService, { strict: false });
+    async (services) => {
+      const status = services.queueStatus;
       const lanes = await status.lanes();
       const unknown = await status.unknown();
-      const rooms = await app.get(Backlogs, { strict: false }).read();
+      const rooms = await services.backlogs.read();
       return {
         data: { rooms: rooms.map(roomBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
         text: [

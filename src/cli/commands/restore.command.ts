@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { Restoration, type RestorePlan } from '../../platform/lanes/restoration.js';
+import type { Restoration, RestorePlan } from '../../platform/lanes/restoration.js';
 import type { Answer } from '../answer.js';
 import { timeOrNone } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
@@ -28,8 +28,8 @@ export function addRestoreCommand(program: Command): void {
       .option('--dry-run', 'count, and change nothing')
       .option('--nothing-lost', 'the database only moved (nothing was sent after the backup): keep the queue as it is')
       .option('--force', 'although a worker seems to run'),
-    async ({ app }, options) => {
-      const restoration = app.get(Restoration, { strict: false });
+    async (services, options) => {
+      const restoration = services.restoration;
       const before = options.before ?? undefined;
       if (options.dryRun === true) return counted(await restoration.plan(before));
       if (options.force !== true) await requireNoWorkers(restoration);

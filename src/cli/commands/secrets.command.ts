@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { SecretRotation } from '../../platform/secrets/secret-rotation.js';
 import { table } from '../answer.js';
 import { doesWithServices } from '../runner.js';
 
@@ -11,8 +10,8 @@ export function addSecretsCommands(program: Command): void {
   const secrets = program.command('secrets').description('stored secrets and the keys that encrypt them');
   doesWithServices(
     secrets.command('rotate').description('encrypt every stored secret again under the current key; service may run'),
-    async ({ app }) => {
-      const rotation = app.get(SecretRotation, { strict: false });
+    async (services) => {
+      const rotation = services.secretRotation;
       const columns = await rotation.rotate();
       const unreadable = columns.reduce((sum, column) => sum + column.unreadable, 0);
       const rows = columns.map((each) => [each.table, String(each.resealed), String(each.unreadable)]);

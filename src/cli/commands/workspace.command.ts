@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { WorkspacesService } from '../../platform/access/workspaces.service.js';
 import type { Workspace } from '../../platform/access/workspaces.types.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
 import { timeOrNone } from '../arguments.js';
@@ -10,10 +9,10 @@ export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('make and list workspaces');
   doesWithServices<{ name: string }>(
     workspace.command('create').description('make a workspace').requiredOption('--name <name>', 'its name'),
-    async ({ app }, { name }) => answerOf(await app.get(WorkspacesService).create(name)),
+    async (services, { name }) => answerOf(await services.workspaces.create(name)),
   );
-  doesWithServices(workspace.command('list').description('list all workspaces'), async ({ app }) => {
-    const workspaces = await app.get(WorkspacesService).list();
+  doesWithServices(workspace.command('list').description('list all workspaces'), async (services) => {
+    const workspaces = await services.workspaces.list();
     return {
       data: workspaces.map(bodyOf),
       text: table(
@@ -31,8 +30,8 @@ export function addWorkspaceCommands(program: Command): void {
       .description('set until when a workspace may send')
       .requiredOption('--workspace <id>', 'the workspace')
       .requiredOption('--paid-until <time>', 'a day, a time of ISO 8601, or none', timeOrNone),
-    async ({ app }, options) =>
-      answerOf(await app.get(WorkspacesService).setSubscription(options.workspace, options.paidUntil)),
+    async (services, options) =>
+      answerOf(await services.workspaces.setSubscription(options.workspace, options.paidUntil)),
   );
 }
 
