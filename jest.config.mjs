@@ -13,7 +13,8 @@ const base = {
 };
 
 export default {
-  testTimeout: 60_000,
+  // Of a busy machine; what a test waits for has limits of its own.
+  testTimeout: 120_000,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/bench/**/*.spec.ts'] },
     { ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },

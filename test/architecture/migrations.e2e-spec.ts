@@ -120,7 +120,7 @@ describe('migrations', () => {
       }
       expect(await schema()).toEqual(before);
       while (await revertLast(database.url));
-    }, 30_000);
+    }, 120_000);
 
     it('go up, down to nothing, and up to the same schema again; a second up does nothing', async () => {
       const ran = await migrate(database.url);

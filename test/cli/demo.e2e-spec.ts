@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../bench/rig/free-port.js';
 import { HeraldProcess, runHerald, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';
@@ -114,20 +114,10 @@ describe('herald where nothing runs', () => {
   });
 
   it('a key and an address are all that a command needs', async () => {
-    const url = await unansweredUrl();
+    const url = `http://127.0.0.1:${await freePort()}`;
     const env = { DATA_DIR: dataDir.path, HERALD_API_KEY: 'a-key', HERALD_URL: url };
     const { code, stderr } = await runHerald(['message', 'list'], env);
     expect(code).toBe(1);
     expect(stderr).toContain(`Herald does not answer at ${url} (ECONNREFUSED): start it with "npm start"`);
   });
 });
-
-/** Of a port that was free a moment ago. */
-async function unansweredUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return `http://127.0.0.1:${port}`;
-}

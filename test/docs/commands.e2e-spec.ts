@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../../bench/rig/free-port.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';
@@ -31,14 +30,6 @@ const has = (program: string): boolean => spawnSync(program, ['-c', ':']).status
 const shells = ['bash', 'dash'].filter(has);
 const curlIsHere = spawnSync('curl', ['--version']).status === 0;
 if (!curlIsHere) process.stderr.write('curl is not installed: the commands of the documents are not run\n');
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 // Without curl there is nothing to run; it says so above.
 (curlIsHere ? describe : describe.skip)('the commands of', () => {

@@ -97,7 +97,7 @@ describe('GET /metrics', () => {
         expect(samples(body, 'herald_lanes_paused').get('{reason="rate_limited"}')).toBe(1);
         return true;
       },
-      { timeoutMs: 15_000 },
+      { timeoutMs: 30_000 },
     );
   });
 

@@ -84,12 +84,14 @@ describe('npm start without any setting', () => {
   it('ends on SIGTERM with 0 and takes the database along; the next start has the same workspace and key', async () => {
     const ended = await herald.end('SIGTERM');
     expect(ended).toMatchObject({ code: 0, signal: null });
-    expect(ended.ms).toBeLessThan(10_000);
+    // Nothing was under way for which SHUTDOWN_TIMEOUT_MS had to be waited out.
+    expect(ended.stdout).not.toContain('not everything ended');
+    expect(ended.ms).toBeLessThan(30_000);
     expect(embeddedPostgresPid(dataDir.path)).toBeNull();
 
     herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
     // The goal is 3 s on a machine that does nothing else; other tests run beside this one.
-    expect(herald.ready.ms).toBeLessThan(20_000);
+    expect(herald.ready.ms).toBeLessThan(60_000);
     const second = readDemo(dataDir.path);
     expect(second).toMatchObject({ api_key: first.api_key, connection_id: first.connection_id });
     const { body } = await new ApiClient(second.base_url, second.api_key).get('/messages');

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { migrations } from '../../migrations/all.js';
 import { hasRedis, startRedis } from '../../bench/rig/redis.js';
 import { Scope } from '../../bench/rig/scope.js';
@@ -124,21 +123,22 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
       receiver.closeAllConnections();
       receiver.close();
     }
-  });
+  }, 180_000);
 
   once('rounds of a sweep are as far apart as one process would have them', async () => {
     const turns = new Set<number>();
-    const until = performance.now() + 3_000;
-    while (performance.now() < until) {
-      const [turn] = await rows(
-        `select (extract(epoch from beat_at) * 1000)::float8 as at from heartbeat where name = 'turn:send_due'`,
-        [],
-      );
-      if (typeof turn?.at === 'number') turns.add(turn.at);
-      await pause(60);
-    }
+    await waitFor(
+      async () => {
+        const [turn] = await rows(
+          `select (extract(epoch from beat_at) * 1000)::float8 as at from heartbeat where name = 'turn:send_due'`,
+          [],
+        );
+        if (typeof turn?.at === 'number') turns.add(turn.at);
+        return turns.size >= 4;
+      },
+      { ...PATIENCE, everyMs: 60, what: 'four rounds' },
+    );
     const sorted = [...turns].sort((a, b) => a - b);
-    expect(sorted.length).toBeGreaterThanOrEqual(2);
     const gaps = sorted.slice(1).map((at, index) => at - (sorted[index] ?? 0));
     // Once a second, less a tenth for timers that are early.
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(899);
@@ -161,9 +161,11 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     await waitFor(async () => (await started()).length >= 70, PATIENCE);
     await waitFor(() => settled(ids), PATIENCE);
     const times = await started();
-    // A claim's slots are reserved by the pace, and used at once: within any second one second's worth and the burst.
+    // A claim's slots are reserved by the pace: within any second one second's worth and the burst, and once more a
+    // burst that was reserved by a process which then stood still. Two workers that knew nothing of each other would
+    // begin with three seconds' worth.
     const most = Math.max(...times.map((at) => times.filter((other) => other >= at && other < at + 1_000).length));
-    expect(most).toBeLessThanOrEqual(perSecond * 1.75);
+    expect(most).toBeLessThanOrEqual(perSecond * 2);
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(
       ((70 - perSecond * 0.5) / perSecond) * 1_000 * 0.9,
     );
@@ -173,5 +175,5 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
       ids,
     ]);
     expect(lost?.n).toBe(0);
-  }, 90_000);
+  }, 180_000);
 });
