@@ -73,7 +73,7 @@ export class NotificationReceiver {
   }
 
   /** Resolves once the condition holds; looks after every request. */
-  async until(what: string, condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  async until(what: string, condition: () => boolean, timeoutMs = 20_000): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve, reject) => {
       const end = (settle: () => void) => {
