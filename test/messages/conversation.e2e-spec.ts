@@ -36,14 +36,19 @@ it('a template, a customer’s picture and a document in return: sent, received,
   expect(hook.status).toBe(200);
   const { secret } = hook.body.data as { secret: string };
   const customer = testPhone();
+  // The platform tells nothing of a message before Herald has its answer: each state is told of by itself.
   const send = async (body: Record<string, unknown>): Promise<string> => {
+    test.simulator.applyFaults({ statuses: 'hold' });
     const response = await api.post(
       '/messages',
       { connection_id: connection.id, to: `+${customer}`, ...body },
       { headers: { 'idempotency-key': newId() } },
     );
     expect([response.status, response.body.error]).toEqual([202, undefined]);
-    return response.body.data.id as string;
+    const id = response.body.data.id as string;
+    await waitFor(async () => (await api.get(`/messages/${id}`)).body.data.status === 'accepted');
+    test.simulator.applyFaults({ statuses: 'on' });
+    return id;
   };
   const read = (id: string) =>
     waitFor(async () => {

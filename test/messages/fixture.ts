@@ -15,6 +15,8 @@ export interface SendingWorkspace {
   send(to: string, options?: { body?: Record<string, unknown>; key?: string }): Promise<ApiResponse>;
   /** Sends a text that must be taken, and returns its id. */
   sendText(to: string): Promise<string>;
+  /** The same; the platform tells nothing of any message until Herald has written down that it accepted this one. */
+  sendAnswered(to: string, options?: { body?: Record<string, unknown> }): Promise<string>;
   message(id: string): Promise<ApiResponse['body']['data']>;
   /** Waits until the message is in one of the states. */
   reaches(id: string, ...statuses: string[]): Promise<ApiResponse['body']['data']>;
@@ -80,6 +82,18 @@ export async function sendingWorkspace(test: TestApp): Promise<SendingWorkspace>
       if (response.status !== 202) throw new Error(`not taken: ${JSON.stringify(response.body)}`);
       return response.body.data.id as string;
     },
+    sendAnswered: async (to, options) => {
+      test.simulator.applyFaults({ statuses: 'hold' });
+      try {
+        const response = await workspace.send(to, options);
+        if (response.status !== 202) throw new Error(`not taken: ${JSON.stringify(response.body)}`);
+        const { id } = response.body.data as { id: string };
+        await workspace.reaches(id, 'accepted');
+        return id;
+      } finally {
+        test.simulator.applyFaults({ statuses: 'on' });
+      }
+    },
     message: async (id) => (await api.get(`/messages/${id}`)).body.data,
     reaches: (id, ...statuses) =>
       waitFor(
@@ -88,7 +102,7 @@ export async function sendingWorkspace(test: TestApp): Promise<SendingWorkspace>
           if (statuses.includes(message.status as string)) return message;
           throw new Error(`it is ${message.status}`);
         },
-        { what: `message ${id} to be ${statuses.join(' or ')}`, timeoutMs: 15_000 },
+        { what: `message ${id} to be ${statuses.join(' or ')}` },
       ),
   };
   return workspace;

@@ -15,7 +15,7 @@ let workspace: SendingWorkspace;
 beforeAll(async () => {
   test = await startTestApp({
     env: { MEDIA_MIN_FREE_MIB: '0' },
-    simulator: { templateReviewMs: 20, slowAnswerMs: 1_200, statusGapMs: 20 },
+    simulator: { templateReviewMs: 20, statusGapMs: 20 },
   });
   workspace = await sendingWorkspace(test);
 });
@@ -221,18 +221,34 @@ describe('the header of a template', () => {
 });
 
 describe('when a message’s turn comes', () => {
-  /** The next message to this contact waits, since the platform takes its time to answer this one. */
-  async function busyContact(): Promise<string> {
-    const to = await workspace.contact('0007');
-    await workspace.sendText(to);
-    return to;
+  /** The next message to this contact waits until `release`, since the upload for this one takes its time. */
+  async function busyContact(): Promise<{ to: string; release: () => void }> {
+    const to = await workspace.contact();
+    const file = await storedFile(test, workspace, 'image');
+    const transfer = test.app.get(MediaTransferService, { strict: false });
+    const real = transfer.platformIdFor.bind(transfer);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    transfer.platformIdFor = async (connection, id, notAfter) => {
+      if (id === file) await released;
+      return real(connection, id, notAfter);
+    };
+    await sent(to, mediaBody('image', { id: file }));
+    return {
+      to,
+      release: () => {
+        transfer.platformIdFor = real;
+        release();
+      },
+    };
   }
 
   it('a file that was deleted meanwhile fails it with media_error; a retry says that it is gone', async () => {
-    const to = await busyContact();
+    const { to, release } = await busyContact();
     const file = await storedFile(test, workspace, 'image');
     const id = await sent(to, mediaBody('image', { id: file }));
     await test.app.get(MediaService, { strict: false }).delete(workspace.organizationId, file);
+    release();
     expect(await workspace.reaches(id, 'failed')).toMatchObject({
       failure_category: 'media_error',
       attempts: [{ status: 'rejected', http_status: null, failure_category: 'media_error' }],

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -5,13 +6,35 @@ import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
 let test: TestApp;
 let workspace: SendingWorkspace;
 
+interface Begun {
+  world: SendingWorkspace;
+  to: string;
+  id: string;
+}
+
+/** What takes its time begins together, before the first test. */
+let throttled: Begun;
+let doubtful: Begun & { since: number };
+let pair: { to: string; first: string; second: string };
+
+async function begin(world: SendingWorkspace, lastDigits: string): Promise<Begun> {
+  const to = await world.contact(lastDigits);
+  return { world, to, id: await world.sendText(to) };
+}
+
 beforeAll(async () => {
   test = await startTestApp({
     env: { WHATSAPP_TIMEOUT_MS: '1500' },
     // Less than the six seconds of the platform, so that the tries after 1 and 4 s are enough.
-    simulator: { pairLimitMs: 2_500 },
+    simulator: { pairLimitMs: 4_000 },
   });
   workspace = await sendingWorkspace(test);
+  throttled = await begin(await sendingWorkspace(test), '0004');
+  const { to, id: first } = await begin(workspace, '0010');
+  pair = { to, first, second: await workspace.sendText(to) };
+  const unanswered = await begin(workspace, '0006');
+  await workspace.reaches(unanswered.id, 'outcome_unknown');
+  doubtful = { ...unanswered, since: performance.now() };
 });
 
 afterAll(() => test.stop());
@@ -24,12 +47,12 @@ describe('a message to a number that ends in', () => {
     const id = await workspace.sendText(await workspace.contact('0001'));
     const message = await workspace.reaches(id, 'sent');
     expect(message.sent_at).not.toBeNull();
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await pause(600);
     expect(await workspace.message(id)).toMatchObject({ status: 'sent', delivered_at: null, read_at: null });
   });
 
   it('0002 is accepted and then fails with 131026', async () => {
-    const id = await workspace.sendText(await workspace.contact('0002'));
+    const id = await workspace.sendAnswered(await workspace.contact('0002'));
     expect(await workspace.reaches(id, 'failed')).toMatchObject({
       failure_category: 'recipient_unreachable',
       error: { code: '131026' },
@@ -50,22 +73,6 @@ describe('a message to a number that ends in', () => {
     expect(taken(to)).toBe(0);
   });
 
-  it('0004 meets 130429 twice: the lane rests, no try is counted, and it goes out', async () => {
-    const world = await sendingWorkspace(test);
-    const to = await world.contact('0004');
-    const id = await world.sendText(to);
-    const message = await world.reaches(id, 'read');
-    expect(message.attempts.map((attempt: { status: string }) => attempt.status)).toEqual([
-      'deferred',
-      'deferred',
-      'accepted',
-    ]);
-    expect(message.attempts[0]).toMatchObject({ platform_code: 130429, failure_category: 'rate_limited' });
-    const [row] = await test.database.query<{ tries: number }>('select tries from message where id = $1', [id]);
-    expect(row?.tries).toBe(0);
-    expect(taken(to)).toBe(1);
-  });
-
   it('0005 is taken and the answer lost: in doubt, then settled by its notifications, sent once', async () => {
     const to = await workspace.contact('0005');
     const id = await workspace.sendText(to);
@@ -74,19 +81,6 @@ describe('a message to a number that ends in', () => {
     expect(message.attempts[0].status).not.toBe('started');
     expect(message.meta_message_id).toMatch(/^wamid\./);
     expect(taken(to)).toBe(1);
-  });
-
-  it('0006 meets a 500 without a body: nobody knows, and nothing is sent again by itself', async () => {
-    const to = await workspace.contact('0006');
-    const id = await workspace.sendText(to);
-    await workspace.reaches(id, 'outcome_unknown');
-    await new Promise((resolve) => setTimeout(resolve, 2_500));
-    expect(await workspace.message(id)).toMatchObject({
-      status: 'outcome_unknown',
-      attempt_count: 1,
-      attempts: [{ status: 'unknown', http_status: 500 }],
-    });
-    expect(taken(to)).toBe(0);
   });
 
   it('0007 answers after a minute: the doubt is settled long before, sent once', async () => {
@@ -113,26 +107,6 @@ describe('a message to a number that ends in', () => {
     expect(await workspace.reaches(id, 'read')).toMatchObject({ delivered_at: null });
   });
 
-  it('0010 takes one message in some seconds: the second waits and goes out by itself', async () => {
-    const to = await workspace.contact('0010');
-    const [first, second] = [await workspace.sendText(to), await workspace.sendText(to)];
-    await workspace.reaches(first, 'read');
-    const waiting = await waitFor(async () => {
-      const message = await workspace.message(second);
-      return message.attempts.length > 0 && message.attempts[0].status === 'deferred' && message;
-    });
-    expect(waiting.attempts[0]).toMatchObject({ platform_code: 131056 });
-    const message = await waitFor(
-      async () => {
-        const current = await workspace.message(second);
-        return current.status === 'read' && current;
-      },
-      { timeoutMs: 25_000, what: 'the second message to be read' },
-    );
-    expect(message.attempt_count).toBeGreaterThan(1);
-    expect(taken(to)).toBe(2);
-  }, 40_000);
-
   it('0011 is accepted and then fails with 131047', async () => {
     const id = await workspace.sendText(await workspace.contact('0011'));
     expect(await workspace.reaches(id, 'failed')).toMatchObject({
@@ -150,4 +124,48 @@ describe('a message to a number that ends in', () => {
     });
     expect(reply).toMatchObject({ direction: 'inbound', status: 'received', type: 'text' });
   });
+
+  it('0006 meets a 500 without a body: nobody knows, and nothing is sent again by itself', async () => {
+    const { to, id, since } = doubtful;
+    await pause(Math.max(0, since + 2_500 - performance.now()));
+    expect(await workspace.message(id)).toMatchObject({
+      status: 'outcome_unknown',
+      attempt_count: 1,
+      attempts: [{ status: 'unknown', http_status: 500 }],
+    });
+    expect(taken(to)).toBe(0);
+  });
+
+  it('0004 meets 130429 twice: the lane rests, no try is counted, and it goes out', async () => {
+    const { world, to, id } = throttled;
+    const message = await world.reaches(id, 'read');
+    expect(message.attempts.map((attempt: { status: string }) => attempt.status)).toEqual([
+      'deferred',
+      'deferred',
+      'accepted',
+    ]);
+    expect(message.attempts[0]).toMatchObject({ platform_code: 130429, failure_category: 'rate_limited' });
+    const [row] = await test.database.query<{ tries: number }>('select tries from message where id = $1', [id]);
+    expect(row?.tries).toBe(0);
+    expect(taken(to)).toBe(1);
+  });
+
+  it('0010 takes one message in some seconds: the second waits and goes out by itself', async () => {
+    const { to, first, second } = pair;
+    await workspace.reaches(first, 'read');
+    const waiting = await waitFor(async () => {
+      const message = await workspace.message(second);
+      return message.attempts.length > 0 && message.attempts[0].status === 'deferred' && message;
+    });
+    expect(waiting.attempts[0]).toMatchObject({ platform_code: 131056 });
+    const message = await waitFor(
+      async () => {
+        const current = await workspace.message(second);
+        return current.status === 'read' && current;
+      },
+      { timeoutMs: 25_000, what: 'the second message to be read' },
+    );
+    expect(message.attempt_count).toBeGreaterThan(1);
+    expect(taken(to)).toBe(2);
+  }, 40_000);
 });

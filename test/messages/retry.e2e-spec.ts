@@ -41,7 +41,7 @@ describe('202', () => {
 
   it('clears the times of the earlier attempt', async () => {
     const to = await workspace.contact('0002');
-    const id = await workspace.sendText(to);
+    const id = await workspace.sendAnswered(to);
     const failed = await workspace.reaches(id, 'failed');
     expect(failed.accepted_at).not.toBeNull();
     const response = await retry(id);

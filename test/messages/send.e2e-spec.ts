@@ -19,11 +19,15 @@ const codeOf = (response: { body: { error?: { code: string } } }): string | unde
 describe('202', () => {
   it('takes a text, sends it and follows it to read', async () => {
     const to = await workspace.contact();
+    test.simulator.applyFaults({ statuses: 'hold' });
     const response = await workspace.send(`+${to}`, { body: { client_message_id: 'order-1' } });
     expect(response.status).toBe(202);
     expect(response.body).toEqual({ data: { id: expect.any(String) as string, status: 'queued' } });
 
-    const message = await workspace.reaches(response.body.data.id as string, 'read');
+    const id = response.body.data.id as string;
+    await workspace.reaches(id, 'accepted');
+    test.simulator.applyFaults({ statuses: 'on' });
+    const message = await workspace.reaches(id, 'read');
     expect(message).toMatchObject({
       to,
       from: workspace.connection.phoneNumber,

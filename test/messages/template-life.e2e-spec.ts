@@ -1,3 +1,4 @@
+import { LaneRepository } from '../../src/platform/lanes/lane.repository.js';
 import { testPhone } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -23,7 +24,7 @@ interface Sent {
 
 it('while a template is paused, approved again and deleted, each message is sent once or fails for that reason', async () => {
   const workspace = await sendingWorkspace(test);
-  // Slow, so that messages are still queued when the platform changes its mind.
+  // Slow, so that messages are on their way when the platform changes its mind.
   workspace.connection = await connectionAtSimulator(test, workspace.organizationId, { throughputPerSecond: 20 });
   await listenFor(test.database, workspace.organizationId);
   const template = await approvedTemplate(test, workspace, {
@@ -44,16 +45,14 @@ it('while a template is paused, approved again and deleted, each message is sent
   const until = (code: string | undefined) =>
     waitFor(async () => (await send()).code === code, { what: `an answer ${code ?? '202'}`, everyMs: 40 });
 
-  await Promise.all(Array.from({ length: 30 }, send));
-  await template.review('PAUSED');
+  await sendAndReview('PAUSED');
   await until('TEMPLATE_NOT_APPROVED');
-  await waitFor(() => settled(), { what: 'the first messages to come to their end', timeoutMs: 15_000 });
+  await waitFor(() => settled(), { what: 'the first messages to come to their end' });
   await template.review('REINSTATED');
   await until(undefined);
-  await Promise.all(Array.from({ length: 30 }, send));
-  await template.review('DELETED');
+  await sendAndReview('DELETED');
   await until('TEMPLATE_NOT_FOUND');
-  await waitFor(() => settled(), { what: 'all messages to come to their end', timeoutMs: 15_000 });
+  await waitFor(() => settled(), { what: 'all messages to come to their end' });
 
   const refused = answers.filter(({ status }) => status !== 202);
   for (const { status, code, templateStatus } of refused) {
@@ -77,6 +76,19 @@ it('while a template is paused, approved again and deleted, each message is sent
   }
   // Each of the three ends was met, or this test would prove nothing.
   expect([...codes.keys()].sort()).toEqual(['132001', '132015', 'read']);
+
+  /** Sends; once one is sent and others surely are not, the platform changes its mind. */
+  async function sendAndReview(event: string): Promise<void> {
+    const early = await Promise.all(Array.from({ length: 15 }, send));
+    await waitFor(() => early.some(({ to }) => test.simulator.messages.list({ to }).length > 0), {
+      what: 'the first message to be sent',
+    });
+    const lanes = test.app.get(LaneRepository, { strict: false });
+    await lanes.pause(workspace.connection.id, 'test', 60_000);
+    await Promise.all(Array.from({ length: 15 }, send));
+    await template.review(event);
+    await lanes.resume(workspace.connection.id);
+  }
 
   async function settled(): Promise<boolean> {
     const rows = await test.database.query(

@@ -50,16 +50,17 @@ it('a revoked token burns no message: the number is disconnected, and all go out
   });
   await waitFor(async () => (await statesOf(taken)).every((status) => status === 'read'), {
     what: 'all to be read',
-    timeoutMs: 15_000,
+    timeoutMs: 40_000,
   });
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  // At once: a lane that nobody wakes would rest for up to a minute.
+  expect(performance.now() - startedAt).toBeLessThan(30_000);
   const sent = recipients.flatMap((to) => test.simulator.messages.list({ to }));
   expect(sent).toHaveLength(taken.length);
   const counted = await test.database.query('select 1 from message where connection_id = $1 and tries > 0', [
     connection.id,
   ]);
   expect(counted).toEqual([]);
-}, 40_000);
+}, 90_000);
 
 async function statesOf(ids: readonly string[]): Promise<string[]> {
   const rows = await test.database.query<{ status: string }>('select status from message where id = any($1)', [ids]);
