@@ -42,7 +42,8 @@ describe('what the platform tells about a message', () => {
     ['0002', 'recipient_unreachable', '131026'],
     ['0011', 'service_window_closed', '131047'],
   ])('may be a failure after the acceptance (%s)', async (lastDigits, category, code) => {
-    const message = await workspace.reaches(await sendTo(lastDigits), 'failed');
+    const id = await workspace.sendAnswered(await workspace.contact(lastDigits));
+    const message = await workspace.reaches(id, 'failed');
     expect(message).toMatchObject({
       failure_category: category,
       error: { code },

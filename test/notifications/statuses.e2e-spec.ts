@@ -123,7 +123,9 @@ describe('statuses that come twice, late and out of order', () => {
     await fc.assert(
       fc.asyncProperty(told, fc.boolean(), fc.boolean(), async (statuses, together, parallel) => {
         const message = await make('accepted');
-        const items = [...statuses, ...statuses].map((status) => statusOf(message, status));
+        // All of one second, whenever they are made.
+        const timestamp = String(secondsNow() - 5);
+        const items = [...statuses, ...statuses].map((status) => statusOf(message, status, { timestamp }));
         const payloads = together
           ? [entries(items.map((item) => ({ id: '1', changes: [changeOf(sender.connection, { statuses: [item] })] })))]
           : items.map((item) => envelope(sender.connection, { statuses: [item] }));

@@ -132,13 +132,13 @@ describe("a number's business profile", () => {
         expect([answer.status, answer.body.error.code]).toEqual([502, 'PLATFORM_UNAVAILABLE']);
       }
     } finally {
-      await control('faults', { down: false, latency_ms: 4_000 });
+      await control('faults', { down: false, latency_ms: 30_000 });
     }
     try {
       const startedAt = performance.now();
       const { status, body } = await api.get(path());
       expect([status, body.error.code]).toEqual([504, 'PLATFORM_TIMEOUT']);
-      expect(performance.now() - startedAt).toBeLessThan(4_000);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
     } finally {
       await control('faults', { latency_ms: 0 });
     }

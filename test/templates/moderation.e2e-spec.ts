@@ -136,20 +136,22 @@ it('a template is approved, or rejected with a reason, a moment after it was mad
 });
 
 it('a change makes a template be reviewed again, once a day', async () => {
-  await create(sender.api, 'changing');
-  await becomes('changing', 'approved');
+  await create(sender.api, 'hold_me_changing');
+  await decide('hold_me_changing', 'review', { event: 'APPROVED' });
+  await becomes('hold_me_changing', 'approved');
   const edit = () =>
     sender.api.request({
       method: 'PATCH',
-      path: pathOf(sender.connection, '/changing'),
+      path: pathOf(sender.connection, '/hold_me_changing'),
       body: { language: 'en_US', components: [{ type: 'BODY', text: 'Your order left our house today.' }] },
     });
   const first = await edit();
   expect([first.status, first.body.data?.status, first.body.data?.variables]).toEqual([200, 'pending', []]);
-  await becomes('changing', 'approved');
+  await decide('hold_me_changing', 'review', { event: 'APPROVED' });
+  await becomes('hold_me_changing', 'approved');
   const refused = await edit();
   expect([refused.status, refused.body.error?.code]).toEqual([400, 'PLATFORM_REJECTED']);
-  expect(await statusOf('changing')).toBe('approved');
+  expect(await statusOf('hold_me_changing')).toBe('approved');
 });
 
 it('what the platform decides by itself is shown: category, quality, components', async () => {

@@ -8,7 +8,8 @@ let stage: TemplateStage;
 let workspace: TemplateWorkspace;
 
 beforeAll(async () => {
-  stage = await startTemplateStage({ WHATSAPP_TIMEOUT_MS: '500' });
+  // More than a second: a shorter time runs out in a pause of this process, although the answer has come meanwhile.
+  stage = await startTemplateStage({ WHATSAPP_TIMEOUT_MS: '1100' });
 });
 afterAll(() => stage.stop());
 beforeEach(async () => {
