@@ -11,8 +11,16 @@ export interface RawAnswer {
   ms: number;
 }
 
-/** Sends bytes that no HTTP client would, and reads whatever comes until the server closes or the time is up. */
-export function rawRequest(port: number, text: string, timeoutMs = 3_000): Promise<RawAnswer> {
+/**
+ * Sends bytes that no HTTP client would, and reads whatever comes until the server closes, the time is up, or what has
+ * come is enough.
+ */
+export function rawRequest(
+  port: number,
+  text: string,
+  timeoutMs = 20_000,
+  isEnough: (received: string) => boolean = () => false,
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
     const socket = connect(port, '127.0.0.1');
@@ -22,6 +30,7 @@ export function rawRequest(port: number, text: string, timeoutMs = 3_000): Promi
     socket.on('connect', () => socket.write(text, 'latin1'));
     socket.on('data', (chunk) => {
       received += String(chunk);
+      if (isEnough(received)) socket.destroy();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);

@@ -128,7 +128,7 @@ export class ThingsController {
   @Get('slow')
   @RequireScope('messages:read')
   async slow(@Query('ms') ms: string) {
-    await new Promise((resolve) => setTimeout(resolve, Number(ms)));
+    await new Promise((resolve) => setTimeout(resolve, Number(ms)).unref());
     return { data: 'done' };
   }
 

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { waitFor } from '../support/wait-for.js';
 
 /** A wire to a server that a test can cut and mend. */
 export class Wire {
@@ -12,7 +14,14 @@ export class Wire {
   async open(): Promise<number> {
     const server = createServer((socket) => this.join(socket));
     this.server = server;
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    await waitFor(
+      async () => {
+        server.listen(this.port, '127.0.0.1');
+        await once(server, 'listening');
+        return true;
+      },
+      { what: 'the port, which somebody may have taken for a moment' },
+    );
     this.port = (server.address() as { port: number }).port;
     return this.port;
   }
