@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
 import { median } from '../rig/figures.js';
-import type { HeraldProcess } from '../rig/herald.js';
 import { recipientNumber } from '../rig/recipients.js';
 import { seedQueued } from '../rig/seed-messages.js';
+import { sendText } from '../rig/send-text.js';
 import { Stage } from '../rig/stage.js';
 import { pause, waitFor } from '../rig/wait.js';
 import type { SeededWorkspace } from '../rig/workspace.js';
@@ -80,7 +79,7 @@ export function firstMessages(context: BenchContext, fill: (stage: Stage) => Pro
     });
     const answeredAt: number[] = [];
     for (const workspace of quiet) {
-      answeredAt.push(await sendOne(api, workspace));
+      answeredAt.push((await sendText(api, workspace, QUIET_RECIPIENT)).answeredAt);
       await pause(BETWEEN_MS);
     }
     const takenMs: number[] = [];
@@ -107,28 +106,6 @@ async function quietWorkspace(stage: Stage): Promise<SeededWorkspace> {
     [workspace.organizationId, connection?.id, recipientNumber(QUIET_RECIPIENT)],
   );
   return workspace;
-}
-
-/** Resolves with the time at which the 202 was there. */
-async function sendOne(api: HeraldProcess, workspace: SeededWorkspace): Promise<number> {
-  const response = await fetch(`${api.url}/api/v1/messages`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${workspace.apiKey}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    },
-    body: JSON.stringify({
-      connection_id: workspace.connections[0]?.id,
-      to: `+${recipientNumber(QUIET_RECIPIENT)}`,
-      type: 'text',
-      text: { body: 'The first one.' },
-    }),
-  });
-  const answeredAt = Date.now();
-  if (response.status !== 202) throw new Error(`Herald answered ${response.status}: ${await response.text()}`);
-  await response.arrayBuffer();
-  return answeredAt;
 }
 
 async function takenAtOf(stage: Stage, workspace: SeededWorkspace): Promise<number | null> {

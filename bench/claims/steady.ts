@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
 import { percentile } from '../rig/figures.js';
-import type { HeraldProcess } from '../rig/herald.js';
-import { recipientNumber } from '../rig/recipients.js';
-import { seedConversations } from '../rig/seed-messages.js';
 import type { Scope } from '../rig/scope.js';
+import { seedConversations } from '../rig/seed-messages.js';
+import { sendText } from '../rig/send-text.js';
 import { Stage } from '../rig/stage.js';
 import { pause, waitFor } from '../rig/wait.js';
-import type { SeededWorkspace } from '../rig/workspace.js';
 
 const PER_SECOND = 200;
 const RECIPIENTS = 2_000;
@@ -44,8 +41,8 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   for (let n = 0; n < total; n++) {
     await pause(Math.max(0, from + (n * 1_000) / PER_SECOND - performance.now()));
     const measured = performance.now() - from > WARM_UP_MS;
-    const sending = send(api, workspace, n).then(({ id, at }) => {
-      if (measured) answeredAt.set(id, at);
+    const sending = sendText(api, workspace, n % RECIPIENTS).then((sent) => {
+      if (measured) answeredAt.set(sent.id, sent.answeredAt);
     });
     sends.push(sending);
   }
@@ -61,26 +58,6 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
     atMost(P50_MS, { claim: `${claim} (p50)`, value: p50, unit: 'ms', notes }),
     atMost(P99_MS, { claim: `${claim} (p99)`, value: p99, unit: 'ms', notes }),
   ];
-}
-
-async function send(api: HeraldProcess, workspace: SeededWorkspace, n: number): Promise<{ id: string; at: number }> {
-  const response = await fetch(`${api.url}/api/v1/messages`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${workspace.apiKey}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    },
-    body: JSON.stringify({
-      connection_id: workspace.connections[0]?.id,
-      to: `+${recipientNumber(n % RECIPIENTS)}`,
-      type: 'text',
-      text: { body: 'Hello, your order 4711 is on its way.' },
-    }),
-  });
-  const at = Date.now();
-  if (response.status !== 202) throw new Error(`Herald answered ${response.status}: ${await response.text()}`);
-  return { id: ((await response.json()) as { data: { id: string } }).data.id, at };
 }
 
 /** Milliseconds from each answer until the simulator had the message; 0 where it had it first. */

@@ -1,11 +1,10 @@
-import { request } from 'node:http';
-import { Readable } from 'node:stream';
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atMost, type Finding } from '../finding.js';
 import { median } from '../rig/figures.js';
 import type { HeraldProcess } from '../rig/herald.js';
 import type { Scope } from '../rig/scope.js';
 import { Stage } from '../rig/stage.js';
+import { uploadText } from '../rig/upload.js';
 import { pause } from '../rig/wait.js';
 import type { SeededWorkspace } from '../rig/workspace.js';
 
@@ -15,8 +14,6 @@ const LARGEST_MIB = 32;
 const AT_ONCE = 50;
 const ONE_LIMIT_MIB = 8;
 const ALL_LIMIT_MIB = 64;
-const PIECE_BYTES = 64 * 1_024;
-const BOUNDARY = '----herald-bench';
 const SAMPLE_MS = 20;
 
 /** How much an api process grows while files come in: they go to the disk and not into memory. */
@@ -74,50 +71,12 @@ async function grownMib(api: HeraldProcess, work: () => Promise<unknown>): Promi
   return most - before;
 }
 
-/** Uploads a text that differs from file to file, made piece by piece so that it costs this process nothing. */
-function upload(api: HeraldProcess, workspace: SeededWorkspace, seed: number, mib: number): Promise<void> {
-  const head = Buffer.from(
-    [
-      `--${BOUNDARY}`,
-      'Content-Disposition: form-data; name="connection_id"',
-      '',
-      workspace.connections[0]?.id,
-      `--${BOUNDARY}`,
-      `Content-Disposition: form-data; name="file"; filename="${seed}.txt"`,
-      'Content-Type: text/plain',
-      '',
-      '',
-    ].join('\r\n'),
+async function upload(api: HeraldProcess, workspace: SeededWorkspace, seed: number, mib: number): Promise<void> {
+  const connectionId = workspace.connections[0]?.id ?? '';
+  const { status, text } = await uploadText(
+    { baseUrl: api.url, apiKey: workspace.apiKey, connectionId },
+    seed,
+    mib * MIB,
   );
-  const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
-  return new Promise((resolve, reject) => {
-    const req = request(`${api.url}/api/v1/media`, {
-      method: 'POST',
-      agent: false,
-      headers: {
-        authorization: `Bearer ${workspace.apiKey}`,
-        'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
-        'content-length': head.length + mib * MIB + tail.length,
-      },
-    });
-    req.on('error', reject);
-    req.on('response', (res) => {
-      let text = '';
-      res.on('data', (chunk) => (text += String(chunk)));
-      res.on('end', () => {
-        if (res.statusCode === 201) resolve();
-        else reject(new Error(`the upload was answered ${res.statusCode}: ${text}`));
-      });
-    });
-    const body = function* (): Generator<Buffer> {
-      yield head;
-      for (let sent = 0; sent < mib * MIB; sent += PIECE_BYTES) {
-        const piece = Buffer.alloc(PIECE_BYTES, `upload ${seed} `);
-        piece.write(String(sent).padStart(12, '0'), 0);
-        yield piece;
-      }
-      yield tail;
-    };
-    Readable.from(body(), { objectMode: true, highWaterMark: 1 }).pipe(req);
-  });
+  if (status !== 201) throw new Error(`the upload was answered ${status}: ${text}`);
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
-import { Readable } from 'node:stream';
 import { join } from 'node:path';
+import { textPieces, uploadText } from '../../bench/rig/upload.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
@@ -13,8 +12,6 @@ const MIB = 1_048_576;
 const LARGEST_BYTES = 32 * MIB;
 /** Of the fifty at once; `LONG_TESTS=true`: as large as they may be, 1.7 GB in all. */
 const FILE_BYTES = process.env.LONG_TESTS === 'true' ? LARGEST_BYTES : 8 * MIB;
-const PIECE_BYTES = 64 * 1_024;
-const BOUNDARY = '----herald-at-once';
 
 interface Demo {
   api_key: string;
@@ -26,18 +23,9 @@ interface Growth {
   addedMib: number;
 }
 
-/** A text of that size that differs from file to file, made piece by piece so that it costs this process nothing. */
-function* pieces(seed: number, bytes: number): Generator<Buffer> {
-  const line = Buffer.alloc(PIECE_BYTES, `upload ${seed} `);
-  for (let sent = 0; sent < bytes; sent += PIECE_BYTES) {
-    line.write(String(sent).padStart(12, '0'), 0);
-    yield line;
-  }
-}
-
 function sha256Of(seed: number, bytes: number): string {
   const hash = createHash('sha256');
-  for (const piece of pieces(seed, bytes)) hash.update(piece);
+  for (const piece of textPieces(seed, bytes)) hash.update(piece);
   return hash.digest('hex');
 }
 
@@ -70,47 +58,15 @@ describe('large uploads into the real process', () => {
     return started;
   }
 
-  function send(seed: number, bytes = FILE_BYTES): Promise<{ status: number; sha256: string }> {
-    const head = Buffer.from(
-      [
-        `--${BOUNDARY}`,
-        'Content-Disposition: form-data; name="connection_id"',
-        '',
-        demo.connection_id,
-        `--${BOUNDARY}`,
-        `Content-Disposition: form-data; name="file"; filename="${seed}.txt"`,
-        'Content-Type: text/plain',
-        '',
-        '',
-      ].join('\r\n'),
-    );
-    const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
-    return new Promise((resolve, reject) => {
-      const req = request(`${herald.ready.base_url}/api/v1/media`, {
-        method: 'POST',
-        agent: false,
-        headers: {
-          authorization: `Bearer ${demo.api_key}`,
-          'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
-          'content-length': head.length + bytes + tail.length,
-        },
-      });
-      req.on('error', reject);
-      req.on('response', (res) => {
-        let text = '';
-        res.on('data', (chunk) => (text += String(chunk)));
-        res.on('end', () => {
-          const { data: media } = JSON.parse(text) as { data?: { sha256: string } };
-          resolve({ status: res.statusCode ?? 0, sha256: media?.sha256 ?? text });
-        });
-      });
-      const body = function* (): Generator<Buffer> {
-        yield head;
-        for (const piece of pieces(seed, bytes)) yield Buffer.from(piece);
-        yield tail;
-      };
-      Readable.from(body(), { objectMode: true, highWaterMark: 1 }).pipe(req);
-    });
+  async function send(seed: number, bytes = FILE_BYTES): Promise<{ status: number; sha256: string }> {
+    const uploader = {
+      baseUrl: herald.ready.base_url ?? '',
+      apiKey: demo.api_key,
+      connectionId: demo.connection_id,
+    };
+    const { status, text } = await uploadText(uploader, seed, bytes);
+    const { data: media } = JSON.parse(text) as { data?: { sha256: string } };
+    return { status, sha256: media?.sha256 ?? text };
   }
 
   /** Resident memory; in MiB. */

@@ -1,6 +1,6 @@
 import type { SecureVersion, TlsOptions } from 'node:tls';
 import { setTimeout as pause } from 'node:timers/promises';
-import { selfSigned, TestAuthority, type Credentials } from './certificates.js';
+import { selfSigned, TestAuthority, type Credentials } from '../support/certificates.js';
 import { clientFor, closeClients, deliver, HOST, issue, trusted } from './delivery-stage.js';
 import { RawReceiver } from './receiver.js';
 
@@ -39,7 +39,7 @@ describe('a certificate', () => {
     ['of the domain above', issue(['example.com']), 'tls: certificate is for another name'],
     ['of all hosts of another domain', issue(['*.example.org']), 'tls: certificate is for another name'],
     ['of everything', issue(['*.com', '*']), 'tls: certificate is for another name'],
-    ['that it signed itself', selfSigned([HOST]), 'tls: certificate is self-signed'],
+    ['that it signed itself', selfSigned({ names: [HOST] }), 'tls: certificate is self-signed'],
     [
       'of an unknown authority',
       stranger.issue({ names: [HOST] }),

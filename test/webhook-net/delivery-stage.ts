@@ -5,7 +5,7 @@ import {
   type DeliveryRequest,
   type DeliveryResult,
 } from '../../src/modules/webhook/delivery-client.js';
-import { TestAuthority } from './certificates.js';
+import { TestAuthority } from '../support/certificates.js';
 
 /** The name that the tests' receiver has. */
 export const HOST = 'hooks.example.com';

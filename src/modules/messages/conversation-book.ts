@@ -1,13 +1,7 @@
+import type { Conversation } from './messages.types.js';
+
 /** A row of `conversation`; `mergedInto` leads to the row that took its place. */
-export interface ConversationRecord {
-  id: string;
-  organizationId: string;
-  connectionId: string;
-  phone: string | null;
-  waId: string | null;
-  userId: string | null;
-  profileName: string | null;
-  lastInboundAt: Date | null;
+export interface ConversationRecord extends Conversation {
   mergedInto: string | null;
   createdAt: Date;
 }

@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { selfSigned } from '../../../test/support/certificates.js';
 import { startDeafListener } from '../../../test/support/whatsapp/full-backlog.js';
 import { accepted, RawServer, type Reaction } from '../../../test/support/whatsapp/raw-server.js';
-import { selfSignedCertificate } from '../../../test/support/whatsapp/self-signed-certificate.js';
 import type { Exchange } from './exchange.js';
 import { HttpExchanger, type ExchangeRequest, type HttpExchangerOptions } from './http-exchanger.js';
 
@@ -46,6 +46,7 @@ function post(http: HttpExchanger, change: Partial<ExchangeRequest> = {}): Promi
 }
 
 /** Where the clock is what is tried. Undici's own count to within a second. */
+const LOCAL = ['localhost', '127.0.0.1'];
 const IMPATIENT = { connectTimeoutMs: 300, headersTimeoutMs: 300, bodyTimeoutMs: 300 };
 
 const WRITTEN = { kind: 'broken', written: true };
@@ -107,9 +108,9 @@ describe('nothing was written', () => {
   });
 
   it.each([
-    ['signed by nobody', selfSignedCertificate(), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['expired', selfSignedCertificate('localhost', -1), true, 'CERT_HAS_EXPIRED'],
-    ['of another host', selfSignedCertificate('elsewhere.test', 24, []), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['signed by nobody', selfSigned({ names: LOCAL }), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', selfSigned({ names: LOCAL, fromHours: -48, untilHours: -1 }), true, 'CERT_HAS_EXPIRED'],
+    ['of another host', selfSigned({ names: ['elsewhere.test'] }), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('where the certificate is %s', async (_name, certificate, trusted, code) => {
     const server = await serve((socket) => socket.write(accepted()), certificate);
     const http = exchangerOf(server.url, { ca: trusted ? certificate.cert : undefined });
@@ -120,7 +121,7 @@ describe('nothing was written', () => {
 
 describe('over TLS', () => {
   it('a trusted certificate does', async () => {
-    const certificate = selfSignedCertificate();
+    const certificate = selfSigned({ names: LOCAL });
     const server = await serve((socket) => socket.write(accepted()), certificate);
     expect(await post(exchangerOf(server.url, { ca: certificate.cert }))).toMatchObject({
       kind: 'answered',
@@ -405,7 +406,7 @@ describe('under a storm of faults', () => {
   });
 
   it('a thousand bad certificates leave no socket behind', async () => {
-    const server = await serve((socket) => socket.write(accepted()), selfSignedCertificate());
+    const server = await serve((socket) => socket.write(accepted()), selfSigned({ names: LOCAL }));
     const http = exchangerOf(server.url, { connections: 16, connectTimeoutMs: 3_000 });
     for (let i = 0; i < 1_000; i += 16) {
       const exchanges = await Promise.all(Array.from({ length: 16 }, () => post(http)));

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 const SEQUENCE = 0x30;
 const ECDSA_SHA256 = tlv(SEQUENCE, oid([0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02]));
@@ -13,6 +14,7 @@ export interface Credentials {
 }
 
 export interface LeafOptions {
+  /** Host names and IPv4 addresses. */
   readonly names: readonly string[];
   /** Hours from now; negative ones have passed. */
   readonly fromHours?: number;
@@ -40,31 +42,31 @@ export class TestAuthority {
     });
   }
 
-  issue({ names, fromHours = -24, untilHours = 24 }: LeafOptions): Credentials {
-    return leaf(names, this.name, this.keys.privateKey, fromHours, untilHours);
+  issue(options: LeafOptions): Credentials {
+    return leaf(options, this.name, this.keys.privateKey);
   }
 }
 
-export function selfSigned(names: readonly string[]): Credentials {
-  return leaf(names, names[0] ?? '', null, -24, 24);
+export function selfSigned(options: LeafOptions): Credentials {
+  return leaf(options, options.names[0] ?? '', null);
 }
 
 function leaf(
-  names: readonly string[],
+  { names, fromHours = -24, untilHours = 24 }: LeafOptions,
   issuer: string,
   signer: KeyObject | null,
-  from: number,
-  until: number,
 ): Credentials {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const alternatives = names.map((name) => tlv(0x82, Buffer.from(name)));
+  const alternatives = names.map((name) =>
+    isIPv4(name) ? tlv(0x87, Buffer.from(name.split('.').map(Number))) : tlv(0x82, Buffer.from(name)),
+  );
   const cert = issue({
     subject: names[0] ?? '',
     issuer,
     publicKey,
     signer: signer ?? privateKey,
-    from,
-    until,
+    from: fromHours,
+    until: untilHours,
     extensions: [extension(ALTERNATIVE_NAMES, tlv(SEQUENCE, ...alternatives), false)],
   });
   return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
