@@ -10,7 +10,7 @@ let test: TestApp;
 let workspace: SendingWorkspace;
 
 beforeAll(async () => {
-  test = await startTestApp({ env: { WHATSAPP_TIMEOUT_MS: '1500' } });
+  test = await startTestApp({ env: { WHATSAPP_TIMEOUT_MS: '1500' }, simulator: { statusGapMs: 20 } });
   workspace = await sendingWorkspace(test);
 });
 

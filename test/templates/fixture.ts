@@ -27,6 +27,7 @@ export async function startTemplateStage(env: Record<string, string> = {}): Prom
     test,
     platform,
     stop: async () => {
+      platform.endSilence();
       await test.stop();
       await platform.stop();
     },

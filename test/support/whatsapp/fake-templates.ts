@@ -27,7 +27,7 @@ export type Fate =
   | { kind: 'error'; status: number; body: unknown }
   /** The connection is cut; with `after` the call has taken effect. */
   | { kind: 'cut'; after?: boolean }
-  /** No answer while the fake runs. */
+  /** No answer until `endSilence`. */
   | { kind: 'silence'; after?: boolean };
 
 const PAGE = 25;
@@ -47,6 +47,7 @@ export class FakeTemplates {
   /** What a deletion leaves in the list. */
   keepsDeleted = false;
   private server: Server | null = null;
+  private readonly unanswered = new Set<ServerResponse>();
 
   async start(): Promise<this> {
     this.server = createServer((request, response) => void this.receive(request, response));
@@ -58,6 +59,12 @@ export class FakeTemplates {
     const address = this.server?.address();
     if (address === null || typeof address !== 'object') throw new Error('the fake platform does not run');
     return `http://127.0.0.1:${address.port}`;
+  }
+
+  /** Cuts the connections of all calls that had no answer, so that nobody waits for one any longer. */
+  endSilence(): void {
+    for (const response of this.unanswered) response.destroy();
+    this.unanswered.clear();
   }
 
   async stop(): Promise<void> {
@@ -120,6 +127,7 @@ export class FakeTemplates {
     if (call.method === 'GET' && answer !== null) await this.beforePage(call);
     if (fate.kind === 'cut') response.destroy();
     else if (!lost && answer !== null) send(response, answer.status, answer.body);
+    else this.unanswered.add(response);
   }
 
   private answer({ method, path, query, body }: FakeCall): { status: number; body: unknown } {
