@@ -84,9 +84,8 @@ describe('npm start without any setting', () => {
   it('ends on SIGTERM with 0 and takes the database along; the next start has the same workspace and key', async () => {
     const ended = await herald.end('SIGTERM');
     expect(ended).toMatchObject({ code: 0, signal: null });
-    // Nothing was under way for which SHUTDOWN_TIMEOUT_MS had to be waited out.
-    expect(ended.stdout).not.toContain('not everything ended');
-    expect(ended.ms).toBeLessThan(30_000);
+    // SHUTDOWN_TIMEOUT_MS, which a send that is under way may use up, and what a busy machine adds.
+    expect(ended.ms).toBeLessThan(20_000);
     expect(embeddedPostgresPid(dataDir.path)).toBeNull();
 
     herald = await HeraldProcess.start({ DATA_DIR: dataDir.path });
@@ -107,7 +106,10 @@ describe('npm start without any setting', () => {
   });
 
   it('ends with 1 when the database ends under it, and comes back at the next start', async () => {
-    process.kill(embeddedPostgresPid(dataDir.path) ?? 0, 'SIGKILL');
+    const pid = embeddedPostgresPid(dataDir.path);
+    // Without a server, 0 would stand for every process of these tests.
+    if (pid === null) throw new Error('no database runs');
+    process.kill(pid, 'SIGKILL');
     const ended = await herald.untilEnded();
     expect(ended).toMatchObject({ code: 1, signal: null });
     expect(ended.stdout).toContain('the embedded PostgreSQL ended by itself');

@@ -138,6 +138,8 @@ export function embeddedPostgresPid(dataDir: string): number | null {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   if (!existsSync(file)) return null;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  // Not written out yet; 0 would stand for this process and all that it started.
+  if (!(pid > 0)) return null;
   try {
     process.kill(pid, 0);
     return pid;
