@@ -15,6 +15,7 @@ const base = {
 export default {
   // Of a busy machine; what a test waits for has limits of its own.
   testTimeout: 120_000,
+  testSequencer: '<rootDir>/scripts/lib/test-sequencer.mjs',
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/bench/**/*.spec.ts'] },
     { ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },
