@@ -38,6 +38,21 @@ function startWorker(): Promise<HeraldProcess> {
   });
 }
 
+/** Connections for statements that are none of this process's, whose whole pool is asked for its own. */
+async function connectionsOfWorkers(): Promise<number> {
+  const own = await Promise.all(
+    Array.from({ length: api.config.database.poolSize }, () =>
+      api.database.query<{ pid: number }>('select pg_backend_pid() as pid from pg_sleep(0.05)'),
+    ),
+  );
+  const rows = await api.database.query(
+    `select 1 from pg_stat_activity
+     where datname = current_database() and application_name = 'herald' and pid <> all($1::integer[])`,
+    [own.flatMap(([row]) => row?.pid ?? [])],
+  );
+  return rows.length;
+}
+
 describe('kill -9 of the worker', () => {
   it('loses no event, repeats only what was not recorded, and every delivery can be verified', async () => {
     const storm = new WebhookStorm((sql, params) => api.database.query(sql, params), receiver);
@@ -55,18 +70,21 @@ describe('kill -9 of the worker', () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const before = storm.acknowledged;
       worker = await startWorker();
+      expect(await connectionsOfWorkers()).toBeGreaterThan(0);
       await waitFor(() => storm.acknowledged > before + 30, { everyMs: 2, what: 'deliveries to go out' });
       const killed = worker;
       await storm.kill(async () => void (await killed.end('SIGKILL')));
+      // The database goes on with what it was asked last: a claim may be made after its worker's death.
+      await waitFor(async () => (await connectionsOfWorkers()) === 0, { what: 'the statements of the worker to end' });
       await storm.expireLeases();
     }
     expect(storm.acknowledged).toBeLessThan(events);
     worker = await startWorker();
-    await waitFor(async () => (await storm.open()) === 0, { timeoutMs: 30_000, what: 'every event to be settled' });
+    await waitFor(async () => (await storm.open()) === 0, { timeoutMs: 60_000, what: 'every event to be settled' });
     const verdict = await storm.judge();
     await hurry;
     expect(verdict).toMatchObject({ events, lost: 0, untrue: 0, unverifiable: 0, repeatedWithoutKill: 0 });
     expect(verdict.acknowledged + verdict.exhausted).toBeGreaterThanOrEqual(events);
     expect(verdict.attempts).toBeGreaterThan(events * 1.2);
-  }, 90_000);
+  }, 180_000);
 });

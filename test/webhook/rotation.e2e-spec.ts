@@ -87,8 +87,12 @@ describe('POST /webhook/rotate-secret', () => {
       await pause(300);
       const { secret: fresh } = (await api.post('/webhook/rotate-secret')).body.data;
       held = [fresh as string, held[0] ?? ''];
+      // The receiver keeps one secret back: what the one before signed arrives before the next rotation.
+      const signedSoFar = emitted.length;
+      await waitFor(() => receiver.of('/under-load').length >= signedSoFar);
     }
     await pause(300);
+    await waitFor(() => emitted.length > 50);
     ended = true;
     await load;
     await waitFor(() => receiver.of('/under-load').length >= emitted.length, { timeoutMs: 20_000 });
