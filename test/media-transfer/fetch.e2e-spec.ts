@@ -10,10 +10,26 @@ import { digestOf, startRig, type TransferRig } from './fixture.js';
 
 const MIB = 1_024 * 1_024;
 
+/**
+ * What was tried in vain rests for an hour more than it would, so that its next try comes when a test says so: on a busy
+ * machine a second passes unseen.
+ */
+const REST_LONGER = `
+create function rest_longer() returns trigger language plpgsql as $$
+begin
+  if old.lease_owner is not null and new.lease_owner is null and new.next_attempt_at > clock_timestamp() then
+    new.next_attempt_at = new.next_attempt_at + interval '1 hour';
+  end if;
+  return new;
+end $$;
+create trigger rest_longer before update on media_object for each row execute function rest_longer()`;
+const HOUR_MS = 3_600_000;
+
 let rig: TransferRig;
 
 beforeAll(async () => {
   rig = await startRig({ env: { MEDIA_MAX_INBOUND_MIB: '1' } });
+  await rig.test.database.execute(REST_LONGER);
 });
 
 afterAll(() => rig.stop());
@@ -49,6 +65,12 @@ async function fetched(fileId: string, bytes: Buffer): Promise<void> {
   const row = await rig.reaches(fileId, 'stored');
   expect(row).toMatchObject({ size_bytes: String(bytes.length), sha256: digestOf(bytes), failure: null });
   expect((await rig.bytesOf(fileId)).equals(bytes)).toBe(true);
+}
+
+/** Milliseconds until the next try as it was planned. */
+async function plannedWaitMs(fileId: string): Promise<number> {
+  const { next_attempt_at: next } = await rig.row(fileId);
+  return (next?.getTime() ?? 0) - HOUR_MS - Date.now();
 }
 
 /** Waits for a try that came to nothing. */
@@ -130,8 +152,7 @@ describe('a try that came to nothing', () => {
     const answered = answer(path, status, body, 2);
     const fileId = await rig.receive(rig.platform.add({ bytes }));
     await triedAndBack(fileId);
-    const { next_attempt_at: next } = await rig.row(fileId);
-    expect((next?.getTime() ?? 0) - Date.now()).toBeLessThan(1_300);
+    expect(await plannedWaitMs(fileId)).toBeLessThan(1_300);
     await rig.makeDue(fileId);
     await triedAndBack(fileId, 2);
     expect(answered.count).toBe(2);
@@ -187,8 +208,7 @@ describe('a try that came to nothing', () => {
     await rig.test.database.execute('update media_object set tries = 4 where id = $1', [fileId]);
     await rig.makeDue(fileId);
     await triedAndBack(fileId, 5);
-    const { next_attempt_at: next } = await rig.row(fileId);
-    const waitMs = (next?.getTime() ?? 0) - Date.now();
+    const waitMs = await plannedWaitMs(fileId);
     expect(waitMs).toBeGreaterThan(150_000);
     expect(waitMs).toBeLessThanOrEqual(900_000);
   });
@@ -287,6 +307,11 @@ describe('a number whose token is no longer taken', () => {
     const connections = rig.test.app.get(ConnectionsService, { strict: false });
     expect((await connections.getById(connection.organizationId, connection.id)).status).toBe('disconnected');
     rig.platform.before = () => false;
+    // What is still under way would pause the lane once more.
+    await waitFor(async () => {
+      const rows = await Promise.all(fileIds.map((fileId) => rig.row(fileId)));
+      return rows.every((row) => row.lease_owner === null);
+    });
     await connections.setStatus(connection.organizationId, connection.id, 'connected');
     await rig.test.database.execute('update lane set paused_until = null where key = $1', [lane]);
     transfer.wakeFetch([connection.id]);

@@ -38,7 +38,7 @@ describe('large uploads into the real process', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     herald = await start();
-  }, 60_000);
+  }, 120_000);
 
   afterAll(async () => {
     await herald.end();
@@ -58,13 +58,18 @@ describe('large uploads into the real process', () => {
     return started;
   }
 
-  async function send(seed: number, bytes = FILE_BYTES): Promise<{ status: number; sha256: string }> {
+  /** @param sentBytes of the file that come; the upload has an end only where they are all */
+  async function send(
+    seed: number,
+    bytes = FILE_BYTES,
+    sentBytes = bytes,
+  ): Promise<{ status: number; sha256: string }> {
     const uploader = {
       baseUrl: herald.ready.base_url ?? '',
       apiKey: demo.api_key,
       connectionId: demo.connection_id,
     };
-    const { status, text } = await uploadText(uploader, seed, bytes);
+    const { status, text } = await uploadText(uploader, seed, bytes, sentBytes);
     const { data: media } = JSON.parse(text) as { data?: { sha256: string } };
     return { status, sha256: media?.sha256 ?? text };
   }
@@ -118,10 +123,11 @@ describe('large uploads into the real process', () => {
     expect(one).toBeLessThanOrEqual(8);
     expect(fifty.addedMib).toBeLessThanOrEqual(64);
     await noTemporaryFiles(data.path);
-  }, 60_000);
+  }, 240_000);
 
   it('a process killed in the middle leaves files that the next one removes', async () => {
-    const uploads = [1, 2, 3].map((seed) => send(seed).catch(() => 'cut'));
+    // However long this process rests, the uploads do not end.
+    const uploads = [1, 2, 3].map((seed) => send(seed, FILE_BYTES, FILE_BYTES / 2).catch(() => 'cut'));
     await waitFor(async () => (await temporaryFilesOf(data.path)).length > 0, { what: 'temporary files', everyMs: 2 });
     await herald.end('SIGKILL');
     await Promise.all(uploads);
@@ -129,5 +135,5 @@ describe('large uploads into the real process', () => {
     herald = await start();
     await noTemporaryFiles(data.path);
     expect((await send(7)).status).toBe(201);
-  }, 60_000);
+  }, 120_000);
 });
