@@ -16,7 +16,8 @@ describe('codes that many ask for at once', () => {
   let second: TestApp;
 
   beforeAll(async () => {
-    first = await startTestApp({ simulator: { enforceWindow: false }, env: { DATABASE_POOL_SIZE: '10' } });
+    // No worker: a code that waited for half a minute, as it may on a busy machine, is given up there and given back.
+    first = await startTestApp({ roles: ['api', 'simulator'], env: { DATABASE_POOL_SIZE: '10' } });
     second = await startTestApp({ roles: ['api'], shareWith: first, env: { DATABASE_POOL_SIZE: '10' } });
   });
   afterAll(async () => {
@@ -84,11 +85,7 @@ describe('codes that many ask for at once', () => {
 
   it('a package gives exactly what it has, and what is given back can be sent again', async () => {
     await setSender(first);
-    // The lane rests: what is accepted stays reserved until it is told to have failed.
-    await first.database.execute(
-      `insert into lane (key, paused_until, pause_count) values ('otp', clock_timestamp() + interval '1 hour', 1)
-       on conflict (key) do update set paused_until = excluded.paused_until`,
-    );
+    // Nobody sends: what is accepted stays reserved until it is told to have failed.
     const shop = await otpApp(first, 'live', { packages: { DE: SIZES.limit } });
     const send = (n: number, to: string) =>
       (n % 2 === 0 ? first : second).api

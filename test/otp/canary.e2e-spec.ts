@@ -116,7 +116,7 @@ describe('codes and secrets of one-time codes', () => {
       expect(secret.length).toBeGreaterThanOrEqual(32);
       expect(placesOf(secret, written)).toEqual([]);
     }
-  }, 60_000);
+  }, 240_000);
 
   /** All outcomes; returns those that the platform took. */
   async function sendLive(live: OtpApp): Promise<{ id: string; code: string }[]> {
@@ -128,12 +128,15 @@ describe('codes and secrets of one-time codes', () => {
         }),
       ),
     );
-    await waitFor(async () => {
-      const open = await test.database.query(
-        `select 1 from otp_challenge where status in ('queued', 'sending') limit 1`,
-      );
-      return open.length === 0;
-    });
+    await waitFor(
+      async () => {
+        const open = await test.database.query(
+          `select 1 from otp_challenge where status in ('queued', 'sending') limit 1`,
+        );
+        return open.length === 0;
+      },
+      { what: 'every code to have an outcome', timeoutMs: 60_000 },
+    );
     const taken = await Promise.all(
       sent.map(async ({ to, id }) => (await codesSentTo(test, to.slice(1))).map(({ code }) => ({ id, code }))),
     );

@@ -111,7 +111,6 @@ describe('the number that sends the codes', () => {
     await test.database.execute('update otp_sender set phone_number_id = $1', [connection.phoneNumberId]);
     await waitFor(
       async () => (await test.app.get(OtpSenderService).find())?.phoneNumberId === connection.phoneNumberId,
-      { timeoutMs: 5_000 },
     );
     await control('inbound', {
       phone_number_id: connection.phoneNumberId,
