@@ -10,6 +10,8 @@ const STARTS_PROCESSES = /from '.*\/(herald-process|embedded-site|embedded-clone
 /** After each of them come this many others, as too many processes at once would disturb one another. */
 const OTHERS_BETWEEN = 3;
 
+// Jest takes it by this name only.
+// oxlint-disable-next-line import/no-default-export
 export default class TestSequencer extends Sequencer {
   sort(tests) {
     const [long, others] = [[], []];
