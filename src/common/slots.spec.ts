@@ -51,7 +51,7 @@ describe('Slots', () => {
 
 describe('Slots with patience', () => {
   it('serves who waits with several places at once', async () => {
-    const slots = new Slots(8, { batch: 4, patienceMs: 1_000 });
+    const slots = new Slots(8, { batch: 4, patienceMs: 60_000 });
     await slots.acquire(8);
     let got = 0;
     const waiting = slots.acquire(6).then((places) => (got = places));

@@ -19,6 +19,8 @@ export class NameServer {
   /** `A example.com`, in the order of arrival. */
   readonly questions: string[] = [];
 
+  private readonly unanswered: { message: Buffer; from: RemoteInfo }[] = [];
+
   private constructor(private readonly socket: Socket) {}
 
   static async start(reply: (name: string, type: RecordType) => DnsReply): Promise<NameServer> {
@@ -36,7 +38,9 @@ export class NameServer {
     return `127.0.0.1:${this.socket.address().port}`;
   }
 
+  /** Refuses what it never answered, so that who asked does not wait for that any longer. */
   async stop(): Promise<void> {
+    for (const { message, from } of this.unanswered) this.answer(message, from, () => 5);
     await new Promise<void>((resolve) => {
       this.socket.close(() => resolve());
     });
@@ -49,6 +53,7 @@ export class NameServer {
     this.questions.push(`${type} ${name}`);
     const said = reply(name.toLowerCase(), type);
     if (said === 'silence') {
+      this.unanswered.push({ message, from });
       return;
     }
     const records = typeof said === 'number' ? [] : said;

@@ -1,12 +1,14 @@
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from './accept.repository.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
 const OWNER = newId();
-const LIMITS = { ttlHours: 24, leaseMs: 20_000 };
+// So long that no lease of one test runs out in another, however slow the machine.
+const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
 const PACE = { ratePerSecond: 100_000, burstSeconds: 1 };
 
 let opened: OpenTestDatabase;
@@ -100,7 +102,7 @@ describe('claiming', () => {
     const [claimed] = await claim(lane);
     const row = await rowOf(id);
     expect(row).toMatchObject({ status: 'processing', attempt_count: 1, current_attempt_id: claimed?.attemptId });
-    expect((row.lease_until as Date).getTime()).toBeGreaterThan(Date.now() + 10_000);
+    expect((row.lease_until as Date).getTime()).toBeGreaterThan(Date.now() + LIMITS.leaseMs / 2);
     expect(await attemptsOf(id)).toMatchObject([{ id: claimed?.attemptId, number: 1, status: 'started' }]);
   });
 
@@ -116,7 +118,7 @@ describe('claiming', () => {
     const lane = newId();
     await queue(lane, '111');
     await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
-    await lanes.pause(lane, 'rate_limited');
+    await lanes.pause(lane, 'rate_limited', 60_000);
     expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, LIMITS)).toEqual([]);
   });
 
@@ -170,31 +172,23 @@ describe('claiming', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
   });
 
-  it('costs the same with 100,000 messages to one recipient, in flight or not', async () => {
+  it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {
     const lane = newId();
     await opened.database.execute(
       `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at,
          queued_at, next_attempt_at)
        select gen_random_uuid(), $1, $1, 'outbound', 'text', '4900000000', '{}', 'queued', now(), now(), now()
-       from generate_series(1, 100000)`,
+       from generate_series(1, 20000)`,
       [lane],
     );
     await opened.database.execute('analyze message');
     const [head] = await claim(lane);
     if (head === undefined) throw new Error('nothing was claimed');
-    const timed = async (): Promise<number> => {
-      const times: number[] = [];
-      for (let round = 0; round < 15; round++) {
-        const start = performance.now();
-        await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 32 }, LIMITS);
-        times.push(performance.now() - start);
-      }
-      return times.sort((a, b) => a - b)[7] ?? Infinity;
-    };
-    expect(await timed()).toBeLessThan(25);
+    const claimAgain = () => sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 32 }, LIMITS);
+    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(200);
     await outcomes.record(outcome(head, { status: 'failed', attemptStatus: 'rejected' }));
-    expect(await timed()).toBeLessThan(25);
-  }, 60_000);
+    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(200);
+  });
 });
 
 describe('outcomes', () => {

@@ -1,6 +1,7 @@
 import { newId } from '../../common/ids.js';
 import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts } from '../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import type { OtpStatus } from './otp.types.js';
 
 let opened: OpenTestDatabase;
@@ -195,13 +196,12 @@ describe('a grant', () => {
   });
 
   async function untilSomebodyWaits(): Promise<void> {
-    for (let looks = 0; looks < 200; looks++) {
+    const look = async (): Promise<boolean> => {
       const waiting = await opened.database.query(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      if (waiting.length > 0) return;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    throw new Error('the other transaction did not wait');
+      return waiting.length > 0;
+    };
+    await waitFor(look, { what: 'the other transaction to wait' });
   }
 });

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { TokenBucket } from '../../common/token-bucket.js';
 import { type Ask, type Grant, LeasedBuckets } from './leased-buckets.js';
@@ -51,9 +54,10 @@ function setup(processes = 1, timeoutMs = 1_000) {
   return { clock, shared, all, first, away, advance };
 }
 
-/** Resolves when a byte that another process wrote has come over a socket. */
-async function answerOverSocket(): Promise<void> {
-  const child = spawn('sleep', ['0.05'], { stdio: ['ignore', 'pipe', 'ignore'] });
+/** Resolves when it has come over a socket that another process closed it; the file is there when it has. */
+async function answerOverSocket(file: string): Promise<void> {
+  const script = 'sleep 0.05; exec >&-; : > "$1"';
+  const child = spawn('sh', ['-c', script, 'sh', file], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(child.stdout.resume(), 'end');
 }
 
@@ -196,13 +200,17 @@ describe('LeasedBuckets', () => {
     });
 
     it('believes an answer that came while the loop was held up, and has no bucket of its own', async () => {
-      const { first, shared, away } = setup(1, 150);
+      const { first, shared, away } = setup(1, 500);
+      const folder = mkdtempSync(join(tmpdir(), 'herald-answer-'));
+      const answered = join(folder, 'answered');
       // As a socket's data: read only after the timers of the same turn.
-      shared.delay = () => answerOverSocket();
+      shared.delay = () => answerOverSocket(answered);
       const allowed = allowedOf(first, 150);
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-      const until = performance.now() + 400;
-      while (performance.now() < until); // holds up the loop
+      const from = performance.now();
+      // Holds up the loop, for longer than is waited for an answer, until the answer is there for sure.
+      while (performance.now() - from < 600 || (!existsSync(answered) && performance.now() - from < 20_000));
+      rmSync(folder, { recursive: true });
       expect(await allowed).toBe(100);
       expect(away).toEqual([]);
     });

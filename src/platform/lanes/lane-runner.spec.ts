@@ -1,6 +1,7 @@
 import { newId } from '../../common/ids.js';
 import { Slots } from '../../common/slots.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import type { ClaimRequest, LaneHandler, LanePace } from './lane-handler.js';
 import { LaneRepository } from './lane.repository.js';
 import { LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
@@ -27,6 +28,8 @@ class ListHandler implements LaneHandler<number> {
   claims = 0;
   inFlight = 0;
   most = 0;
+  /** Work goes on until it resolves. */
+  gate: Promise<void> | null = null;
   hang: Promise<void> | null = null;
 
   pace(): Promise<LanePace | null> {
@@ -42,6 +45,7 @@ class ListHandler implements LaneHandler<number> {
   async work(item: number): Promise<void> {
     this.inFlight++;
     this.most = Math.max(this.most, this.inFlight);
+    if (this.gate !== null) await this.gate;
     if (this.workMs > 0) await new Promise((resolve) => setTimeout(resolve, this.workMs));
     this.inFlight--;
     this.done.push({ lane: '', item, at: performance.now() });
@@ -55,6 +59,14 @@ class ListHandler implements LaneHandler<number> {
   }
 }
 
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
 function runnerFor(handler: ListHandler, change: Partial<LaneRunnerOptions<number>> = {}) {
   const errors: string[] = [];
   const runner = new LaneRunner({
@@ -63,6 +75,8 @@ function runnerFor(handler: ListHandler, change: Partial<LaneRunnerOptions<numbe
     slots: new Slots(256),
     owner: newId(),
     onError: (message) => errors.push(message),
+    // On a slow machine no drain comes to its end by this.
+    quantumMs: 30_000,
     ...change,
   });
   return { runner, errors };
@@ -84,7 +98,8 @@ describe('a drain', () => {
 
   it('of rows that wait for no other leaves its work behind, and the lane free for the next wake', async () => {
     const handler = new ListHandler();
-    handler.workMs = 300;
+    const { opened: mayEnd, open } = gate();
+    handler.gate = mayEnd;
     handler.independentRows = true;
     const lane = newId();
     handler.fill(lane, 3);
@@ -94,12 +109,14 @@ describe('a drain', () => {
     handler.fill(lane, 1);
     expect(await runnerFor(handler).runner.drain(lane)).toBe('idle');
     expect(handler.inFlight).toBe(4);
+    open();
     expect(await runner.stop(5_000)).toBe(0);
   });
 
   it('is one at a time in this process, and in the fleet', async () => {
     const handler = new ListHandler();
-    handler.workMs = 150;
+    const { opened: mayEnd, open } = gate();
+    handler.gate = mayEnd;
     const lane = newId();
     handler.fill(lane, 3);
     const { runner } = runnerFor(handler);
@@ -107,15 +124,13 @@ describe('a drain', () => {
     expect(await runner.drain(lane)).toBe('held');
     while (handler.claims === 0) await new Promise(setImmediate);
     expect(await runnerFor(handler).runner.drain(lane)).toBe('held');
+    open();
     expect(await first).toBe('idle');
   });
 
   it('that waits for an answer looks again when a wake reaches it through the queue', async () => {
     const handler = new ListHandler();
-    let answer = (): void => undefined;
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const { opened: answered, open: answer } = gate();
     let begun = 0;
     handler.work = () => {
       begun++;
@@ -123,7 +138,7 @@ describe('a drain', () => {
     };
     const lane = newId();
     handler.fill(lane, 1);
-    const { runner } = runnerFor(handler, { quantumMs: 30_000 });
+    const { runner } = runnerFor(handler);
     const drain = runner.drain(lane);
     while (handler.claims < 2) await new Promise((resolve) => setTimeout(resolve, 5));
     handler.fill(lane, 1);
@@ -156,28 +171,39 @@ describe('a drain', () => {
     handler.lanePace = { ratePerSecond: 40, burstSeconds: 0.1 };
     const lane = newId();
     handler.fill(lane, 1_000);
-    const runners = [runnerFor(handler).runner, runnerFor(handler).runner];
+    const runners = Array.from({ length: 2 }, () => runnerFor(handler, { quantumMs: 1_000 }).runner);
     const start = performance.now();
-    while (performance.now() - start < 2_500) {
-      await Promise.all(runners.map((runner) => runner.drain(lane)));
+    const shares: number[] = [];
+    // What a machine that stands still for a moment misses is not caught up: the best of several spans counts.
+    while (shares.length < 8 && Math.max(0, ...shares) <= 0.6) {
+      const [doneBefore, from] = [handler.done.length, performance.now()];
+      while (performance.now() - from < 1_500) {
+        await Promise.all(runners.map((runner) => runner.drain(lane)));
+      }
+      const now = performance.now();
+      expect(handler.done.length).toBeLessThanOrEqual(40 * ((now - start) / 1_000 + 0.1) + 1);
+      shares.push((handler.done.length - doneBefore) / (((now - from) / 1_000) * 40));
     }
-    const seconds = (performance.now() - start) / 1_000;
-    expect(handler.done.length).toBeLessThanOrEqual(40 * (seconds + 0.1) + 1);
-    expect(handler.done.length).toBeGreaterThan(40 * seconds * 0.6);
+    expect(Math.max(...shares)).toBeGreaterThan(0.6);
   });
 
   it('ends after its quantum with rows left', async () => {
     const handler = new ListHandler();
-    handler.workMs = 20;
+    const time = { ms: 0 };
+    const work = handler.work.bind(handler);
+    handler.work = (item) => {
+      time.ms += 20;
+      return work(item);
+    };
     handler.maxInFlightPerLane = 1;
     const lane = newId();
     handler.fill(lane, 1_000);
-    const { runner } = runnerFor(handler, { quantumMs: 200 });
-    const start = performance.now();
+    const clock = { now: () => time.ms, monotonic: () => time.ms };
+    const { runner } = runnerFor(handler, { quantumMs: 200, clock });
     expect(await runner.drain(lane)).toBe('more');
     // All of its rows would take twenty seconds.
-    expect(performance.now() - start).toBeLessThan(5_000);
-    expect(handler.done.length).toBeGreaterThan(2);
+    expect(time.ms).toBe(200);
+    expect(handler.done).toHaveLength(10);
   });
 
   it('that is touched while it ends does not lose the rows', async () => {
@@ -200,17 +226,16 @@ describe('a drain', () => {
   it('that hangs is given up, and the lane goes on', async () => {
     const handler = new ListHandler();
     const lane = newId();
-    let release = (): void => undefined;
-    handler.hang = new Promise((resolve) => {
-      release = resolve;
-    });
+    const { opened: released, open: release } = gate();
+    handler.hang = released;
     const slots = new Slots(200);
     const { runner, errors } = runnerFor(handler, { hardDeadlineMs: 100, slots });
     expect(await runner.drain(lane)).toBe('more');
     expect(errors).toEqual([expect.stringContaining('hung')]);
     handler.hang = null;
     handler.fill(lane, 5);
-    expect(await runner.drain(lane)).toBe('idle');
+    // Not at the first try where the machine takes more than 100 ms for these.
+    await waitFor(async () => (await runner.drain(lane)) === 'idle', { what: 'the lane to go on' });
     expect(handler.done).toHaveLength(5);
     release();
     while (slots.taken > 0) await new Promise(setImmediate);
@@ -231,7 +256,7 @@ describe('a drain', () => {
     const handler = new ListHandler();
     const lane = newId();
     handler.fill(lane, 1);
-    await lanes.pause(lane, 'rate_limited');
+    await lanes.pause(lane, 'rate_limited', 60_000);
     expect(await runnerFor(handler).runner.drain(lane)).toBe('paused');
     await lanes.resume(lane);
     handler.lanePace = null;
@@ -242,24 +267,43 @@ describe('a drain', () => {
 
 describe('pauses', () => {
   it('grow 1, 4, 16, 60 seconds, and ten answers at once count as one', async () => {
-    const lane = newId();
-    const rest = async (): Promise<number> => {
-      const rows = await opened.database.query<{ seconds: number }>(
-        `select round(extract(epoch from paused_until - clock_timestamp()))::integer as seconds from lane where key = $1`,
-        [lane],
+    const secondsOf = async (what: string, key: string): Promise<number> => {
+      const [row] = await opened.database.query<{ seconds: number }>(
+        `select extract(epoch from ${what})::double precision as seconds from lane where key = $1`,
+        [key],
       );
-      return rows[0]?.seconds ?? 0;
+      return row?.seconds ?? 0;
     };
-    const seen: number[] = [];
-    for (let round = 0; round < 5; round++) {
-      await Promise.all(Array.from({ length: 10 }, () => lanes.pause(lane, 'rate_limited')));
-      seen.push(await rest());
-      await opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+    /** How long the pause that so many answers make is at least and at most, by the database's clock. */
+    const pauseOf = async (key: string, answers = 10): Promise<{ least: number; most: number }> => {
+      const before = await secondsOf('clock_timestamp()', key);
+      await Promise.all(Array.from({ length: answers }, () => lanes.pause(key, 'rate_limited')));
+      const after = await secondsOf('clock_timestamp()', key);
+      const until = await secondsOf('paused_until', key);
+      return { least: until - after - 0.001, most: until - before + 0.001 };
+    };
+    const newLane = async (): Promise<string> => {
+      const key = newId();
+      await opened.database.execute('insert into lane (key) values ($1)', [key]);
+      return key;
+    };
+    let lane = await newLane();
+    let pause = await pauseOf(lane);
+    // Ten that take longer than the first pause, on a machine that stood still, were not at once.
+    for (let tries = 0; pause.most - pause.least > 0.9 && tries < 20; tries++) {
+      lane = await newLane();
+      pause = await pauseOf(lane);
     }
-    expect(seen).toEqual([1, 4, 16, 60, 60]);
+    for (const seconds of [1, 4, 16, 60, 60]) {
+      expect(pause.least).toBeLessThanOrEqual(seconds);
+      expect(pause.most).toBeGreaterThanOrEqual(seconds);
+      await opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+      pause = await pauseOf(lane);
+    }
     await lanes.resume(lane);
-    await lanes.pause(lane, 'rate_limited');
-    expect(await rest()).toBe(1);
+    pause = await pauseOf(lane, 1);
+    expect(pause.least).toBeLessThanOrEqual(1);
+    expect(pause.most).toBeGreaterThanOrEqual(1);
   });
 });
 
@@ -283,15 +327,17 @@ describe('stopping', () => {
 
   it('tells how much is left when the time is up', async () => {
     const handler = new ListHandler();
-    handler.workMs = 400;
+    const { opened: mayEnd, open } = gate();
+    handler.gate = mayEnd;
     const lane = newId();
     handler.fill(lane, 3);
     const { runner } = runnerFor(handler);
     const drain = runner.drain(lane);
     while (handler.inFlight < 3) await new Promise(setImmediate);
     expect(await runner.stop(50)).toBe(3);
+    open();
     await drain;
-    await runner.stop(2_000);
+    expect(await runner.stop(5_000)).toBe(0);
   });
 });
 
@@ -306,7 +352,7 @@ describe('fairness', () => {
     const drains = busy.map(async (lane) => {
       while (!over && (await runner.drain(lane)) === 'more');
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await waitFor(() => handler.done.length >= 500, { what: 'all to be busy' });
     const quiet = newId();
     handler.fill(quiet, 1);
     const before = handler.rows.get(quiet)?.length;

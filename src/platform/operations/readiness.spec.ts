@@ -34,11 +34,14 @@ describe('Readiness', () => {
   });
 
   it('counts a part that fails or hangs as not ready, and repeats nobody’s message', async () => {
-    const report = await readinessOf({
+    import.meta.jest.useFakeTimers();
+    const reporting = readinessOf({
       fails: () => Promise.reject(new Error('connect to db.internal as herald')),
       hangs: () => new Promise(() => undefined),
     }).report();
-    expect(report).toEqual({
+    await import.meta.jest.advanceTimersByTimeAsync(1_000);
+    import.meta.jest.useRealTimers();
+    expect(await reporting).toEqual({
       status: 'not_ready',
       parts: { fails: { ok: false, detail: 'failed' }, hangs: { ok: false, detail: 'no answer' } },
     });

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, FakeMediaPlatform, refusal, sendJson } from '../../../test/support/whatsapp/fake-media-platform.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { CloudApiClient } from './cloud-api-client.js';
 import { MediaClient, type MediaClientOptions, type UploadMediaInput, type UploadOutcome } from './media-client.js';
 import type { DownloadExchange } from './media-http.js';
@@ -25,7 +26,7 @@ async function platformAndClient(
 
 function clientOf(platform: FakeMediaPlatform, options: Partial<MediaClientOptions> = {}): MediaClient {
   const address = { baseUrl: platform.url, apiVersion: 'v26.0' };
-  const calls = new CloudApiClient({ ...address, headersTimeoutMs: 2_000, bodyTimeoutMs: 2_000 });
+  const calls = new CloudApiClient({ ...address, headersTimeoutMs: 15_000, bodyTimeoutMs: 5_000 });
   const client = new MediaClient({ ...address, ...options }, calls);
   closers.push(
     () => client.close(),
@@ -179,7 +180,7 @@ describe('an upload', () => {
     platform.before = () => true;
     const stop = new AbortController();
     const outcome = upload(client, { signal: stop.signal });
-    await delay(50);
+    await waitFor(() => platform.asked.length === 1);
     stop.abort();
     expect(await outcome).toMatchObject({ kind: 'unknown', platformMessage: expect.stringContaining('CLOSED') });
   });
@@ -367,7 +368,7 @@ describe('a download', () => {
   });
 
   it('that stops half way is broken off, also where it would have been whole', async () => {
-    const { platform, client } = await platformAndClient({ idleTimeoutMs: 300 });
+    const { platform, client } = await platformAndClient({ idleTimeoutMs: 1_000 });
     platform.before = (request, response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('half');
       if (request.url === '/cut') setTimeout(() => response.destroy(), 50);
@@ -412,7 +413,7 @@ describe('a download', () => {
     const stop = new AbortController();
     const stopped = download(client, `${platform.url}/files/1`, { signal: stop.signal });
     const closed = download(client, `${platform.url}/files/2`);
-    await delay(50);
+    await waitFor(() => platform.asked.length === 2);
     stop.abort();
     expect(await stopped).toMatchObject({ kind: 'broken', code: 'CLOSED' });
     await client.close();

@@ -146,7 +146,7 @@ describe('a control call about', () => {
     it('refuses connections for some time, and comes back on its port', async () => {
       expect((await rig.client.control('POST', 'faults', { down_for_ms: 250 })).status).toBe(200);
       const outcomes: string[] = [];
-      const until = Date.now() + 5_000;
+      const until = Date.now() + 20_000;
       while (Date.now() < until && !(outcomes.includes('ECONNREFUSED') && outcomes.at(-1) === '200')) {
         outcomes.push(
           await rig.client.call('GET', NUMBER).then(
@@ -154,6 +154,10 @@ describe('a control call about', () => {
             (error: { code?: string }) => String(error.code),
           ),
         );
+        // It was back before the first call, on a machine that stood still: once more.
+        if (outcomes.at(-1) === '200' && !outcomes.includes('ECONNREFUSED')) {
+          await rig.client.control('POST', 'faults', { down_for_ms: 250 });
+        }
       }
       expect(outcomes).toContain('ECONNREFUSED');
       expect(outcomes.at(-1)).toBe('200');

@@ -5,6 +5,7 @@ import {
   type SimulatorRig,
   startRig,
 } from '../../../test/support/simulator/simulator-rig.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import { signatureOf } from '../../../test/support/simulator/notification-receiver.js';
 
 const GAP_MS = 60;
@@ -15,7 +16,7 @@ describe('the recipient', () => {
   let rig: SimulatorRig;
 
   beforeAll(async () => {
-    rig = await startRig({ statusGapMs: GAP_MS, slowAnswerMs: 1_000, pairLimitMs: 300 });
+    rig = await startRig({ statusGapMs: GAP_MS, slowAnswerMs: 200, pairLimitMs: 300 });
   });
   afterAll(() => rig.stop());
 
@@ -23,6 +24,8 @@ describe('the recipient', () => {
   async function afterEverything(): Promise<void> {
     const last = await rig.client.sendTaken(to('9999'));
     await rig.receiver.until('the last status', () => names(rig, last).includes('read'));
+    // On a busy machine what was due before may go together with it, on a connection of its own.
+    await waitFor(() => rig.simulator.pendingNotifications().pending === 0);
   }
 
   it('of any other number gets sent, delivered and read, a gap apart', async () => {
@@ -50,13 +53,19 @@ describe('the recipient', () => {
     expect(delivered?.pricing).toBeDefined();
     expect(read?.pricing).toBeUndefined();
 
-    const requests = rig.receiver.requests.filter(({ bytes }) => bytes.includes('try-1'));
-    // On a busy machine the later ones may be due together by the time they go.
-    expect(requests.length).toBeGreaterThanOrEqual(2);
-    expect((requests.at(-1)?.at ?? 0) - (requests[0]?.at ?? 0)).toBeGreaterThan(GAP_MS / 2);
-    for (const { bytes, headers } of requests) {
+    const requestsWith = (data: string) => rig.receiver.requests.filter(({ bytes }) => bytes.includes(data));
+    for (const { bytes, headers } of requestsWith('try-1')) {
       expect(headers['x-hub-signature-256']).toBe(signatureOf(bytes, APP_SECRET));
     }
+    const apartMs = (data: string) => (requestsWith(data).at(-1)?.at ?? 0) - (requestsWith(data)[0]?.at ?? 0);
+    let widest = apartMs('try-1');
+    // On a machine that stood still for a moment all are due together by the time they go: one of several is enough.
+    for (let n = 2; n <= 10 && widest <= GAP_MS / 2; n++) {
+      const next = await rig.client.sendTaken({ ...to('5555'), biz_opaque_callback_data: `try-${n}` });
+      await rig.receiver.until('read', () => names(rig, next).includes('read'));
+      widest = Math.max(widest, apartMs(`try-${n}`));
+    }
+    expect(widest).toBeGreaterThan(GAP_MS / 2);
   });
 
   it('0001 is sent, and nothing more', async () => {
@@ -115,15 +124,22 @@ describe('the recipient', () => {
 
   it('0007 is taken at once and told about as usual, though its answer takes long', async () => {
     const started = Date.now();
-    const sending = rig.client.send({ ...to('0007'), biz_opaque_callback_data: 'slow' });
-    let answered = false;
-    void sending.then(() => (answered = true));
-    await rig.receiver.until('read', () =>
-      rig.receiver.statuses().some((status) => status.biz_opaque_callback_data === 'slow' && status.status === 'read'),
-    );
-    expect(answered).toBe(false);
-    expect((await sending).status).toBe(200);
-    expect(Date.now() - started).toBeGreaterThanOrEqual(995);
+    expect((await rig.client.send(to('0007'))).status).toBe(200);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(195);
+    const slower = await startRig({ slowAnswerMs: 60_000 });
+    try {
+      let answered = false;
+      const end = (): void => void (answered = true);
+      slower.client.send({ ...to('0007'), biz_opaque_callback_data: 'slow' }).then(end, end);
+      await slower.receiver.until('read', () =>
+        slower.receiver
+          .statuses()
+          .some((status) => status.biz_opaque_callback_data === 'slow' && status.status === 'read'),
+      );
+      expect(answered).toBe(false);
+    } finally {
+      await slower.stop();
+    }
   });
 
   it('0008 is told about twice, in reverse order, before its answer', async () => {
@@ -146,18 +162,21 @@ describe('the recipient', () => {
   });
 
   it('0010 is refused with 131056 until some time has passed since the last message', async () => {
-    // Before the send, for its answer may come late: the wait begins when the simulator takes the message.
-    const before = Date.now();
-    await rig.client.sendTaken(to('0010'));
-    const refused = await rig.client.send(to('0010'));
+    const taken: number[] = [];
+    const begun = Date.now();
+    while (taken.length < 3) {
+      const answer = await rig.client.send(to('0010'));
+      if (answer.status === 200) taken.push(Date.parse(rig.simulator.messages.list(to('0010')).at(-1)?.taken_at ?? ''));
+      else expect([answer.status, answer.json.error?.code]).toEqual([429, 131056]);
+    }
+    // Each that is taken starts the wait anew, and the refused tries in between do not.
+    for (const [n, at] of taken.slice(1).entries()) expect(at - (taken[n] ?? 0)).toBeGreaterThanOrEqual(300);
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    const strict = await startRig({ pairLimitMs: 60_000 });
+    await strict.client.sendTaken(to('0010'));
+    const refused = await strict.client.send(to('0010'));
     expect([refused.status, refused.json.error?.code]).toEqual([429, 131056]);
-    let answer = refused;
-    while (answer.status === 429) answer = await rig.client.send(to('0010'));
-    expect(answer.status).toBe(200);
-    // The refused tries in between did not start the wait anew.
-    expect(Date.now() - before).toBeGreaterThanOrEqual(290);
-    expect(Date.now() - before).toBeLessThan(10_000);
-    expect((await rig.client.send(to('0010'))).status).toBe(429);
+    await strict.stop();
   });
 
   it('0012 writes back at once', async () => {
@@ -235,7 +254,7 @@ describe('the recipient', () => {
       method: 'POST',
       headers: { authorization: 'Bearer token' },
       body: JSON.stringify({ messaging_product: 'whatsapp', ...to('0007'), text: { body: 'hi' } }),
-      headersTimeout: 1_000,
+      headersTimeout: 400,
     });
     await expect(answer).rejects.toMatchObject({ code: 'UND_ERR_HEADERS_TIMEOUT' });
     expect(usual.simulator.slowAnswerMs).toBe(60_000);

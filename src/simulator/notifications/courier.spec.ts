@@ -81,15 +81,23 @@ describe('notifications', () => {
 
   it('wait 1, 2, 4 times the base between tries', async () => {
     rig = await startRig({ retryBaseMs: 60 });
-    rig.receiver.answer = () => (rig.receiver.requests.length < 4 ? 500 : 200);
-    await rig.client.control('POST', 'notify', { value: { a: 1 } });
-    await rig.receiver.until('the fourth try', () => rig.receiver.values().length === 1);
-    const times = rig.receiver.requests.map(({ at }) => at);
-    const gaps = times.slice(1).map((at, i) => at - (times[i] as number));
-    for (const [i, expected] of [60, 120, 240].entries()) {
-      expect(gaps[i]).toBeGreaterThanOrEqual(expected - 5);
-      expect(gaps[i]).toBeLessThan(expected + 500);
+    const { receiver } = rig;
+    receiver.answer = () => (receiver.requests.length % 4 === 0 ? 200 : 500);
+    const expected = [60, 120, 240];
+    const shortest = expected.map(() => Infinity);
+    const inTime = () => expected.every((ms, i) => (shortest[i] ?? Infinity) < ms + 500);
+    // A machine that stands still for a moment makes a gap longer: the shortest of several counts.
+    for (let round = 1; round <= 5 && !inTime(); round++) {
+      await rig.client.control('POST', 'notify', { value: { a: round } });
+      await receiver.until('the fourth try', () => receiver.values().length === round);
+      const times = receiver.requests.slice(-4).map(({ at }) => at);
+      for (const [i, ms] of expected.entries()) {
+        const gap = (times[i + 1] ?? 0) - (times[i] ?? 0);
+        expect(gap).toBeGreaterThanOrEqual(ms - 5);
+        shortest[i] = Math.min(shortest[i] ?? Infinity, gap);
+      }
     }
+    expect(inTime()).toBe(true);
   });
 
   it('that are never accepted hold up nobody', async () => {
@@ -98,6 +106,7 @@ describe('notifications', () => {
     await rig.client.control('POST', 'notify', { value: { poison: true } });
     const id = await rig.client.sendTaken({ to: '+4915112345678' });
     await rig.receiver.until('read', () => rig.receiver.statuses(id).length === 3);
+    await waitFor(() => rig.simulator.pendingNotifications().pending === 1);
     expect((await rig.client.control('GET', 'count')).json.notifications).toMatchObject({ pending: 1 });
   });
 

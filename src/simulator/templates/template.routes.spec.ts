@@ -266,16 +266,18 @@ describe('templates', () => {
   });
 
   it('are deleted by name in all languages; an approved name stays blocked', async () => {
-    const first = idOf(await create({ name: 'gone' }));
+    // On hold, for the second one must not be approved before it is deleted.
+    const first = idOf(await create({ name: 'gone_hold_me' }));
+    await rig.client.control('POST', `templates/${first}/review`, { event: 'APPROVED' });
     await decided(first);
-    idOf(await create({ name: 'gone', language: 'de' }));
-    expect((await rig.client.call('DELETE', `${LIST}?name=gone`)).json).toEqual({ success: true });
+    idOf(await create({ name: 'gone_hold_me', language: 'de' }));
+    expect((await rig.client.call('DELETE', `${LIST}?name=gone_hold_me`)).json).toEqual({ success: true });
     await rig.receiver.until('its deletion', () => last(first).event === 'PENDING_DELETION');
     expect(last(first).reason).toBeNull();
-    expect(codes(await create({ name: 'gone' }))).toEqual([400, 100, 2388023]);
-    expect((await create({ name: 'gone', language: 'de' })).status).toBe(200);
+    expect(codes(await create({ name: 'gone_hold_me' }))).toEqual([400, 100, 2388023]);
+    expect((await create({ name: 'gone_hold_me', language: 'de' })).status).toBe(200);
     for (;;) {
-      const { json } = await rig.client.call('GET', `${LIST}?name=gone&language=en_US`);
+      const { json } = await rig.client.call('GET', `${LIST}?name=gone_hold_me&language=en_US`);
       if ((json.data as unknown[]).length === 0) break;
     }
     expect(codes(await rig.client.call('GET', `/v26.0/${first}`))).toEqual([400, 100, 33]);
@@ -299,7 +301,8 @@ describe('templates', () => {
     const components = [BODY];
     const make = (on: SimulatorRig, name: string) =>
       on.client.call('POST', LIST, { name, language: 'en_US', category: 'UTILITY', components });
-    const first = await startRig({ dataDir, templateReviewMs: 200 });
+    // Long enough for a slow machine to stop before it.
+    const first = await startRig({ dataDir, templateReviewMs: 1_000 });
     const id = idOf(await make(first, 'pending'));
     await first.client.call('DELETE', `${LIST}?name=order_update`);
     await first.stop();

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { watchPace } from './upload-clock.js';
 
 describe('watchPace', () => {
@@ -10,7 +11,8 @@ describe('watchPace', () => {
 
   it('ends who sends nothing once his time of grace is over, once', async () => {
     const { errors, stop } = watch({ bytesRead: 5_000 }, 20);
-    await pause(150);
+    await waitFor(() => errors.length > 0);
+    await pause(60);
     expect(errors).toEqual([expect.objectContaining({ code: 'INVALID_REQUEST', status: 400 })]);
     stop();
   });
@@ -30,7 +32,8 @@ describe('watchPace', () => {
     const { errors, stop } = watch(socket, 20);
     // Enough for half a minute, were it not for the pause.
     socket.bytesRead = 30 * 40 * 1_024;
-    await pause(200);
+    await waitFor(() => errors.length > 0);
+    await pause(60);
     expect(errors).toHaveLength(1);
     stop();
   });

@@ -14,8 +14,14 @@ async function serve(reply: (name: string, type: RecordType) => DnsReply): Promi
   return server;
 }
 
+/** So patient that a machine which stands still for a moment has no question asked twice and no answer left out. */
+const PATIENT = { tryTimeoutMs: 10_000, tries: 2, timeoutMs: 20_000, patienceMs: 10_000, keepMs: 60_000 };
+
+/** Where silence is tried. */
+const HASTY = { tryTimeoutMs: 100 };
+
 function resolverOf(server: NameServer, options: CaresResolverOptions = {}): CaresResolver {
-  return new CaresResolver({ servers: () => [server.address], tryTimeoutMs: 100, tries: 2, ...options });
+  return new CaresResolver({ servers: () => [server.address], ...PATIENT, ...options });
 }
 
 const FOUR = { type: 'A', value: '93.184.215.14' } as const;
@@ -38,15 +44,15 @@ describe('addresses', () => {
 
   it.each([2, 5, 'silence'] as const)('are those of one family where the other fails: %s', async (fault) => {
     const server = await serve((name, type) => (type === 'A' ? both(name, type) : fault));
-    expect(await resolverOf(server).resolve('hooks.example.com')).toEqual([FOUR.value]);
+    expect(await resolverOf(server, HASTY).resolve('hooks.example.com')).toEqual([FOUR.value]);
   });
 
   it('do not wait for a family that is not answered', async () => {
     const server = await serve((name, type) => (type === 'A' ? both(name, type) : 'silence'));
     const startedAt = performance.now();
-    const resolver = resolverOf(server, { tryTimeoutMs: 2_000, patienceMs: 50 });
+    const resolver = resolverOf(server, { tries: 1, patienceMs: 50 });
     expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value]);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(PATIENT.tryTimeoutMs / 2);
   });
 
   it('are those of the family that has some, though the other said at once that it has none', async () => {
@@ -85,15 +91,15 @@ describe('no addresses', () => {
     ['a server that is silent', 'silence', 'dns_timeout'],
   ] as const)('%s', async (_title, reply, fault) => {
     const server = await serve(() => reply);
-    await expect(resolverOf(server).resolve('x.example.com')).rejects.toMatchObject({ fault });
+    await expect(resolverOf(server, HASTY).resolve('x.example.com')).rejects.toMatchObject({ fault });
   });
 
   it('in time, however patient c-ares is', async () => {
     const server = await serve(() => 'silence');
     const startedAt = performance.now();
-    const resolver = resolverOf(server, { tryTimeoutMs: 2_000, timeoutMs: 200 });
+    const resolver = resolverOf(server, { tries: 1, timeoutMs: 200 });
     await expect(resolver.resolve('x.example.com')).rejects.toMatchObject({ fault: 'dns_timeout' });
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(PATIENT.tryTimeoutMs / 2);
   });
 });
 
@@ -101,7 +107,7 @@ describe('name servers', () => {
   it('that are gone are looked up anew', async () => {
     const [old, fresh] = [await serve(() => 2), await serve(both)];
     const servers = [old.address];
-    const resolver = new CaresResolver({ servers: () => servers, tryTimeoutMs: 100, renewMs: 0 });
+    const resolver = new CaresResolver({ ...PATIENT, servers: () => servers, renewMs: 0 });
     servers[0] = fresh.address;
     await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'dns_failed' });
     expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
@@ -110,7 +116,7 @@ describe('name servers', () => {
   it('are not changed for a name that does not exist', async () => {
     const [first, second] = [await serve(() => 3), await serve(both)];
     const servers = [first.address];
-    const resolver = new CaresResolver({ servers: () => servers, tryTimeoutMs: 100, renewMs: 0 });
+    const resolver = new CaresResolver({ ...PATIENT, servers: () => servers, renewMs: 0 });
     servers[0] = second.address;
     for (let index = 0; index < 2; index += 1) {
       await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'unresolvable' });
@@ -121,13 +127,16 @@ describe('name servers', () => {
 describe('load', () => {
   it('silent names hold up neither other names nor the file system', async () => {
     const server = await serve((name, type) => (name.startsWith('silent') ? 'silence' : both(name, type)));
-    const resolver = resolverOf(server, { tryTimeoutMs: 1_500, timeoutMs: 1_500 });
+    const resolver = resolverOf(server, { tries: 1, tryTimeoutMs: 2_500, timeoutMs: 2_500 });
+    let ended = 0;
     const silent = Array.from({ length: 32 }, (_, index) =>
-      resolver.resolve(`silent-${index}.example.com`).catch((error: unknown) => error),
+      resolver
+        .resolve(`silent-${index}.example.com`)
+        .catch((error: unknown) => error)
+        .finally(() => ended++),
     );
-    const startedAt = performance.now();
     await Promise.all([resolver.resolve('quick.example.com'), readFile(new URL(import.meta.url))]);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(ended).toBe(0);
     expect(await Promise.all(silent)).toEqual(Array(32).fill(expect.objectContaining({ fault: 'dns_timeout' })));
   });
 

@@ -1,0 +1,22 @@
+import type { Database } from '../../src/platform/database/database.js';
+
+/**
+ * Rows of a table and entries of its indexes that PostgreSQL looks at in `work`: what a statement costs, whatever else
+ * the machine does meanwhile.
+ */
+export function rowsRead(database: Database, table: string, work: () => Promise<unknown>): Promise<number> {
+  const soFar = async (): Promise<number> => {
+    const [row] = await database.query<{ read: string }>(
+      `select sum(pg_stat_get_xact_tuples_returned(oid)) as read from (
+         select $1::regclass::oid as oid union all select indexrelid from pg_index where indrelid = $1::regclass) relations`,
+      [table],
+    );
+    return Number(row?.read);
+  };
+  return database.transaction(async () => {
+    // What an earlier transaction of this connection read may stand in the count still.
+    const before = await soFar();
+    await work();
+    return (await soFar()) - before;
+  });
+}
