@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,10 +38,12 @@ try {
 export interface CloneOptions {
   /** Leaves the optional packages out, as an image does. */
   withoutPostgres?: boolean;
+  /** Its files are its own, for a test that changes them. */
+  ownFiles?: boolean;
 }
 
 /** Makes a folder in which plain node can run the embedded server's code: compiled files and the packages they need. */
-export function makeClone(dir: string, { withoutPostgres = false }: CloneOptions = {}): void {
+export function makeClone(dir: string, { withoutPostgres = false, ownFiles = false }: CloneOptions = {}): void {
   mkdirSync(join(dir, 'embedded'), { recursive: true });
   writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
   writeFileSync(join(dir, 'child.mjs'), CHILD);
@@ -62,8 +64,30 @@ export function makeClone(dir: string, { withoutPostgres = false }: CloneOptions
     const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as {
       dependencies?: Record<string, string>;
     };
-    cpSync(from, join(dir, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
+    const to = join(dir, 'node_modules', name);
+    if (ownFiles) cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    else linkTree(from, to);
     for (const dependency of Object.keys(manifest.dependencies ?? {})) wanted.add(dependency);
+  }
+}
+
+/** A copy whose files are links to the very same ones, where the system allows it: the programs are 60 MB. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkTree(source, target);
+    else if (entry.isSymbolicLink()) cpSync(source, target, { verbatimSymlinks: true });
+    else linkOrCopy(source, target);
+  }
+}
+
+function linkOrCopy(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    // Another file system, or a file of another user.
+    copyFileSync(source, target);
   }
 }
 

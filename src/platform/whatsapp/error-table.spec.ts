@@ -1,14 +1,10 @@
 import * as fc from 'fast-check';
 import { classifyPlatformError, FAILURE_CATEGORIES, findPlatformError } from './error-table.js';
 
+const actions = Array.from({ length: 140_000 }, (_, code) => classifyPlatformError(code).action);
+
 function codesWith(action: string): number[] {
-  const codes: number[] = [];
-  for (let code = 0; code < 140_000; code += 1) {
-    if (classifyPlatformError(code).action === action) {
-      codes.push(code);
-    }
-  }
-  return codes;
+  return actions.flatMap((each, code) => (each === action ? code : []));
 }
 
 describe('the error table', () => {

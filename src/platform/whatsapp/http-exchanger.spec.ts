@@ -419,10 +419,10 @@ describe('under a storm of faults', () => {
     await eventually(() => server.openSockets === 0);
   });
 
-  it('a thousand bad certificates leave no socket behind', async () => {
+  it('hundreds of bad certificates leave no socket behind', async () => {
     const server = await serve((socket) => socket.write(accepted()), selfSigned({ names: LOCAL }));
     const http = exchangerOf(server.url, { connections: 16 });
-    for (let i = 0; i < 1_000; i += 16) {
+    for (let i = 0; i < 320; i += 16) {
       const exchanges = await Promise.all(Array.from({ length: 16 }, () => post(http)));
       exchanges.forEach((exchange) => expect(exchange).toMatchObject(UNWRITTEN));
     }

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { anyText } from '../../../test/support/any-text.js';
 import { parseWebhookBody, parseWebhookPayload, type WebhookPayload } from './webhook-payload.js';
 
 const METADATA = { display_phone_number: '5511400000000', phone_number_id: '106540352242922' };
@@ -429,7 +430,7 @@ describe('whatever comes', () => {
       { depthSize: 'medium', withCrossShrink: true },
       fc.oneof(
         fc.constantFrom<unknown>(null, 'messages', 'sent', 'whatsapp_business_account', 'text', 7, -1, true, '\u0000'),
-        fc.string({ unit: 'binary' }),
+        anyText(),
       ),
       fc.array(tie('tree'), { maxLength: 4 }),
       fc.dictionary(fc.oneof(word, fc.string()), tie('tree'), { maxKeys: 6 }),

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { FormData, request } from 'undici';
 import type { GraphAnswer } from '../../../test/support/simulator/simulator-client.js';
 import {
@@ -228,10 +230,14 @@ describe('media', () => {
 
   it('of 100 MiB is never in memory as a whole', async () => {
     const size = 100 * KIB * KIB;
+    const limit = 80 * KIB * KIB;
     const before = process.memoryUsage().arrayBuffers;
+    const inUse = () => process.memoryUsage().arrayBuffers - before;
     let most = 0;
     const watch = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+      // Both ends are in this process, and on a busy machine the collector comes late.
+      if (inUse() >= limit) collect();
+      most = Math.max(most, inUse());
     }, 5);
     const id = String((await rig.client.uploadPieces(piecesOf(size), 'application/pdf')).json.id);
     expect((await get(id)).json.file_size).toBe(size);
@@ -240,11 +246,10 @@ describe('media', () => {
     for await (const chunk of response.body) bytes += (chunk as Buffer).length;
     clearInterval(watch);
     expect(bytes).toBe(size);
-    // Both ends are in this process, with what the collector has not taken away yet.
-    expect(most).toBeLessThan(80 * KIB * KIB);
+    expect(most).toBeLessThan(limit);
     const larger = await rig.client.uploadPieces(piecesOf(size + 1), 'application/pdf');
     expect(codes(larger)).toEqual([400, 100, undefined]);
-  }, 30_000);
+  });
 
   it('leaves no file behind when an upload breaks off, and outlives a restart', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'simulator-media-'));
@@ -262,6 +267,12 @@ describe('media', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 });
+
+/** Takes away what nobody uses any more. */
+function collect(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
 
 /** A PDF of some size, made as it is read; one that breaks off before its end. */
 function* piecesOf(size: number, breaksOff = false): Generator<Buffer> {

@@ -25,10 +25,10 @@ function live(options: { days: number; eventEveryMs: number; answer: (at: number
   const attempts: Lived['attempts'] = [];
   const due: { at: number; event: number; tries: number }[] = [];
   for (let at = 0; at < options.days * DAY; at += options.eventEveryMs) due.push({ at, event: due.length, tries: 0 });
+  // The next one stands last.
+  due.reverse();
   for (;;) {
-    let next = 0;
-    for (let i = 1; i < due.length; i++) if ((due[i]?.at ?? 0) < (due[next]?.at ?? 0)) next = i;
-    const [turn] = due.splice(next, 1);
+    const turn = due.pop();
     if (turn === undefined || turn.at >= options.days * DAY) return { health, disabledAfterMs: null, attempts };
     attempts.push({ event: turn.event, at: turn.at });
     const attempt = options.answer(turn.at);
@@ -36,7 +36,9 @@ function live(options: { days: number; eventEveryMs: number; answer: (at: number
     if (health.disabledReason !== null) return { health, disabledAfterMs: turn.at, attempts };
     if (attempt.succeeded) continue;
     const delayMs = retryDelayMs(turn.tries + 1, Math.random(), null);
-    if (delayMs !== null) due.push({ at: turn.at + delayMs, event: turn.event, tries: turn.tries + 1 });
+    if (delayMs === null) continue;
+    const retry = { at: turn.at + delayMs, event: turn.event, tries: turn.tries + 1 };
+    due.splice(due.findLastIndex(({ at }) => at >= retry.at) + 1, 0, retry);
   }
 }
 

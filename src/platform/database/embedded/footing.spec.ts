@@ -198,7 +198,7 @@ describe('root', () => {
 describe('the programs', () => {
   it('are mended where install scripts did not run', async () => {
     const clone = join(home, 'herald');
-    makeClone(clone);
+    makeClone(clone, { ownFiles: true });
     const native = nativeOf(clone);
     const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as { target: string }[];
     for (const { target } of links) rmSync(join(native, '..', target));
