@@ -30,9 +30,16 @@ describe('notifications', () => {
 
   it('that are due together go together, each person in order, and none is lost', async () => {
     rig = await startRig();
-    const ids = [...(await sendMany(300)), ...(await sendMany(100, SECOND_PHONE_NUMBER_ID))];
+    const ids = await sendMany(300);
+    await rig.receiver.until('the first', () => rig.receiver.statuses().length === 900);
+    // A slow machine takes the messages one by one, and their statuses are due so: these wait until all are due.
+    rig.simulator.setWebhookUrl(null);
+    ids.push(...(await sendMany(100, SECOND_PHONE_NUMBER_ID)));
+    await waitFor(() => rig.simulator.pendingNotifications().pending === 300);
+    const before = rig.receiver.requests.length;
+    rig.simulator.setWebhookUrl(rig.receiver.url);
     await rig.receiver.until('all', () => rig.receiver.statuses().length === 1200);
-    expect(rig.receiver.requests.length).toBeLessThan(400);
+    expect(rig.receiver.requests.length - before).toBeLessThan(20);
     const order = new Map<string, string[]>();
     for (const { id, status } of rig.receiver.statuses()) order.set(id, [...(order.get(id) ?? []), status]);
     expect(new Set(order.keys())).toEqual(new Set(ids));
