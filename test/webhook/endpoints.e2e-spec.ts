@@ -1,13 +1,31 @@
-import type { TestApp } from '../support/test-app.js';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp, subscriber } from './fixture.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 
+interface Description {
+  webhooks: Record<
+    string,
+    {
+      post: {
+        requestBody: {
+          content: { 'application/json': { schema: { $ref: string }; examples: Record<string, { value: unknown }> } };
+        };
+      };
+    }
+  >;
+  components: { schemas: Record<string, object> };
+}
+
 let test: TestApp;
 let receiver: Receiver;
+let description: Description;
 
 beforeAll(async () => {
   [test, receiver] = await Promise.all([startWebhookApp(), Receiver.start()]);
+  description = (await test.api.get<Description>('/openapi.json')).body;
 });
 afterAll(async () => {
   await test?.stop();
@@ -178,6 +196,72 @@ describe('workspaces', () => {
     expect((await theirs.api.get('/webhook/deliveries')).body.data).toEqual([]);
     const replayed = await theirs.api.post(`/webhook/deliveries/${delivery.id}/replay`);
     expect([replayed.status, replayed.body.error.code]).toEqual([404, 'WEBHOOK_DELIVERY_NOT_FOUND']);
+  });
+});
+
+describe('PUT /webhook as in production', () => {
+  let production: TestApp;
+
+  beforeAll(async () => {
+    production = await startTestApp({ roles: ['api'], shareWith: test });
+  });
+  afterAll(() => production?.stop());
+
+  it.each([
+    ['http://hooks.example.com/', 'not_https'],
+    ['ftp://hooks.example.com/', 'not_https'],
+    ['https://hooks.example.com:8443/', 'port'],
+    ['https://me:secret@hooks.example.com/', 'credentials_in_url'],
+    ['https://127.0.0.1/', 'private_address'],
+    ['https://[::1]/', 'private_address'],
+    ['https://2130706433/', 'private_address'],
+    ['https://localhost/', 'private_address'],
+  ])('refuses %s: %s', async (url, reason) => {
+    const { api } = await subscriber(production);
+    const response = await api.request({ method: 'PUT', path: '/webhook', body: { url } });
+    expect(response.status).toBe(400);
+    expect(response.body.error).toMatchObject({ code: 'WEBHOOK_URL_NOT_ALLOWED', reason });
+    expect(response.body.error.message).toMatch(/^[A-Z].*\.$/);
+    expect((await api.get('/webhook')).status).toBe(404);
+  });
+});
+
+function validator(type: string) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const { $ref } = description.webhooks[type]?.post.requestBody.content['application/json'].schema ?? { $ref: '' };
+  const validate = ajv.compile({ $ref, components: description.components });
+  return (value: unknown) => ({ valid: validate(value), errors: validate.errors });
+}
+
+describe('the section webhooks of the API description', () => {
+  it('has every kind of event', () => {
+    expect(Object.keys(description.webhooks)).toEqual(['message.received', 'message.status.updated', 'webhook.test']);
+  });
+
+  it.each(['message.received', 'message.status.updated', 'webhook.test'])('has examples of %s that fit', (type) => {
+    const examples = description.webhooks[type]?.post.requestBody.content['application/json'].examples ?? {};
+    expect(Object.keys(examples).length).toBeGreaterThan(0);
+    const validate = validator(type);
+    for (const { value } of Object.values(examples)) {
+      expect(validate(value)).toEqual({ valid: true, errors: null });
+      expect(validate({ ...(value as object), data: {} }).valid).toBe(false);
+    }
+  });
+
+  it('describes what is really sent', async () => {
+    const { api, configure } = await subscriber(test);
+    await configure({ url: receiver.url() });
+    const { event_id: id } = (await api.post('/webhook/test')).body.data;
+    const delivery = await waitFor(() => receiver.of(id as string)[0]);
+    expect(validator('webhook.test')(JSON.parse(delivery.body))).toEqual({ valid: true, errors: null });
+  });
+
+  it("passes Redocly's recommended rules", async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const source = JSON.stringify(description);
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    const ours = problems.filter(({ location }) => location.some(({ pointer }) => pointer?.startsWith('#/webhooks')));
+    expect(ours.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
   });
 });
 
