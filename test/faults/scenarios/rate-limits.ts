@@ -6,8 +6,11 @@ import type { FaultContext, Scenario } from '../scenario.js';
 
 const PROCESSES = 4;
 const CONNECTIONS = 50;
-/** What a process keeps of a bucket it gives back within two seconds; a wave begins with all of it in one place. */
-const SETTLE_MS = 2_500;
+/**
+ * What a process keeps of a bucket it gives back within two seconds, later where it stands still; a wave begins with all
+ * of it in one place.
+ */
+const SETTLE_MS = 6_000;
 const TOKEN = 'rate-limits';
 const POLICY = /^"default";q=(\d+);w=(\d+)$/;
 const STATE = /^"default";r=(\d+);t=(\d+)$/;
