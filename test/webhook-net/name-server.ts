@@ -26,7 +26,7 @@ export class NameServer {
   static async start(reply: (name: string, type: RecordType) => DnsReply): Promise<NameServer> {
     const socket = createSocket('udp4');
     const server = new NameServer(socket);
-    socket.on('message', (message, from) => server.answer(message, from, reply));
+    socket.on('message', (message, from) => void server.answer(message, from, reply));
     await new Promise<void>((resolve) => {
       socket.bind(0, '127.0.0.1', resolve);
     });
@@ -40,13 +40,17 @@ export class NameServer {
 
   /** Refuses what it never answered, so that who asked does not wait for that any longer. */
   async stop(): Promise<void> {
-    for (const { message, from } of this.unanswered) this.answer(message, from, () => 5);
+    await Promise.all(this.unanswered.map(({ message, from }) => this.answer(message, from, () => 5)));
     await new Promise<void>((resolve) => {
       this.socket.close(() => resolve());
     });
   }
 
-  private answer(message: Buffer, from: RemoteInfo, reply: (name: string, type: RecordType) => DnsReply): void {
+  private answer(
+    message: Buffer,
+    from: RemoteInfo,
+    reply: (name: string, type: RecordType) => DnsReply,
+  ): Promise<void> {
     const { name, end } = readName(message, 12);
     const number = message.readUInt16BE(end);
     const type = (Object.entries(TYPES).find(([, value]) => value === number)?.[0] ?? 'A') as RecordType;
@@ -54,7 +58,7 @@ export class NameServer {
     const said = reply(name.toLowerCase(), type);
     if (said === 'silence') {
       this.unanswered.push({ message, from });
-      return;
+      return Promise.resolve();
     }
     const records = typeof said === 'number' ? [] : said;
     const head = Buffer.alloc(12);
@@ -63,7 +67,9 @@ export class NameServer {
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
     const answer = Buffer.concat([head, message.subarray(12, end + 4), ...records.map(recordOf)]);
-    this.socket.send(answer, from.port, from.address);
+    return new Promise((resolve) => {
+      this.socket.send(answer, from.port, from.address, () => resolve());
+    });
   }
 }
 
