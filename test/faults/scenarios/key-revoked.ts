@@ -8,7 +8,7 @@ import { HttpCaller, Violations } from '../http-caller.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';
 
 const PATH = '/api/v1/connections';
-/** Within this time every process refuses a revoked key (design/contract.md, 3). */
+/** Within this time every process refuses a revoked key (docs/limits.md). */
 const LIMIT_MS = 5_000;
 const WATCHED_MS = 6_000;
 const GIVE_UP_MS = 40_000;
