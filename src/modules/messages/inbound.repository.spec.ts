@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { newId } from '../../common/ids.js';
+import { secondsAgo } from '../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
@@ -10,9 +11,6 @@ import { storable } from '../media/pending-media.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { InboundRepository } from './inbound.repository.js';
 import type { InboundReport } from './messages.types.js';
-
-/** One second for the whole file, so that what is told and what is expected never lie on two sides of its end. */
-const STARTED = Math.floor(Date.now() / 1_000);
 
 let opened: OpenTestDatabase;
 let media: MediaService;
@@ -57,10 +55,6 @@ function report(change: Partial<InboundReport> = {}): InboundReport {
     businessNumber: connection.phoneNumber,
     ...change,
   };
-}
-
-function secondsAgo(seconds: number): Date {
-  return new Date((STARTED - seconds) * 1_000);
 }
 
 async function stored(): Promise<Record<string, unknown>[]> {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { eventsOf, listenFor, type WaitingEvent } from '../../../test/support/webhook-events.js';
@@ -10,9 +11,6 @@ import type { StatusReport } from './messages.types.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
-
-/** One second for the whole file, so that what is told and what is expected never lie on two sides of its end. */
-const STARTED = Math.floor(Date.now() / 1_000);
 
 let opened: OpenTestDatabase;
 let statuses: StatusReportsRepository;
@@ -32,10 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => opened.close());
 
-interface Made {
-  id: string;
-  attemptId: string;
-  metaMessageId: string;
+interface Made extends Reported {
   to: string;
 }
 
@@ -54,11 +49,7 @@ async function make(status: MessageStatus, at: ConnectionRow = connection): Prom
     clientMessageId: `order-${to}`,
     createdAt: secondsAgo(60),
   });
-  return { id: made.id, attemptId: made.attemptId ?? '', metaMessageId: made.metaMessageId ?? `wamid.${made.id}`, to };
-}
-
-function secondsAgo(seconds: number): Date {
-  return new Date((STARTED - seconds) * 1_000);
+  return { ...reportedAs(made), to };
 }
 
 function outcome(made: Made, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
@@ -88,19 +79,8 @@ const UNKNOWN = {
   category: 'platform_unavailable',
 } as const;
 
-function report(made: Made, status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
-  return {
-    status,
-    metaMessageId: made.metaMessageId,
-    callbackData: made.attemptId,
-    occurredAt: secondsAgo(10),
-    recipientId: null,
-    recipientUserId: null,
-    error: status === 'failed' ? { code: 131026, title: 'Message undeliverable', details: 'Not on WhatsApp' } : null,
-    connectionId: connection.id,
-    ...change,
-  };
-}
+const report = (made: Made, status: StatusReport['status'], change?: Partial<StatusReport>) =>
+  statusReport(connection.id, made, status, change);
 
 async function rowOf(id: string): Promise<Record<string, unknown> & { status: OutboundStatus; event_count: number }> {
   const rows = await opened.database.query<Record<string, unknown>>('select * from message where id = $1', [id]);

@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { newId } from '../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from './messages.types.js';
 import { OutcomeRepository } from './outcome.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
-
-/** One second for the whole file, so that what is told and what is expected never lie on two sides of its end. */
-const STARTED = Math.floor(Date.now() / 1_000);
 
 let opened: OpenTestDatabase;
 let statuses: StatusReportsRepository;
@@ -27,34 +25,12 @@ beforeAll(async () => {
 
 afterAll(() => opened.close());
 
-interface Made {
-  id: string;
-  attemptId: string;
-  metaMessageId: string;
+async function make(status: MessageStatus): Promise<Reported> {
+  return reportedAs(await factories.message({ connection, status, recipient: testPhone(), createdAt: secondsAgo(60) }));
 }
 
-async function make(status: MessageStatus): Promise<Made> {
-  const made = await factories.message({ connection, status, recipient: testPhone(), createdAt: secondsAgo(60) });
-  return { id: made.id, attemptId: made.attemptId ?? '', metaMessageId: made.metaMessageId ?? `wamid.${made.id}` };
-}
-
-function report(made: Made, status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
-  return {
-    status,
-    metaMessageId: made.metaMessageId,
-    callbackData: made.attemptId,
-    occurredAt: secondsAgo(10),
-    recipientId: null,
-    recipientUserId: null,
-    error: status === 'failed' ? { code: 131026, title: 'Message undeliverable', details: 'Not on WhatsApp' } : null,
-    connectionId: connection.id,
-    ...change,
-  };
-}
-
-function secondsAgo(seconds: number): Date {
-  return new Date((STARTED - seconds) * 1_000);
-}
+const report = (made: Reported, status: StatusReport['status'], change?: Partial<StatusReport>) =>
+  statusReport(connection.id, made, status, change);
 
 async function row(table: 'message' | 'message_attempt', id: string): Promise<Record<string, unknown>> {
   const rows = await opened.database.query(`select * from ${table} where id = $1`, [id]);
@@ -291,7 +267,7 @@ type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
 
 const UNKNOWN = { status: 'outcome_unknown', attemptStatus: 'unknown', metaMessageId: null, httpStatus: null } as const;
 
-function accepted(made: Made) {
+function accepted(made: Reported) {
   return {
     attemptId: made.attemptId,
     messageId: made.id,

@@ -31,13 +31,26 @@ const pageHeaders = helmet({
 
 /** Swagger UI calls these in the page; they are sent as text and find the page's script there. */
 interface PageGlobals {
-  heraldDocs: { request(request: unknown): unknown; response(response: unknown): unknown; complete(): void };
+  heraldDocs: {
+    request(request: unknown): unknown;
+    response(response: unknown): unknown;
+    resolveSubtree: unknown;
+    complete(): void;
+  };
+  SwaggerUIBundle: { plugins: { DownloadUrl(system: unknown): unknown } };
 }
 function onRequest(request: unknown): unknown {
   return (globalThis as unknown as PageGlobals).heraldDocs.request(request);
 }
 function onResponse(response: unknown): unknown {
   return (globalThis as unknown as PageGlobals).heraldDocs.response(response);
+}
+function quickResolving(): unknown {
+  return { fn: { resolveSubtree: (globalThis as unknown as PageGlobals).heraldDocs.resolveSubtree } };
+}
+/** The page's own plugin, which a list of plugins replaces. */
+function downloadUrl(system: unknown): unknown {
+  return (globalThis as unknown as PageGlobals).SwaggerUIBundle.plugins.DownloadUrl(system);
 }
 function onComplete(): void {
   (globalThis as unknown as PageGlobals).heraldDocs.complete();
@@ -79,6 +92,7 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
       persistAuthorization: true,
       displayRequestDuration: true,
       defaultModelsExpandDepth: 0,
+      plugins: [downloadUrl, quickResolving],
       requestInterceptor: onRequest,
       responseInterceptor: onResponse,
       onComplete,

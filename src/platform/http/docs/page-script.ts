@@ -20,7 +20,7 @@ const EXAMPLES = {
 /**
  * What Swagger UI does for a newcomer, as the script of its page. `request` gives each execution of an example an
  * Idempotency-Key of its own, and puts the ids of what was made last in the place of the examples' ids; `response`
- * remembers those; `complete` authorizes with the demo's keys, where the server offers them to this browser.
+ * remembers those; `resolveSubtree` takes the place of Swagger UI's own; `complete` authorizes with the demo's keys, where the server offers them to this browser.
  *
  * @param shown values that the served description has in the place of the examples'
  */
@@ -120,6 +120,32 @@ const SCRIPT = `'use strict';
     });
   }
 
-  window.heraldDocs = { request: request, response: response, complete: complete };
+  // Of OpenAPI 3.1 Swagger UI resolves the whole description for each operation that is opened, which takes more than a
+  // second. All references of this one stand inside it.
+  function resolved(node, root, base, within) {
+    if (node === null || typeof node !== 'object') return node;
+    if (Array.isArray(node)) return node.map(function (item) { return resolved(item, root, base, within); });
+    var copy = {};
+    var ref = typeof node.$ref === 'string' && within.indexOf(node.$ref) === -1 ? node.$ref : null;
+    if (ref !== null) Object.assign(copy, resolved(at(root, ref), root, base, within.concat(ref)), { $$ref: base + ref });
+    Object.keys(node).forEach(function (key) {
+      if (key !== '$ref' || ref === null) copy[key] = resolved(node[key], root, base, within);
+    });
+    return copy;
+  }
+
+  function at(root, ref) {
+    return ref.slice(2).split('/').reduce(function (node, part) {
+      return node[part.replace(/~1/g, '/').replace(/~0/g, '~')];
+    }, root);
+  }
+
+  function resolveSubtree(spec, path, options) {
+    var node = path.reduce(function (inner, part) { return inner === undefined ? inner : inner[part]; }, spec);
+    var base = options.baseDoc || '';
+    return Promise.resolve({ errors: [], spec: node === undefined ? null : resolved(node, spec, base, []) });
+  }
+
+  window.heraldDocs = { request: request, response: response, resolveSubtree: resolveSubtree, complete: complete };
 })();
 `;

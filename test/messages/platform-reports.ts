@@ -1,0 +1,42 @@
+import type { StatusReport } from '../../src/modules/messages/messages.types.js';
+import type { Factories } from '../support/factories.js';
+
+/** One second for a whole file, so that what is told and what is expected never lie on two sides of its end. */
+const STARTED = Math.floor(Date.now() / 1_000);
+
+/** A whole second, as the platform tells its times. */
+export function secondsAgo(seconds: number): Date {
+  return new Date((STARTED - seconds) * 1_000);
+}
+
+/** A message as the platform and its reports know it. */
+export interface Reported {
+  id: string;
+  /** Comes back with each report. */
+  attemptId: string;
+  metaMessageId: string;
+}
+
+export function reportedAs({ id, attemptId, metaMessageId }: Awaited<ReturnType<Factories['message']>>): Reported {
+  return { id, attemptId: attemptId ?? '', metaMessageId: metaMessageId ?? `wamid.${id}` };
+}
+
+/** What the platform reports of a message ten seconds ago. */
+export function statusReport(
+  connectionId: string,
+  { attemptId, metaMessageId }: Reported,
+  status: StatusReport['status'],
+  change: Partial<StatusReport> = {},
+): StatusReport {
+  return {
+    status,
+    metaMessageId,
+    callbackData: attemptId,
+    occurredAt: secondsAgo(10),
+    recipientId: null,
+    recipientUserId: null,
+    error: status === 'failed' ? { code: 131026, title: 'Message undeliverable', details: 'Not on WhatsApp' } : null,
+    connectionId,
+    ...change,
+  };
+}
