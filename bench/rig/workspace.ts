@@ -28,7 +28,7 @@ export class Workspaces {
 
   constructor(private readonly pool: Pool) {}
 
-  /** @param throughputPerSecond of each number; the platform's own default is 80 */
+  /** @param throughputPerSecond of each number, whatever the platform tells of it; its own default is 80 */
   async create(connectionCount = 1, throughputPerSecond = 80): Promise<SeededWorkspace> {
     const organizationId = newId();
     await this.pool.query(
@@ -71,8 +71,8 @@ export class Workspaces {
     const place = { table: 'connection', column: 'token', organizationId, rowId: id };
     await this.pool.query(
       `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status,
-         throughput_per_second, token_ciphertext)
-       values ($1, $2, $3, $4, $5, 'connected', $6, $7)`,
+         throughput_per_second, throughput_fixed, token_ciphertext)
+       values ($1, $2, $3, $4, $5, 'connected', $6, true, $7)`,
       [
         id,
         organizationId,
