@@ -121,8 +121,8 @@ function timeOf(ms: number | null): string | null {
 const RECORD = `
 with outcome as (
   select * from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
-    "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text, "durationMs" double precision,
-    "delayMs" double precision)
+    "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text,
+    "durationMs" double precision, "delayMs" double precision)
 ), locked as (
   select v.id from webhook_event v join outcome o on o."eventId" = v.id order by v.id for update of v
 ), moved as (

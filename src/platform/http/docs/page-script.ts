@@ -20,7 +20,8 @@ const EXAMPLES = {
 /**
  * What Swagger UI does for a newcomer, as the script of its page. `request` gives each execution of an example an
  * Idempotency-Key of its own, and puts the ids of what was made last in the place of the examples' ids; `response`
- * remembers those; `resolveSubtree` takes the place of Swagger UI's own; `complete` authorizes with the demo's keys, where the server offers them to this browser.
+ * remembers those; `resolveSubtree` takes the place of Swagger UI's own; `complete` authorizes with the demo's keys,
+ * where the server offers them to this browser.
  *
  * @param shown values that the served description has in the place of the examples'
  */
