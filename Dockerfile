@@ -5,6 +5,8 @@ COPY package.json package-lock.json ./
 COPY schematics/package.json ./schematics/
 RUN npm ci --ignore-scripts --omit=optional --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+# The Nest CLI lists its generators whatever it is asked to do, so a build reads their collection too.
+COPY schematics ./schematics
 COPY migrations ./migrations
 COPY src ./src
 RUN npm run build && rm -f dist/*.tsbuildinfo

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { newId } from '../src/common/ids.js';
 import { AcceptRepository, type NewMessage } from '../src/modules/messages/accept.repository.js';
-import { JournalRepository } from '../src/modules/messages/journal.repository.js';
+import { JournalRepository, UNFILTERED } from '../src/modules/messages/journal.repository.js';
 import { SendRepository } from '../src/modules/messages/send.repository.js';
 import { dataSourceOptions, migrate } from '../src/platform/database/data-source.js';
 import { Database } from '../src/platform/database/database.js';
@@ -74,12 +74,8 @@ async function journalPage({ workspace, databases }: Stage, way: Way): Promise<n
   const page = (n: number) =>
     journal.page({
       organizationId: workspace.organizationId,
-      connectionIds: null,
-      statuses: null,
-      clientMessageId: null,
-      recipient: null,
+      ...UNFILTERED,
       before: new Date(Date.now() - n * 100_000),
-      beforeId: null,
       limit: 50,
     });
   const startedAt = performance.now();

@@ -7,6 +7,13 @@ import { MessageEvents1764500000000 } from './1764500000000-message-events.js';
 import { Otp1764600000000 } from './1764600000000-otp.js';
 import { Retention1764700000000 } from './1764700000000-retention.js';
 import { MediaAge1764810000000 } from './1764810000000-media-age.js';
+import { OtpWaiting1765020000000 } from './1765020000000-otp-waiting.js';
+import { NotificationFailed1765030000000 } from './1765030000000-notification-failed.js';
+import { OtpAccounts1765050000000 } from './1765050000000-otp-accounts.js';
+import { StorageQuota1765051000000 } from './1765051000000-storage-quota.js';
+import { RecipientUserId1765070000000 } from './1765070000000-recipient-user-id.js';
+import { JournalFilters1765072000000 } from './1765072000000-journal-filters.js';
+import { TemplateTtl1765080000000 } from './1765080000000-template-ttl.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -19,4 +26,11 @@ export const migrations = [
   Otp1764600000000,
   Retention1764700000000,
   MediaAge1764810000000,
+  OtpWaiting1765020000000,
+  NotificationFailed1765030000000,
+  OtpAccounts1765050000000,
+  StorageQuota1765051000000,
+  RecipientUserId1765070000000,
+  JournalFilters1765072000000,
+  TemplateTtl1765080000000,
 ];

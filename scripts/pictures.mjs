@@ -1,39 +1,17 @@
 // Makes the pictures of Swagger UI in docs/pictures from a running program of its own: `npm run pictures`. Needs Chromium
 // (CHROMIUM_PATH names another program than the usual ones).
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { buildIfStale } from './build-if-stale.mjs';
+import { startDemoHerald } from './lib/demo-herald.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const OUT = join(ROOT, 'docs/pictures');
 const PATIENCE_MS = 60_000;
 const PLACES = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-async function startHerald(dataDir) {
-  const { PATH, HOME } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
-    env: { PATH, HOME, PORT: '0', SIMULATOR_PORT: '0', DATA_DIR: dataDir, LOG_FORMAT: 'json' },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  await new Promise((resolve, reject) => {
-    let said = '';
-    child.stdout.on('data', (chunk) => {
-      said += String(chunk);
-      if (said.includes('"msg":"ready"')) resolve();
-    });
-    child.once('close', () => reject(new Error(`Herald did not start:\n${said}`)));
-  });
-  const stop = async () => {
-    child.kill('SIGTERM');
-    await ended;
-  };
-  return { baseUrl: JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')).base_url, stop };
-}
 
 async function openDocs(browser, url, viewport) {
   const page = await browser.newPage({ viewport });
@@ -62,20 +40,20 @@ const executablePath = PLACES.find((path) => path && existsSync(path));
 if (executablePath === undefined) throw new Error('no Chromium found: install it, or name it in CHROMIUM_PATH');
 await buildIfStale();
 const dataDir = mkdtempSync(join(tmpdir(), 'herald-pictures-'));
-const herald = await startHerald(dataDir);
+const herald = await startDemoHerald(dataDir);
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 try {
-  const wide = await openDocs(browser, herald.baseUrl, { width: 1_400, height: 900 });
+  const wide = await openDocs(browser, herald.demo.base_url, { width: 1_400, height: 900 });
   await wide.screenshot({ path: join(OUT, 'swagger-ui.png') });
   const send = await sendMessage(wide);
   await shootFrom(wide, 'swagger-ui-send.png', send, 900);
   await shootFrom(wide, 'swagger-ui-answer.png', send.locator('.live-responses-table').first(), 560);
   await wide.close();
 
-  const narrow = await openDocs(browser, herald.baseUrl, { width: 400, height: 860 });
+  const narrow = await openDocs(browser, herald.demo.base_url, { width: 400, height: 860 });
   await narrow.screenshot({ path: join(OUT, 'swagger-ui-400.png') });
   await shootFrom(narrow, 'swagger-ui-400-send.png', await sendMessage(narrow), 860);
-  await narrow.goto(`${herald.baseUrl}/docs/errors#SERVICE_WINDOW_CLOSED`);
+  await narrow.goto(`${herald.demo.base_url}/docs/errors#SERVICE_WINDOW_CLOSED`);
   await narrow.screenshot({ path: join(OUT, 'errors-400.png') });
   process.stdout.write(`wrote docs/pictures/*.png\n`);
 } finally {

@@ -1,4 +1,5 @@
 import type { Claim } from '../bench-context.js';
+import { acceptKindsClaim } from './accept-kinds.js';
 import { acceptClaim } from './accept.js';
 import { codesClaim } from './codes.js';
 import { coldStartClaim } from './cold-start.js';
@@ -10,10 +11,12 @@ import { statusesClaim } from './statuses.js';
 import { steadyClaim } from './steady.js';
 import { uploadsClaim } from './uploads.js';
 import { webhooksClaim } from './webhooks.js';
+import { writesClaim } from './writes.js';
 
 /** Every claim, in the order of the table. */
 export const CLAIMS: readonly Claim[] = [
   acceptClaim,
+  acceptKindsClaim,
   endToEndClaim,
   steadyClaim,
   quietWorkspaceClaim,
@@ -24,4 +27,5 @@ export const CLAIMS: readonly Claim[] = [
   memoryClaim,
   uploadsClaim,
   coldStartClaim,
+  writesClaim,
 ];

@@ -3,7 +3,7 @@ import { atMostTimes, type Finding } from '../finding.js';
 import { median } from '../rig/figures.js';
 import type { HeraldProcess } from '../rig/herald.js';
 import { recipientNumber } from '../rig/recipients.js';
-import { MESSAGES_EACH, seedJournal } from '../rig/seed-journal.js';
+import { conversationId, MESSAGES_EACH, seedJournal, userId } from '../rig/seed-journal.js';
 import { Stage } from '../rig/stage.js';
 import type { SeededWorkspace } from '../rig/workspace.js';
 
@@ -22,6 +22,11 @@ type Filter = (journal: Journal, turn: number) => Record<string, string>;
 const connectionOf = (journal: Journal, turn: number): string =>
   journal.workspace.connections[turn % CONNECTIONS]?.id ?? '';
 
+const numberOf = (journal: Journal, turn: number): string =>
+  journal.workspace.connections[turn % CONNECTIONS]?.phoneNumber ?? '';
+
+const contactOf = (journal: Journal, turn: number): number => turn % (journal.count / MESSAGES_EACH);
+
 /** Some moment within the journal, which has a message a second. */
 function within(journal: Journal, turn: number): string {
   return new Date(Date.now() - ((turn * 7_919) % journal.count) * 1_000).toISOString();
@@ -39,13 +44,24 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   'status=failed (one in a hundred)': () => ({ status: 'failed' }),
   'status=outcome_unknown (60 in all)': () => ({ status: 'outcome_unknown' }),
   'status=queued (none)': () => ({ status: 'queued' }),
+  'status=accepted (none)': () => ({ status: 'accepted' }),
+  'direction=outbound': () => ({ direction: 'outbound' }),
+  'direction=inbound': () => ({ direction: 'inbound' }),
+  'from one of our numbers, failed': (journal, turn) => ({ from: numberOf(journal, turn), status: 'failed' }),
+  'from a customer': (journal, turn) => ({ from: recipientNumber(contactOf(journal, turn)) }),
   'connection_id, status and before': (journal, turn) => ({
     connection_id: connectionOf(journal, turn),
     status: 'delivered',
     before: within(journal, turn),
   }),
-  to: (journal, turn) => ({ to: recipientNumber(turn % (journal.count / MESSAGES_EACH)) }),
-  client_message_id: (journal, turn) => ({ client_message_id: `order-${turn % (journal.count / MESSAGES_EACH)}` }),
+  conversation_id: (journal, turn) => ({ conversation_id: conversationId(contactOf(journal, turn)) }),
+  'conversation_id, outbound': (journal, turn) => ({
+    conversation_id: conversationId(contactOf(journal, turn)),
+    direction: 'outbound',
+  }),
+  recipient: (journal, turn) => ({ recipient: userId(contactOf(journal, turn)) }),
+  to: (journal, turn) => ({ to: recipientNumber(contactOf(journal, turn)) }),
+  client_message_id: (journal, turn) => ({ client_message_id: `order-${contactOf(journal, turn)}` }),
 };
 
 /** Pages of fifty in a short and in a long journal. */

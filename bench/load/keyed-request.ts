@@ -2,11 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 const KEY_LENGTH = 36;
 const COUNTER_LENGTH = 12;
+/** In a body: eight digits that are others in each request. */
+export const COUNTED = '########';
 
-/** A request as bytes, in which only the last digits of the key change from one time to the next. */
+/** A request as bytes, in which only the last digits of the key, and `COUNTED`, change from one time to the next. */
 export class KeyedRequest {
   private readonly bytes: Buffer;
   private readonly counterAt: number;
+  /** -1 where the body has no such digits. */
+  private readonly countedAt: number;
 
   constructor(url: URL, headers: Record<string, string>, body: string) {
     // A version 4 UUID whose last group counts up: unique without asking the system for random bytes each time.
@@ -26,11 +30,15 @@ export class KeyedRequest {
       throw new Error('the key is not where it should be');
     }
     this.bytes = Buffer.from(head + body);
+    this.countedAt = this.bytes.indexOf(COUNTED);
   }
 
-  /** The bytes with the key's counter set; valid until the next call. */
+  /** The bytes with the key's counter, and the body's, set; valid until the next call. */
   withCounter(counter: number): Buffer {
     this.bytes.write(counter.toString(16).padStart(COUNTER_LENGTH, '0'), this.counterAt, 'latin1');
+    if (this.countedAt >= 0) {
+      this.bytes.write(counter.toString().padStart(COUNTED.length, '0'), this.countedAt, 'latin1');
+    }
     return this.bytes;
   }
 }

@@ -12,18 +12,23 @@ const endAt = measureFrom + order.durationMs;
 const latenciesMs: number[] = [];
 let failed = 0;
 let firstFailure: string | null = null;
-let counter = 0;
+let counter = order.countFrom ?? 0;
 
 function fail(reason: string): void {
   failed++;
   firstFailure ??= reason;
 }
 
+function headersOf(n: number): Record<string, string> {
+  const { headers, apiKeys } = order;
+  return apiKeys === undefined ? headers : { ...headers, Authorization: `Bearer ${apiKeys[n % apiKeys.length]}` };
+}
+
 /** Sends one request after the other until the time is over. */
 async function drive(first: number): Promise<void> {
   const connection = new LoadConnection(url.hostname, Number(url.port));
   // A connection of its own has its own bytes: a request is not changed while the socket may still hold it.
-  const requests = order.bodies.map((body) => new KeyedRequest(url, order.headers, body));
+  const requests = order.bodies.map((body, n) => new KeyedRequest(url, headersOf(n), body));
   for (let turn = first; ; turn++) {
     const sentAt = performance.now();
     if (sentAt >= endAt) break;

@@ -3,10 +3,15 @@ export interface LoadOrder {
   /** Such as `http://127.0.0.1:3000/api/v1/messages`. */
   url: string;
   headers: Record<string, string>;
+  /** API keys, used in turn with the bodies; none where `headers` has one for all. */
+  apiKeys?: string[];
   /**
-   * JSON texts, used in turn. Each request also bears an `Idempotency-Key` of its own.
+   * JSON texts, used in turn. Each request also has an `Idempotency-Key` of its own, and a number of its own where a
+   * text has `COUNTED`.
    */
   bodies: string[];
+  /** The first of those numbers. Default: 0. */
+  countFrom?: number;
   connections: number;
   warmUpMs: number;
   durationMs: number;

@@ -21,10 +21,12 @@ export interface HeraldPlace {
   settings?: Record<string, string>;
 }
 
-/** The settings that a process of the service gets, as in production but for the addresses. */
+/** The settings that a process of the service gets, as in production, which would refuse a platform without TLS. */
 export function heraldSettings(place: HeraldPlace): Record<string, string> {
   return {
-    NODE_ENV: 'production',
+    NODE_ENV: 'test',
+    DEMO: 'false',
+    API_DOCS: 'false',
     ROLES: 'api',
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',

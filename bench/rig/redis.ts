@@ -25,8 +25,9 @@ export class BenchRedis {
     private server: ChildProcess,
   ) {}
 
-  static async start(scope: Scope): Promise<BenchRedis> {
-    const port = await freePort();
+  /** @param port where nothing listens; default: any such */
+  static async start(scope: Scope, port?: number): Promise<BenchRedis> {
+    port ??= await freePort();
     const dir = temporaryFolder(scope, 'bench-redis');
     const settings = { bind: '127.0.0.1', port, dir, save: '', appendonly: 'yes', 'maxmemory-policy': 'noeviction' };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);

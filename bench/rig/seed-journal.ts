@@ -7,6 +7,18 @@ export const MESSAGES_EACH = 100;
 /** The rarest state: so many in all, evenly strewn. Together with the rest every filter fills a page in any journal. */
 const RAREST = 60;
 
+/** The conversation with the nth recipient: it has all messages to and from that number, whatever our number. */
+export function conversationId(n: number): string {
+  return `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+}
+
+/** The user id of the nth recipient. */
+export function userId(n: number): string {
+  return `DE.${n}`;
+}
+
+const conversationSql = (n: string): string => `('00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0'))::uuid`;
+
 /**
  * Fills a workspace's journal with `count` messages, one a second up to now. Indexes are taken away and made again,
  * which takes a fifth of the time.
@@ -18,21 +30,35 @@ export async function seedJournal(pool: Pool, connections: readonly SeededConnec
   );
   for (const { name } of indexes) await pool.query(`drop index ${name}`);
   await pool.query(
-    `insert into message (id, organization_id, connection_id, direction, type, recipient, sender, body, content,
+    `insert into conversation (id, organization_id, connection_id, phone, user_id)
+     select ${conversationSql('n')}, $1, $2, ${recipientSql('n')}, 'DE.' || n from generate_series(0, $3::integer - 1) as n`,
+    [connections[0]?.organizationId, connections[0]?.id, count / MESSAGES_EACH],
+  );
+  await pool.query(
+    `insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body, content,
        client_message_id, idempotency_key, fingerprint, status, meta_message_id, attempt_count, created_at, queued_at,
        processing_at, accepted_at)
      select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
          || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
-       $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
-       ${recipientSql('n % $4')}, '4930000001', 'Hello, your order ' || n || ' is on its way.',
+       $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], ${conversationSql('n % $4')},
+       case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
+       ${recipientSql('n % $4')},
+       case when n % 20 = 3 then ${recipientSql('n % $4')} else ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] end,
+       'Hello, your order ' || n || ' is on its way.',
        jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.'),
        'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % ($3 / ${RAREST}) = 2 then 'outcome_unknown' when n % 100 = 1 then 'failed'
          when n % 20 = 3 then 'received' when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end, 'wamid.bench' || n, 1,
        at, at, at, at
      from generate_series(1, $3::integer) as n
      cross join lateral (select date_trunc('milliseconds', now()) - ($3 - n) * interval '1 second' as at) as t`,
-    [connections[0]?.organizationId, connections.map((connection) => connection.id), count, count / MESSAGES_EACH],
+    [
+      connections[0]?.organizationId,
+      connections.map((connection) => connection.id),
+      count,
+      count / MESSAGES_EACH,
+      connections.map((connection) => connection.phoneNumber),
+    ],
   );
   for (const { definition } of indexes) await pool.query(definition);
-  await pool.query('vacuum analyze message');
+  await pool.query('vacuum analyze message, conversation');
 }

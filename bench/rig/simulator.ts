@@ -86,7 +86,7 @@ export class SimulatorProcess {
   async control(method: string, path: string, body?: object): Promise<unknown> {
     const response = await fetch(`${this.url}/_simulator/${path}`, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`the simulator answered ${response.status}: ${await response.text()}`);
     return response.json();

@@ -5,6 +5,7 @@ import { AppModule } from '../app.module.js';
 import type { Config } from '../platform/config/config.js';
 import { migrate } from '../platform/database/data-source.js';
 import { configureHttp } from '../platform/http/configure-http.js';
+import { FixedPrototypeAdapter } from '../platform/http/express-adapter.js';
 import { QueueWorkers } from '../platform/lanes/queue-workers.js';
 import { Restoration } from '../platform/lanes/restoration.js';
 import { Sweeps } from '../platform/lanes/sweeps.js';
@@ -27,7 +28,7 @@ export async function createApplication({ config, logger }: ApplicationOptions):
   const url = config.database.url ?? '';
   await requireDatabase(url);
   if (config.database.migrate) await migrate(url);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new FixedPrototypeAdapter(), {
     logger: withoutNestsOwnSteps(logger),
     bodyParser: false,
     abortOnError: false,

@@ -51,13 +51,10 @@ async function answerableMessage(app: INestApplicationContext, demo: DemoFile): 
   const { messages } = await app.get(MessagesService, { strict: false }).list(demo.organization_id, {
     status: 'received',
     connectionId: demo.connection_id,
-    limit: 100,
-    before: null,
-    beforeId: null,
-    clientMessageId: null,
-    recipient: null,
+    from: DEMO_CUSTOMER,
+    limit: 1,
   });
-  return messages.find((message) => message.sender === DEMO_CUSTOMER)?.id ?? null;
+  return messages[0]?.id ?? null;
 }
 
 async function failedMessage(demo: DemoFile): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { join } from 'node:path';
+import { parseUrl } from '../common/parse-url.js';
 import type { Config } from '../platform/config/config.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../simulator/demo-numbers.js';
 import { Simulator } from '../simulator/simulator.js';
@@ -18,11 +19,12 @@ export async function startSimulatorRole(
   options: Partial<SimulatorOptions> = {},
 ): Promise<SimulatorRole> {
   const logger = new Logger('Simulator');
-  const { host, dataDir } = config.process;
-  const { simulatorPort, simulatorSeed, appSecrets } = config.whatsapp;
+  const { dataDir } = config.process;
+  const { apiUrl, simulatorHost: host, simulatorPort, simulatorSeed, appSecrets } = config.whatsapp;
   const simulator = new Simulator({
     port: simulatorPort,
     host,
+    hostNames: [host, parseUrl(apiUrl ?? '')?.hostname ?? ''],
     dataDir: join(dataDir, 'simulator'),
     seed: simulatorSeed,
     webhookUrl: null,

@@ -20,7 +20,10 @@ export function listenError(error: unknown, host: string, port: number, setting:
       return new StartError(`this user may not listen on port ${port}: set ${setting} to one above 1023`, options);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new StartError(`this machine has no address ${host}: set HOST to one that it has`, options);
+      return new StartError(
+        `this machine has no address ${host}: set ${setting.replace('PORT', 'HOST')} to one that it has`,
+        options,
+      );
     default:
       return error;
   }

@@ -1,5 +1,16 @@
 import { stripVTControlCharacters } from 'node:util';
-import { decimalId, durationSeconds, phoneDigits, scopeList, timeOrNone } from './arguments.js';
+import {
+  decimalId,
+  durationSeconds,
+  phoneDigits,
+  scopeList,
+  timeOrNone,
+  dayOrTime,
+  lifetimeSeconds,
+  nameText,
+  numberOrDefault,
+  userId,
+} from './arguments.js';
 import { facts, table } from './answer.js';
 import { paintStatus } from './style.js';
 
@@ -19,14 +30,40 @@ describe('arguments', () => {
     expect(() => durationSeconds(text)).toThrow('such as 12h or 30d');
   });
 
-  it('a day lasts to its end, a time is itself, none is null', () => {
-    expect(timeOrNone('2027-01-31')?.toISOString()).toBe('2027-01-31T23:59:59.999Z');
-    expect(timeOrNone('2027-01-31T10:00:00+02:00')?.toISOString()).toBe('2027-01-31T08:00:00.000Z');
-    expect(timeOrNone('none')).toBeNull();
+  it('a day lasts to its end, a time is itself, none is none', () => {
+    expect(dayOrTime('2027-01-31').toISOString()).toBe('2027-01-31T23:59:59.999Z');
+    expect(dayOrTime('2027-01-31T10:00:00+02:00').toISOString()).toBe('2027-01-31T08:00:00.000Z');
+    expect(timeOrNone('none')).toBe('none');
   });
 
   it.each(['', 'tomorrow', '2027-13-01', '31.01.2027', '5'])('%j is no time', (text) => {
     expect(() => timeOrNone(text)).toThrow('ISO 8601');
+  });
+
+  it.each(['2026-02-30', '2027-02-29', '2026-04-31', '2026-02-30T10:00:00Z'])('%s is no day', (text) => {
+    expect(() => timeOrNone(text)).toThrow(`no day ${text.slice(0, 10)}`);
+  });
+
+  it('a leap day is one', () => {
+    expect(dayOrTime('2028-02-29').toISOString()).toBe('2028-02-29T23:59:59.999Z');
+  });
+
+  it.each(['0s', '0d'])('%s is no lifetime', (text) => expect(() => lifetimeSeconds(text)).toThrow('expired'));
+
+  it('names have a character and no more than 200', () => {
+    expect(nameText(' Shop ')).toBe('Shop');
+    for (const text of ['', '  ', 'x'.repeat(201)]) expect(() => nameText(text)).toThrow('1 to 200');
+  });
+
+  it('a limit may be the default', () => {
+    expect([numberOrDefault(1, 9)('default'), numberOrDefault(1, 9)('5')]).toEqual(['default', 5]);
+    expect(() => numberOrDefault(1, 9)('10')).toThrow('from 1 to 9');
+  });
+
+  it('a user id is as the platform writes it', () => {
+    expect(userId('DE.ENT.1795a')).toBe('DE.ENT.1795a');
+    for (const text of ['', '4915112345678', 'de.1', 'DE.', 'DE.1 2'])
+      expect(() => userId(text)).toThrow('notification');
   });
 
   it('scopes are a list, or all but those of OTP', () => {

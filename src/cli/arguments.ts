@@ -13,15 +13,38 @@ export function durationSeconds(text: string): number {
   return Number(match[1]) * (UNIT_SECONDS[match[2] ?? ''] ?? 0);
 }
 
-/** A day (`2027-01-31`: through its end, UTC) or a time of ISO 8601; `none` is null. */
-export function timeOrNone(text: string): Date | null {
-  if (text === 'none') return null;
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const time = new Date(isDay ? `${text}T23:59:59.999Z` : text);
-  if (Number.isNaN(time.getTime()) || !/^\d{4}-/.test(text)) {
-    throw new InvalidArgumentError('give a day such as 2027-01-31, a time of ISO 8601, or none.');
+/** As `dayOrTime`, or `none`: commander takes a null for an option without a value. */
+export function timeOrNone(text: string): Date | 'none' {
+  return text === 'none' ? text : dayOrTime(text);
+}
+
+/** A day (`2027-01-31`: through its end, UTC) or a time of ISO 8601. */
+export function dayOrTime(text: string): Date {
+  const [, day, rest] = /^(\d{4}-\d{2}-\d{2})(T.+)?$/.exec(text) ?? [];
+  const time = new Date(rest === undefined ? `${day}T23:59:59.999Z` : text);
+  if (day === undefined || Number.isNaN(time.getTime())) {
+    throw new InvalidArgumentError('give a day such as 2027-01-31, or a time of ISO 8601.');
+  }
+  // JavaScript takes the 30th of February for the 2nd of March.
+  const midnight = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) {
+    throw new InvalidArgumentError(`the calendar has no day ${day}.`);
   }
   return time;
+}
+
+/** As `durationSeconds`, of what must not be over as soon as it is made. */
+export function lifetimeSeconds(text: string): number {
+  const seconds = durationSeconds(text);
+  if (seconds === 0) throw new InvalidArgumentError('it would have expired as it is made; give 1s or more.');
+  return seconds;
+}
+
+/** A name for lists: 1 to 200 characters, not all of them spaces. */
+export function nameText(text: string): string {
+  const name = text.trim();
+  if (name === '' || [...name].length > 200) throw new InvalidArgumentError('give a name of 1 to 200 characters.');
+  return name;
 }
 
 /** Scopes separated by commas; `all` is every one that is not OTP's. */
@@ -45,6 +68,14 @@ export function phoneDigits(text: string): string {
   const digits = text.replaceAll(/[\s().+-]/g, '');
   if (!/^\d{5,20}$/.test(digits)) throw new InvalidArgumentError('give a phone number with its country code.');
   return digits;
+}
+
+/** The platform's business-scoped id of a user. */
+export function userId(text: string): string {
+  if (!/^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/.test(text)) {
+    throw new InvalidArgumentError('give the id as a notification shows it, such as DE.1795100000000001.');
+  }
+  return text;
 }
 
 export function decimalId(text: string): string {
@@ -89,23 +120,30 @@ async function readStandardInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** As `wholeNumber`, or `default`: as the service has it for all. */
+export function numberOrDefault(min: number, max: number): (text: string) => number | 'default' {
+  const number = wholeNumber(min, max);
+  return (text) => (text === 'default' ? text : number(text));
+}
+
 /** The option that stands for a yes where nobody can be asked. */
 export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const;
 
 /**
- * Has somebody at the terminal say yes before what can't be undone: `await confirm('Delete 12 files?', yes)`.
+ * Asks at the terminal for yes, or for `word`, before what can't be undone: `await confirm('Delete 12 files?', yes)`.
  *
  * @throws Error where the answer is another one, and where nobody can be asked and `--yes` is not given.
  */
-export async function confirm(question: string, yes: boolean | undefined): Promise<void> {
+export async function confirm(question: string, yes: boolean | undefined, word?: string): Promise<void> {
   if (yes === true) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new Error(`${question} Nobody can be asked here: repeat the command with --yes`);
   }
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await asked.question(`${question} [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
+    const answer = (await asked.question(`${question} ${word === undefined ? '[y/N]' : `Type ${word}:`} `)).trim();
+    const agreed = word === undefined ? /^y(es)?$/i.test(answer) : answer === word;
+    if (!agreed) throw new Error('nothing was done');
   } finally {
     asked.close();
   }

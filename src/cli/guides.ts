@@ -7,6 +7,24 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     notes: 'A new workspace may read; to send it needs a subscription, a key and a number.',
   },
   'workspace list': { examples: ['herald workspace list', 'herald workspace list --json | jq -r ".[].id"'] },
+  'workspace show': { examples: ['herald workspace show <id>'] },
+  'workspace limits': {
+    examples: [
+      ['herald workspace limits --workspace <id> --rate 200 --burst 400', 'requests of each of its keys'],
+      ['herald workspace limits --workspace <id> --storage-bytes 5368709120', '5 GiB of files'],
+      ['herald workspace limits --workspace <id> --rate default --burst default', 'as RATE_LIMIT_PER_SECOND says'],
+    ],
+    notes: 'Every process obeys within two seconds. Files that are stored already stay, even above a new limit.',
+  },
+  'workspace delete': {
+    examples: [
+      ['herald workspace delete <id> --dry-run', 'count what there is'],
+      ['herald workspace delete <id> --yes', 'without --yes it asks for the id'],
+    ],
+    notes:
+      'Revokes keys, disconnects numbers, ends codes and the webhook, waits for what is under way, then removes all rows\nand files in small batches. Run it beside a working service. An interrupted run is simply started again.',
+    failure: 'there is no such workspace, or something is under way that did not end within a minute: run it again',
+  },
   'subscription set': {
     examples: [
       ['herald subscription set --workspace <id> --paid-until 2027-12-31', 'through the end of that day, UTC'],
@@ -66,7 +84,8 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   'otp-sender show': { examples: ['herald otp-sender show'] },
   migrate: {
     examples: ['herald migrate', ['DATABASE_MIGRATE=false npm start', 'then the service leaves it to this command']],
-    notes: 'Of several that run at once one migrates and the others wait.',
+    notes:
+      'Of several that run at once one migrates and the others wait. No other command changes the schema: they refuse one that is older or newer than theirs.',
   },
   doctor: {
     examples: ['herald doctor', 'herald doctor --json | jq ".[] | select(.status != \\"ok\\")"'],

@@ -13,18 +13,27 @@ import { ApiKeysService } from '../platform/access/api-keys.service.js';
 import { WorkspacesService } from '../platform/access/workspaces.service.js';
 import { changedConfig, type Config } from '../platform/config/config.js';
 import { migrate } from '../platform/database/data-source.js';
+import { requireSchema } from '../platform/database/schema-version.js';
 import { Erasure } from '../platform/erasure/erasure.js';
+import { WorkspaceErasure } from '../platform/erasure/workspace-erasure.js';
 import { Restoration } from '../platform/lanes/restoration.js';
 import { Backlogs } from '../platform/operations/backlogs.js';
 import { HeraldLogger } from '../platform/operations/logger.js';
 import { SecretRotation } from '../platform/secrets/secret-rotation.js';
 
-/** The application as a command uses it: no role, few connections, and silent but for errors. */
-export async function createServices(config: Config): Promise<INestApplicationContext> {
-  if (config.database.migrate) await migrate(config.database.url ?? '');
+/**
+ * The application as a command uses it: no role, few connections, and silent but for errors. It never changes a schema that
+ * a service works on; only where the command itself started the embedded database, a new one is made ready.
+ *
+ * @throws Error where the schema is another one than this build's.
+ */
+export async function createServices(config: Config, ownsDatabase: boolean): Promise<INestApplicationContext> {
+  const url = config.database.url ?? '';
+  const isNew = await requireSchema(url, ownsDatabase);
+  if (isNew) await migrate(url);
   const modest = changedConfig(config, {
     process: { ...config.process, roles: [] },
-    database: { ...config.database, poolSize: 2 },
+    database: { ...config.database, poolSize: 2, migrate: isNew },
     queue: { ...config.queue, poolSize: 2 },
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, { write: writeError });
@@ -47,6 +56,7 @@ export function servicesOf(app: INestApplicationContext) {
     queueStatus: app.get(QueueStatusService),
     backlogs: app.get(Backlogs),
     erasure: app.get(Erasure),
+    workspaceErasure: app.get(WorkspaceErasure),
     restoration: app.get(Restoration),
     secretRotation: app.get(SecretRotation),
   };

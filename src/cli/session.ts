@@ -7,6 +7,8 @@ export interface DatabaseSession {
   config: Config;
   /** Address of the database, embedded or not. */
   url: string;
+  /** The embedded one, started for this session: no service uses it. */
+  started: boolean;
   close: () => Promise<void>;
 }
 
@@ -20,25 +22,25 @@ export interface ServiceSession extends DatabaseSession {
  */
 export async function openDatabase(given: Config = loadConfig()): Promise<DatabaseSession> {
   if (given.database.url !== null) {
-    return { config: given, url: given.database.url, close: () => Promise.resolve() };
+    return { config: given, url: given.database.url, started: false, close: () => Promise.resolve() };
   }
   const { startEmbeddedPostgres } = await import('../platform/database/embedded/embedded-postgres.js');
   const { EmbeddedPostgresInUseError } = await import('../platform/database/embedded/embedded-postgres.errors.js');
   try {
     const server = await startEmbeddedPostgres({ dataDir: resolve(given.process.dataDir) });
-    return { config: withUrl(given, server.url), url: server.url, close: () => server.stop() };
+    return { config: withUrl(given, server.url), url: server.url, started: true, close: () => server.stop() };
   } catch (error) {
     if (!(error instanceof EmbeddedPostgresInUseError) || error.url === undefined) throw error;
-    return { config: withUrl(given, error.url), url: error.url, close: () => Promise.resolve() };
+    return { config: withUrl(given, error.url), url: error.url, started: false, close: () => Promise.resolve() };
   }
 }
 
-/** The services of the application without HTTP, workers or sweeps, on an up-to-date schema. */
+/** The services of the application without HTTP, workers or sweeps, on a schema that they know. */
 export async function openServices(): Promise<ServiceSession> {
   const database = await openDatabase();
   try {
     const { createServices, servicesOf } = await import('./services.js');
-    const app = await createServices(database.config);
+    const app = await createServices(database.config, database.started);
     const close = async (): Promise<void> => {
       await app.close();
       await database.close();

@@ -26,6 +26,11 @@ export interface ErrorDetail {
   message: string;
 }
 
+/** More faults than these help no caller, and a hostile body has thousands. */
+export const MOST_DETAILS = 20;
+/** Characters of a path that an answer repeats: its keys are the caller's, of any length. */
+export const LONGEST_FIELD = 200;
+
 export interface AppErrorInit {
   kind: ErrorKind;
   code: string;

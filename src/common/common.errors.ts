@@ -1,4 +1,5 @@
 import type { ErrorDetail } from './app-error.js';
+import { clip } from './clip.js';
 import { defineErrors, error } from './define-errors.js';
 
 /** Codes that any route may answer with. */
@@ -51,11 +52,18 @@ export const commonErrors = defineErrors('common', {
     extra: ({ limitBytes }) => ({ limit_bytes: limitBytes }),
     sample: { limitBytes: 262_144 },
   }),
-  UNSUPPORTED_CONTENT_TYPE: error<{ expected: string }>({
+  UNSUPPORTED_CONTENT_TYPE: error<{
+    expected: string;
+    /** Content-Encoding of the body, where that is what is wrong. */
+    encoding?: string;
+  }>({
     kind: 'unsupported_media_type',
-    message: ({ expected }) => `Send the body as ${expected}.`,
+    message: ({ expected, encoding }) =>
+      encoding === undefined
+        ? `Send the body as ${expected}.`
+        : `Content-Encoding ${clip(encoding, 64)} is not supported; send the body uncompressed, as ${expected}.`,
     when: 'The Content-Type, charset or encoding is not the one that the route expects.',
-    fix: 'Set `Content-Type: application/json` (multipart/form-data for uploads).',
+    fix: 'Set `Content-Type: application/json` (multipart/form-data for uploads), and send no `Content-Encoding`.',
     extra: ({ expected }) => ({ expected }),
     sample: { expected: 'application/json' },
   }),

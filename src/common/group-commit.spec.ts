@@ -4,9 +4,11 @@ import { GroupCommitRunner, type GroupCommitOptions } from './group-commit.js';
 class Retryable extends Error {}
 class Lost extends Error {}
 class Poison extends Error {}
+class Locked extends Error {}
+class Slow extends Error {}
 
 function runnerWith(
-  commit: (items: number[]) => Promise<number[]>,
+  commit: (items: number[], careful: boolean) => Promise<number[]>,
   change: Partial<GroupCommitOptions<number, number>> = {},
 ): GroupCommitRunner<number, number> {
   return new GroupCommitRunner<number, number>({
@@ -105,6 +107,84 @@ describe('GroupCommitRunner', () => {
     const results = await Promise.allSettled([runner.submit(1), runner.submit(2), runner.submit(3)]);
     expect(results.every((result) => result.status === 'rejected')).toBe(true);
     expect(calls).toBe(1);
+  });
+
+  const locks = (forMs = 60_000) => ({
+    isOutcomeUnknown: (error: unknown) => error instanceof Lost || error instanceof Slow || error instanceof Locked,
+    locks: {
+      isLocked: (error: unknown) => error instanceof Locked,
+      mayBeLocked: (error: unknown) => error instanceof Locked || error instanceof Slow,
+      forMs,
+    },
+  });
+  const meeting = (locked: ReadonlySet<number>, items: number[], careful: boolean): Promise<number[]> => {
+    if (!items.some((item) => locked.has(item))) return Promise.resolve(items);
+    return Promise.reject(careful ? new Locked() : new Slow());
+  };
+
+  it('writes everything but what is locked, and that when its lock is released', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 120 }), async (isLocked) => {
+        const locked = new Set(isLocked.flatMap((bad, index) => (bad ? [index] : [])));
+        const written: number[] = [];
+        const runner = runnerWith(async (items, careful) => {
+          const results = await meeting(locked, items, careful);
+          written.push(...items);
+          return results;
+        }, locks());
+        const all = isLocked.map((_bad, index) => runner.submit(index));
+        await Promise.all(all.filter((_write, index) => !locked.has(index)));
+        expect(written.toSorted((a, b) => a - b)).toEqual(isLocked.flatMap((bad, index) => (bad ? [] : [index])));
+        locked.clear();
+        expect(await Promise.all(all)).toEqual(isLocked.map((_bad, index) => index));
+        await runner.idle();
+        expect(written.length).toBe(isLocked.length);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('keeps what is locked out of the batches in flight, and is careful until it is written', async () => {
+    const locked = new Set([1]);
+    const calls: [size: number, careful: boolean][] = [];
+    const runner = runnerWith(
+      (items, careful) => {
+        calls.push([items.length, careful]);
+        return meeting(locked, items, careful);
+      },
+      { ...locks(), maxInFlight: 1 },
+    );
+    const first = [1, 2].map((item) => runner.submit(item));
+    await first[1];
+    // Another item of the same row, and one that shares its batch.
+    const second = [1, 3].map((item) => runner.submit(item));
+    await second[1];
+    expect(calls.filter(([, careful]) => !careful)).toEqual([[2, false]]);
+    locked.clear();
+    expect(await Promise.all([first[0], second[0]])).toEqual([1, 1]);
+    await runner.idle();
+    await runner.submit(4);
+    expect(calls.at(-1)).toEqual([1, false]);
+  });
+
+  it('asks a database that is slow once more, not for each half', async () => {
+    let calls = 0;
+    const runner = runnerWith(() => {
+      calls++;
+      return Promise.reject(new Slow());
+    }, locks());
+    const results = await Promise.allSettled([1, 2, 3, 4].map((item) => runner.submit(item)));
+    expect(results.every((result) => result.status === 'rejected')).toBe(true);
+    expect(calls).toBe(2);
+  });
+
+  it('gives up what stays locked for too long', async () => {
+    const locked = new Set([1]);
+    const runner = runnerWith((items, careful) => meeting(locked, items, careful), locks(0));
+    const [first, second] = [runner.submit(1), runner.submit(2)];
+    await expect(first).rejects.toThrow('unavailable');
+    expect(await second).toBe(2);
+    await runner.idle();
   });
 
   it('refuses at once beyond the bound on waiting callers, and recovers', async () => {

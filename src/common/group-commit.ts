@@ -1,6 +1,20 @@
+/** How to keep an item that another transaction has locked from holding up the others. */
+export interface GroupCommitLocks {
+  /** A careful batch did not get a lock. Nothing was written. */
+  isLocked(error: unknown): boolean;
+  /** The batch ran out of time, perhaps while it waited for a lock. Nothing was written. */
+  mayBeLocked(error: unknown): boolean;
+  /** An item that is still locked so many milliseconds after it came is refused with `unavailable`. */
+  forMs: number;
+}
+
 export interface GroupCommitOptions<I, O> {
-  /** Writes all items durably in one transaction and returns one result an item, in the same order. */
-  commit(items: I[]): Promise<O[]>;
+  /**
+   * Writes all items durably in one transaction and returns one result an item, in the same order.
+   *
+   * @param careful waits for locks only briefly.
+   */
+  commit(items: I[], careful: boolean): Promise<O[]>;
   /** Most items of one batch. */
   maxBatch: number;
   /** Batches under way at once; those that come meanwhile gather. */
@@ -13,22 +27,28 @@ export interface GroupCommitOptions<I, O> {
   isOutcomeUnknown(error: unknown): boolean;
   overloaded(): Error;
   unavailable(cause: unknown): Error;
+  /** Without it an item that is locked fails like any other. */
+  locks?: GroupCommitLocks;
 }
 
 interface Waiting<I, O> {
   item: I;
+  /** Monotonic milliseconds. */
+  since: number;
   resolve(result: O): void;
   reject(error: unknown): void;
 }
 
 const MAX_TRIES = 3;
+const LOCKED_AGAIN_MS = 500;
 
 /**
  * Gathers the writes of many callers into few transactions: while `maxInFlight` batches are being committed, whoever
  * comes next waits in line and shares the following one.
  *
  * A batch that fails for an item's own fault is halved until the guilty item stands alone, so strangers that happened
- * to share its batch are not harmed. Pure: knows nothing of databases.
+ * to share its batch are not harmed. One that may have met a lock is set aside and halved beside the batches in
+ * flight, carefully; the locked item is tried again until its lock is released. Pure: knows nothing of databases.
  */
 export class GroupCommitRunner<I, O> {
   private readonly waiting: Waiting<I, O>[] = [];
@@ -36,6 +56,11 @@ export class GroupCommitRunner<I, O> {
   private inFlight = 0;
   private scheduled = false;
   private idleWaiters: (() => void)[] = [];
+  /** Batches set aside for a lock whose turn has come. */
+  private readonly aside: Waiting<I, O>[][] = [];
+  /** All batches set aside: those, the one under way, and those that wait for their next turn. */
+  private asideCount = 0;
+  private trying = false;
 
   constructor(private readonly options: GroupCommitOptions<I, O>) {}
 
@@ -53,14 +78,14 @@ export class GroupCommitRunner<I, O> {
   submit(item: I): Promise<O> {
     if (this.depth >= this.options.maxWaiting) return Promise.reject(this.options.overloaded());
     return new Promise<O>((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
+      this.waiting.push({ item, since: performance.now(), resolve, reject });
       this.schedule();
     });
   }
 
   /** Resolves when nothing waits and nothing is under way. */
   idle(): Promise<void> {
-    if (this.inFlight === 0 && this.depth === 0) return Promise.resolve();
+    if (this.isIdle) return Promise.resolve();
     return new Promise((resolve) => this.idleWaiters.push(resolve));
   }
 
@@ -79,7 +104,8 @@ export class GroupCommitRunner<I, O> {
     const batch = this.take();
     if (batch.length === 0) return;
     this.inFlight++;
-    void this.settle(batch, 1).finally(() => {
+    // While something is locked a further batch might meet it, too.
+    void this.settle(batch, 1, this.asideCount > 0).finally(() => {
       this.inFlight--;
       this.schedule();
       this.wakeIdle();
@@ -99,26 +125,33 @@ export class GroupCommitRunner<I, O> {
     return batch;
   }
 
-  private async settle(batch: Waiting<I, O>[], tries: number): Promise<void> {
+  private async settle(batch: Waiting<I, O>[], tries: number, careful: boolean): Promise<void> {
     let results: O[];
     try {
-      results = await this.options.commit(batch.map((waiting) => waiting.item));
+      results = await this.options.commit(
+        batch.map((waiting) => waiting.item),
+        careful,
+      );
     } catch (error) {
-      return this.settleFailure(batch, tries, error);
+      return this.settleFailure(batch, tries, careful, error);
     }
     batch.forEach((waiting, index) => {
       waiting.resolve(results[index] as O);
     });
   }
 
-  private async settleFailure(batch: Waiting<I, O>[], tries: number, error: unknown): Promise<void> {
+  private async settleFailure(batch: Waiting<I, O>[], tries: number, careful: boolean, error: unknown): Promise<void> {
+    const { locks } = this.options;
+    if (locks !== undefined && careful && locks.isLocked(error)) return this.setLockedAside(batch, locks.forMs, error);
+    // Whether it is a lock, or the database is slow, shows one careful try of the whole.
+    if (locks !== undefined && !careful && locks.mayBeLocked(error)) return this.setAside(batch);
     if (this.options.isOutcomeUnknown(error)) {
       const failure = this.options.unavailable(error);
       for (const waiting of batch) waiting.reject(failure);
       return;
     }
     if (this.options.isRetryable(error)) {
-      if (tries < MAX_TRIES) return this.settle(batch, tries + 1);
+      if (tries < MAX_TRIES) return this.settle(batch, tries + 1, careful);
       const failure = this.options.unavailable(error);
       for (const waiting of batch) waiting.reject(failure);
       return;
@@ -127,15 +160,55 @@ export class GroupCommitRunner<I, O> {
       batch[0]?.reject(error);
       return;
     }
-    const middle = Math.ceil(batch.length / 2);
-    await this.settle(batch.slice(0, middle), 1);
-    await this.settle(batch.slice(middle), 1);
+    for (const half of halvesOf(batch)) await this.settle(half, 1, careful);
+  }
+
+  private setLockedAside(batch: Waiting<I, O>[], forMs: number, error: unknown): void {
+    const [first] = batch;
+    if (batch.length > 1) {
+      for (const half of halvesOf(batch)) this.setAside(half);
+    } else if (first !== undefined && performance.now() - first.since > forMs) {
+      first.reject(this.options.unavailable(error));
+    } else {
+      this.setAside(batch, LOCKED_AGAIN_MS);
+    }
+  }
+
+  private setAside(batch: Waiting<I, O>[], delayMs = 0): void {
+    this.asideCount++;
+    setTimeout(() => {
+      // The largest first: in them are items that are not locked.
+      const place = this.aside.findIndex((other) => other.length < batch.length);
+      this.aside.splice(place < 0 ? this.aside.length : place, 0, batch);
+      void this.tryAside();
+    }, delayMs);
+  }
+
+  /** One after the other, so that many locked items take one connection. */
+  private async tryAside(): Promise<void> {
+    if (this.trying) return;
+    this.trying = true;
+    for (let batch = this.aside.shift(); batch !== undefined; batch = this.aside.shift()) {
+      await this.settle(batch, 1, true);
+      this.asideCount--;
+    }
+    this.trying = false;
+    this.wakeIdle();
+  }
+
+  private get isIdle(): boolean {
+    return this.inFlight === 0 && this.depth === 0 && this.asideCount === 0;
   }
 
   private wakeIdle(): void {
-    if (this.inFlight > 0 || this.depth > 0) return;
+    if (!this.isIdle) return;
     const waiters = this.idleWaiters;
     this.idleWaiters = [];
     for (const wake of waiters) wake();
   }
+}
+
+function halvesOf<T>(batch: readonly T[]): [T[], T[]] {
+  const middle = Math.ceil(batch.length / 2);
+  return [batch.slice(0, middle), batch.slice(middle)];
 }

@@ -20,7 +20,9 @@ export function cursorFaults({ before, before_id: beforeId }: Given): ErrorDetai
   const fault = (field: string, rule: string, message: string) => faults.push({ field, rule, message });
   if (before !== undefined && !isDateTime(before)) {
     const example = '2026-11-21T08:00:00.000Z';
-    fault('before', 'format', `before must be an ISO 8601 date-time with its zone, such as ${example}.`);
+    // In a query an unescaped + means a space.
+    const plus = isDateTime(before.replace(' ', '+')) ? ' Escape the + of the zone as %2B.' : '';
+    fault('before', 'format', `before must be an ISO 8601 date-time with its zone, such as ${example}.${plus}`);
   }
   if (beforeId !== undefined && !isUuid(beforeId)) fault('before_id', 'format', 'before_id must be a UUID.');
   if (beforeId !== undefined && before === undefined) {

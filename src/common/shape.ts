@@ -1,4 +1,5 @@
-import type { ErrorDetail } from './app-error.js';
+import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from './app-error.js';
+import { clip } from './clip.js';
 import { UUID_PATTERN } from './ids.js';
 
 /**
@@ -50,6 +51,25 @@ export function string(rules: StringRules = {}): Shape {
 
 export function uuid(rules: Pick<StringRules, 'description' | 'example'> = {}): Shape {
   return string({ ...rules, pattern: UUID_PATTERN, meaning: 'a UUID', format: 'uuid' });
+}
+
+export function integer(rules: { min: number; max: number; description?: string; example?: number }): Shape {
+  const { min, max, description, example } = rules;
+  return {
+    check(value, field, faults) {
+      if (!Number.isInteger(value)) faults.push(fault(field, 'type', `${field} must be a whole number.`));
+      else if (Number(value) < min || Number(value) > max) {
+        faults.push(fault(field, 'range', `${field} must be ${min} to ${max}.`));
+      }
+    },
+    schema: defined({
+      type: 'integer',
+      minimum: min,
+      maximum: max,
+      description,
+      examples: example === undefined ? undefined : [example],
+    }),
+  };
 }
 
 export function boolean(rules: { default?: boolean; description?: string } = {}): Shape {
@@ -104,8 +124,11 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
         if (item !== undefined) shape.check(item, prefix + key, faults);
       }
       if (rules.open === true) return;
+      let unknown = 0;
       for (const key of Object.keys(value)) {
-        if (!keys.has(key)) faults.push(unknownField(prefix + key, keys));
+        if (keys.has(key)) continue;
+        faults.push(unknownField(prefix + key, keys));
+        if (++unknown >= MOST_DETAILS) return;
       }
     },
     schema: defined({
@@ -130,9 +153,11 @@ export function array(items: Shape, rules: { min?: number; max?: number; descrip
         faults.push(fault(field, 'length', `${field} must have ${countText(min, max)} items.`));
         return;
       }
-      value.forEach((item, index) => {
+      const before = faults.length;
+      for (const [index, item] of value.entries()) {
         items.check(item, `${field}[${index}]`, faults);
-      });
+        if (faults.length - before >= MOST_DETAILS) return;
+      }
     },
     schema: defined({
       type: 'array',
@@ -176,8 +201,10 @@ export function fault(field: string, rule: string, message: string): ErrorDetail
   return { field, rule, message };
 }
 
-export function unknownField(field: string, known: ReadonlySet<string>): ErrorDetail {
-  return fault(field, 'unknown_field', `${field} is not known here; allowed: ${[...known].join(', ')}.`);
+export function unknownField(path: string, known: ReadonlySet<string>): ErrorDetail {
+  const field = clip(path, LONGEST_FIELD);
+  const allowed = known.size === 0 ? 'none is allowed' : `allowed: ${[...known].join(', ')}`;
+  return fault(field, 'unknown_field', `${field} is not known here; ${allowed}.`);
 }
 
 function lengthText(min: number, max: number): string {

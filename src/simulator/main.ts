@@ -6,6 +6,7 @@ import type { SimulatorNumber } from './simulator.types.js';
 const USAGE = `Usage: node dist/src/simulator/main.js [options]
   --port <n>              default 3001; 0 takes any free one
   --host <address>        default 127.0.0.1
+  --host-name <name>      under which it is called, may be repeated; addresses and localhost always do
   --webhook-url <url>     where notifications are posted; without it they wait
   --app-secret <text>     key of the signatures, default simulator-app-secret
   --access-token <text>   accepted bearer token, may be repeated; without it any
@@ -38,6 +39,7 @@ function readArguments(): Simulator | null {
     options: {
       port: { type: 'string' },
       host: { type: 'string' },
+      'host-name': { type: 'string', multiple: true },
       'webhook-url': { type: 'string' },
       'app-secret': { type: 'string' },
       'access-token': { type: 'string', multiple: true },
@@ -55,6 +57,7 @@ function readArguments(): Simulator | null {
   return new Simulator({
     port: readCount('port', values.port) ?? 3001,
     host: values.host ?? '127.0.0.1',
+    hostNames: values['host-name'],
     dataDir: values['data-dir'] ?? null,
     seed: values.seed ?? 'herald',
     webhookUrl: values['webhook-url'] ?? null,

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NotificationReceiver } from '../../test/support/simulator/notification-receiver.js';
@@ -100,6 +100,17 @@ describe('a simulator that is started again', () => {
     expect(await templates(again)).toEqual(before);
     const listed = (await again.control('GET', 'messages')).json.data as { id: string }[];
     expect(listed.map(({ id }) => id)).toEqual([first, second, third]);
+  });
+
+  it('keeps what it writes from other users of the machine', async () => {
+    dataDir = join(dataDir, 'inside');
+    const client = await start();
+    await client.control('POST', 'tokens', { token: 'another', valid: false });
+    await client.sendTaken(ANYBODY);
+    await client.upload(Buffer.from('%PDF-1.7\n'), 'application/pdf');
+    const paths = [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))];
+    expect(paths.some((path) => path.endsWith('state.json'))).toBe(true);
+    expect(paths.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([]);
   });
 
   it('makes the same ids from the same seed, and others from another', async () => {

@@ -53,7 +53,7 @@ export class Simulator implements SimulatorContext {
   readonly users: Users;
   /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
   readonly messages: MessageLog;
-  readonly inboundRegister = new InboundRegister();
+  readonly inboundRegister: InboundRegister;
   readonly scenarios: Scenarios;
   readonly faults: Faults = { ...NO_FAULTS };
   readonly brokenAnswers = new BrokenAnswers();
@@ -88,6 +88,7 @@ export class Simulator implements SimulatorContext {
     this.mediaAddresses = new MediaAddresses(options.seed, options.mediaAddressMs ?? 300_000);
     this.tokens = new AccessTokens(options.accessTokens, this.state.collection('revoked_tokens'));
     this.users = new Users(this.state.collection('users'));
+    this.inboundRegister = new InboundRegister((party) => (party.includes('.') ? party : this.users.userIdOf(party)));
     this.messages = new MessageLog(keepMessages);
     this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
     this.journal = new Journal(dataDir, keepMessages);
@@ -108,7 +109,8 @@ export class Simulator implements SimulatorContext {
       new EnvelopeBuilder(this.numbers, this.users, statusGapMs),
     );
     const { router, tokens, ids, faults, brokenAnswers, journal, state } = this;
-    this.server = new SimulatorServer({ router, tokens, ids, faults, brokenAnswers, journal, state, log });
+    const hostNames = options.hostNames ?? [];
+    this.server = new SimulatorServer({ router, tokens, ids, faults, brokenAnswers, hostNames, journal, state, log });
     registerRoutes(this);
   }
 

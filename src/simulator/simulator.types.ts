@@ -13,6 +13,8 @@ export interface SimulatorOptions {
   /** 0 takes any free port. */
   port: number;
   host: string;
+  /** Names under which it may be called, besides addresses and `localhost`. */
+  hostNames?: readonly string[];
   /** Folder for what must survive a restart; null keeps everything in memory. */
   dataDir: string | null;
   /** Ids are a function of this and a counter: the same seed gives the same ids in the same order. */

@@ -15,7 +15,8 @@ beforeAll(async () => {
   const workspace = await small.factories.workspace({ ratePerSecond: 100_000, rateBurst: 100_000 });
   key = (await small.factories.apiKey({ organizationId: workspace.id })).text;
   const lines = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', 'Content-Length: 100'];
-  endless = rawRequest(small.port, request('POST /api/v1/things HTTP/1.1', lines, '{"a":'), 20_000);
+  const kept = request('POST /api/v1/things HTTP/1.1', lines, '{"a":').replace('Connection: close', 'Accept: */*');
+  endless = rawRequest(small.port, kept, 20_000);
 });
 
 afterAll(() => small.close());
@@ -81,8 +82,12 @@ describe('JSON bodies', () => {
     expect(status).toBe(415);
   });
 
-  it.each(['gzip', 'br', 'deflate', 'x'])('are refused as %s with 415', async (encoding) => {
-    expect((await echo('{}', { 'content-encoding': encoding })).status).toBe(415);
+  it.each(['gzip', 'br', 'deflate', 'x'])('are refused as %s with 415, naming the encoding', async (encoding) => {
+    const { status, body } = await echo('{}', { 'content-encoding': encoding });
+    expect(status).toBe(415);
+    expect(body.error.message).toBe(
+      `Content-Encoding ${encoding} is not supported; send the body uncompressed, as application/json.`,
+    );
   });
 
   it.each([
@@ -166,6 +171,33 @@ describe('a body that may be left out', () => {
   });
 });
 
+describe('a POST that takes no body', () => {
+  const touch = (body?: unknown, headers: Record<string, string> = {}) =>
+    small.api.post(`/things/${UUID}/touch`, body, { key, headers });
+
+  it('may have an empty one, or an empty object', async () => {
+    expect((await touch()).body.data).toEqual({ id: UUID });
+    expect((await touch('', { 'content-type': 'application/json' })).status).toBe(202);
+    expect((await touch('', { 'content-type': 'text/plain' })).status).toBe(202);
+    expect((await touch(' {} ')).status).toBe(202);
+  });
+
+  it('refuses what it can not read, and what it would ignore', async () => {
+    expect(await faultOf(touch('{'))).toBe('400 INVALID_REQUEST json');
+    expect(await faultOf(touch('[]'))).toBe('400 INVALID_REQUEST type');
+    expect(await faultOf(touch('null'))).toBe('400 INVALID_REQUEST type');
+    expect(await faultOf(touch({ url: 'x' }))).toBe('400 INVALID_REQUEST unknown_field url');
+    expect(await faultOf(touch('a=b', { 'content-type': 'application/x-www-form-urlencoded' }))).toBe(
+      '415 UNSUPPORTED_CONTENT_TYPE',
+    );
+    expect((await touch(' '.repeat(LIMIT + 1))).status).toBe(413);
+  });
+
+  it('is what a DELETE is not: its body means nothing', async () => {
+    expect((await small.api.request({ method: 'DELETE', path: `/things/${UUID}`, body: '{', key })).status).toBe(204);
+  });
+});
+
 describe('types in bodies', () => {
   it.each([
     [{ connection_id: UUID, text: { body: 5 } }, 'type text.body'],
@@ -223,6 +255,7 @@ describe('a body that never ends', () => {
     const answer = await endless;
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body).error.details[0].rule).toBe('timeout');
+    expect(answer.headers.connection).toBe('close');
     // After eight; the others are for a machine that pauses.
     expect(answer.ms).toBeLessThan(14_000);
   });

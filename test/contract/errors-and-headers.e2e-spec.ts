@@ -203,15 +203,58 @@ describe('X-Request-Id', () => {
   });
 
   it('is on the access line, with the route and the key but neither path, query nor token', async () => {
+    // Refused for its query, which must not be on the line all the same.
     const id = 'line-1';
     await small.api.get(`/things/${UUID}?to=15550100001`, { key, headers: { 'x-request-id': id } });
     const line = await waitFor(() =>
       small.logged.find((text) => text.includes(id) && text.includes('"msg":"request"')),
     );
-    expect(JSON.parse(line)).toMatchObject({ method: 'GET', route: '/api/v1/things/:id', status: 200 });
+    expect(JSON.parse(line)).toMatchObject({ method: 'GET', route: '/api/v1/things/:id', status: 400 });
     expect(JSON.parse(line).key_id).toBe(key.slice(10, 22));
+    expect(JSON.parse(line).address).toBe('127.0.0.1');
     expect(line).not.toContain('15550100001');
     expect(small.logged.join('')).not.toContain(key);
+  });
+});
+
+describe("the caller's address on the access line", () => {
+  const lineOf = async (app: SmallApp, id: string, forwarded: string): Promise<Record<string, unknown>> => {
+    await app.api.get('/things', { headers: { 'x-request-id': id, 'x-forwarded-for': forwarded } });
+    const line = await waitFor(() => app.logged.find((text) => text.includes(id) && text.includes('"msg":"request"')));
+    return JSON.parse(line) as Record<string, unknown>;
+  };
+
+  it.each([
+    ['what the trusted proxy says', { TRUST_PROXY: '1' }, '198.51.100.7, 203.0.113.9', '203.0.113.9'],
+    ['nothing that is no address', { TRUST_PROXY: '1' }, '+15550100001', undefined],
+    ['what the connection says where no proxy is trusted', {}, '203.0.113.9', '127.0.0.1'],
+    ['nothing with LOG_ADDRESSES=false', { LOG_ADDRESSES: 'false' }, '203.0.113.9', undefined],
+  ])('is %s', async (_what, env, forwarded, address) => {
+    const app = await startSmallApp({ controllers: [ThingsController], beside: small, env });
+    try {
+      expect((await lineOf(app, 'line-of-address', forwarded)).address).toBe(address);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+describe('refused keys', () => {
+  it('are counted by the code of their answer', async () => {
+    const { id } = await small.factories.workspace();
+    const narrow = (await small.factories.apiKey({ organizationId: id, scopes: ['messages:write'] })).text;
+    const revoked = await small.factories.apiKey({ organizationId: id, revokedAt: new Date(Date.now() - 60_000) });
+    const count = async (code: string): Promise<number> => {
+      const { body } = await small.api.get<string>('/metrics');
+      return Number(new RegExp(`^herald_keys_refused_total\\{code="${code}"\\} (\\d+)$`, 'm').exec(body)?.[1] ?? 0);
+    };
+    const codes = ['API_KEY_MISSING', 'API_KEY_INVALID', 'API_KEY_REVOKED', 'SCOPE_REQUIRED'];
+    const before = await Promise.all(codes.map(count));
+    await small.api.get('/things', { key: null });
+    await small.api.get('/things', { key: `${narrow.slice(0, -1)}-` });
+    await small.api.get('/things', { key: revoked.text });
+    await small.api.get('/things', { key: narrow });
+    expect(await Promise.all(codes.map(count))).toEqual(before.map((number) => number + 1));
   });
 });
 

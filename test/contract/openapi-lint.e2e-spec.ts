@@ -28,6 +28,28 @@ describe('openapi.json', () => {
     expect(findings).toEqual([]);
   });
 
+  it('can be read by generators of clients: schemas that are objects, no defaults of properties, absolute addresses', () => {
+    const { info, externalDocs, ...rest } = JSON.parse(readProjectFile('openapi.json')) as {
+      info: { license: { url: string } };
+      externalDocs: { url: string };
+    };
+    const addresses = [info.license.url, externalDocs.url];
+    expect(addresses.filter((url) => !URL.canParse(url))).toEqual([]);
+    const faults: string[] = [];
+    const look = (node: unknown, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      for (const [key, child] of Object.entries(node)) {
+        const inProperties = path.endsWith('/properties');
+        if (inProperties && typeof child === 'boolean') faults.push(`${path}/${key} is ${child}`);
+        if (inProperties && (child as { default?: unknown }).default !== undefined)
+          faults.push(`${path}/${key} has a default`);
+        look(child, `${path}/${key}`);
+      }
+    };
+    look(rest, '');
+    expect(faults).toEqual([]);
+  });
+
   it('has no example that only says its type', () => {
     expect(readProjectFile('openapi.json')).not.toMatch(/"example": ?"string"/);
   });

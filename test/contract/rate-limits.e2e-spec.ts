@@ -70,6 +70,22 @@ describe('the limit', () => {
     }
   });
 
+  it.each<[string, number, (key: string) => Promise<{ status: number }>]>([
+    ['lacks the scope', 403, (key) => small.api.get('/things', { key })],
+    ['sends a body that is no JSON', 400, (key) => small.api.post('/things', '{', { key })],
+    ['sends too much', 413, (key) => small.api.post('/things', 'x'.repeat(300_000), { key })],
+    ['sends another type', 415, (key) => small.api.post('/things', 'x', { key, headers: { 'content-type': 'a/b' } })],
+    ['asks for a malformed id', 400, (key) => small.api.request({ method: 'DELETE', path: '/things/x', key })],
+  ])('is spent by a key that %s', async (_what, status, ask) => {
+    const { id } = await small.factories.workspace({ ratePerSecond: 1, rateBurst: 20 });
+    const key = (await small.factories.apiKey({ organizationId: id, scopes: ['messages:write'] })).text;
+    const startedAt = performance.now();
+    const statuses = (await Promise.all(Array.from({ length: 60 }, () => ask(key)))).map((answer) => answer.status);
+    const refused = statuses.filter((one) => one === 429).length;
+    expect(statuses.filter((one) => one === status).length + refused).toBe(60);
+    expect(refused).toBeGreaterThanOrEqual(39 - Math.ceil((performance.now() - startedAt) / 1_000));
+  });
+
   it('is one for all processes', async () => {
     const key = await keyOf({ ratePerSecond: 1, rateBurst: 40 });
     const startedAt = performance.now();

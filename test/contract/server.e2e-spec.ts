@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Server } from 'node:http';
 import { Drain } from '../../src/platform/http/drain.js';
@@ -103,10 +104,20 @@ describe('the documentation', () => {
   });
 });
 
+it('/docs/index.html leads to the page whose styles are found', async () => {
+  const { status, headers } = await small.api.get<unknown>('/docs/index.html');
+  expect([status, headers.get('location')]).toEqual([302, '/docs']);
+});
+
 describe('in production', () => {
   it('neither the page nor the description is served unless that is wanted; where errors lead to is', async () => {
-    const ENV = { NODE_ENV: 'production', WHATSAPP_API_URL: 'http://127.0.0.1:9', WHATSAPP_APP_SECRET: 'x' };
-    const env = { ...ENV, WHATSAPP_VERIFY_TOKEN: 'x', ENCRYPTION_KEYS: `1:${Buffer.alloc(32).toString('base64')}` };
+    const env = {
+      NODE_ENV: 'production',
+      WHATSAPP_API_URL: 'https://127.0.0.1:9',
+      WHATSAPP_APP_SECRET: randomBytes(16).toString('hex'),
+      WHATSAPP_VERIFY_TOKEN: 'lighthouse',
+      ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
+    };
     const statuses = async (more: Record<string, string>): Promise<number[]> => {
       const app = await startSmallApp({ controllers: [ThingsController], beside: small, env: { ...env, ...more } });
       const paths = ['/docs', '/docs/swagger-ui-init.js', '/openapi.json', '/openapi.yaml', '/docs/errors'];

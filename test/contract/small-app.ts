@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/platform/config/load-config.js';
 import { Database } from '../../src/platform/database/database.js';
 import { DatabaseModule } from '../../src/platform/database/database.module.js';
 import { configureHttp } from '../../src/platform/http/configure-http.js';
+import { FixedPrototypeAdapter } from '../../src/platform/http/express-adapter.js';
 import { HttpModule } from '../../src/platform/http/http.module.js';
 import { HeraldLogger } from '../../src/platform/operations/logger.js';
 import { OperationsModule } from '../../src/platform/operations/operations.module.js';
@@ -62,7 +63,7 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
     .useValue(logger)
     .setLogger(logger)
     .compile();
-  const app = testing.createNestApplication<NestExpressApplication>({ bodyParser: false });
+  const app = testing.createNestApplication<NestExpressApplication>(new FixedPrototypeAdapter(), { bodyParser: false });
   app.useLogger(logger);
   configureHttp(app, config);
   await app.listen(0, '127.0.0.1');

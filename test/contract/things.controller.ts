@@ -151,6 +151,13 @@ export class ThingsController {
     return { data: { id, confirm: input.confirm ?? false } };
   }
 
+  @Post(':id/touch')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  touch(@UuidParam('id') id: string) {
+    return { data: { id } };
+  }
+
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('messages:write')

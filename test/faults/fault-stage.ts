@@ -138,7 +138,10 @@ export class FaultStage {
          from message_attempt group by message_id) as a on a.message_id = m.id
        where m.direction = 'outbound'`,
     );
-    const taken = (await simulator.taken()).map((message) => message.callback);
+    // One-time codes are no messages.
+    const { rows: codes } = await database.pool.query<{ id: string }>('select attempt_id as id from otp_challenge');
+    const isCode = new Set(codes.map(({ id }) => id));
+    const taken = (await simulator.taken()).map(({ callback }) => callback).filter((id) => !isCode.has(id ?? ''));
     return judge({ acknowledged, messages: rows, taken });
   }
 }

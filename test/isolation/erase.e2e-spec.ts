@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/platform/erasure/erasure.js';
 import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
-import { dumpDatabase } from '../otp/canary-search.js';
 import { otpApp } from '../otp/fixture.js';
 import { runHerald } from '../support/herald-process.js';
 import { killWaiting } from '../support/kill-waiting.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
+import { rowsWith as tracesOf } from './traces.js';
 
 const NUMBER = '5511987654321';
 /** The platform's spelling of the same contact, as it happens in Brazil. */
@@ -79,21 +79,8 @@ describe('erasure of a phone number', () => {
     return sent;
   }
 
-  /** Rows with one of the texts in them, plainly, as bytes, or in the platform's base64, by table. */
-  async function rowsWith(texts: readonly string[], organizationId?: string): Promise<string[]> {
-    const has = (text: string): boolean => texts.some((each) => text.includes(each));
-    const decoded = (row: string): string =>
-      [
-        ...[...row.matchAll(/\\\\x([0-9a-f]{8,})/g)].map(([, hex]) => Buffer.from(hex ?? '', 'hex').toString('utf8')),
-        ...[...row.matchAll(/wamid\.([A-Za-z0-9+/=_-]{16,})/g)].map(([, text]) =>
-          Buffer.from(text ?? '', 'base64').toString('latin1'),
-        ),
-      ].join('\n');
-    return (await dumpDatabase(test.database))
-      .filter(({ text }) => has(text) || has(decoded(text)))
-      .filter(({ text }) => organizationId === undefined || text.includes(organizationId))
-      .map(({ place }) => place);
-  }
+  const rowsWith = (texts: readonly string[], organizationId?: string) =>
+    tracesOf(test.database, texts, organizationId);
 
   /** Notifications are marked as applied a moment after they were. */
   const settled = () =>
@@ -164,7 +151,8 @@ describe('erasure of a phone number', () => {
     // No raw notification either, whosesoever it was.
     expect((await rowsWith(names)).filter((table) => table === 'public.platform_notification')).toEqual([]);
     expect(await others()).toBe(before);
-    expect((await erasure().count(workspace.id, NUMBER)).names).toBe(1);
+    // Of the names only the two ways to write the number that was asked for.
+    expect((await erasure().count(workspace.id, NUMBER)).names).toBe(2);
 
     const cancelled = (await api.get(`/messages/${waiting.id}`)).body.data;
     expect(cancelled).toMatchObject({ status: 'failed', to: null, body: null, error: { code: 'ERASED' } });
@@ -232,6 +220,61 @@ describe('erasure of a phone number', () => {
     expect((await erasure().erase(workspace.id, phone)).counts).toMatchObject({ messages: 3, contacts: 1 });
     expect(await rowsWith([phone])).toEqual([]);
   });
+
+  it('reaches a contact known by its user id alone, and by it a linked number, and the other way round', async () => {
+    const { connection, workspace, api } = own;
+    const inbound = async (of: TestSender, user: string, phone: string | null) =>
+      notify(
+        test,
+        envelope(of.connection, {
+          contacts: [{ user_id: user, ...(phone && { wa_id: phone }), profile: { name: `Name of ${user}` } }],
+          messages: [
+            {
+              id: `wamid.${Buffer.from(`${user}${randomUUID()}`).toString('base64')}`,
+              from_user_id: user,
+              ...(phone && { from: phone }),
+              timestamp: String(secondsNow()),
+              type: 'text',
+              text: { body: `I am ${user}` },
+            },
+          ],
+        }),
+      );
+    const alone = 'DE.1795100000004711';
+    const [linked, phone] = ['DE.1795100000004712', '15550008810'];
+    await inbound(own, alone, null);
+    await inbound(own, linked, phone);
+    await inbound(foreign, alone, null);
+    await settled();
+    const answer = await api.post(
+      '/messages',
+      { connection_id: connection.id, recipient: alone, type: 'text', text: { body: `to ${alone}` } },
+      { headers: { 'idempotency-key': randomUUID() } },
+    );
+    expect([answer.status, answer.body.error]).toEqual([202, undefined]);
+    await waitFor(async () => (await api.get(`/messages/${answer.body.data.id}`)).body.data.status === 'read');
+    await settled();
+    const tables = new Set(await rowsWith([alone], workspace.id));
+    for (const table of ['message', 'conversation', 'webhook_event']) expect(tables).toContain(`public.${table}`);
+
+    const env = { DATABASE_URL: test.databaseUrl, DATA_DIR: test.dataDir };
+    const command = ['data', 'erase', '--workspace', workspace.id, '--user-id', alone, '--json'];
+    const counted = JSON.parse((await runHerald(command, env)).stdout) as { counts: object };
+    expect(counted).toMatchObject({ erased: false, names: 1, counts: { messages: 2, contacts: 1 } });
+    const erased = await runHerald([...command, '--yes'], env);
+    expect([erased.code, JSON.parse(erased.stdout)]).toEqual([0, expect.objectContaining({ erased: true })]);
+    expect(await rowsWith([alone], workspace.id)).toEqual([]);
+    expect(await rowsWith([alone], foreign.workspace.id)).toContain('public.conversation');
+
+    expect((await erasure().erase(workspace.id, linked)).counts).toMatchObject({ messages: 1, contacts: 1 });
+    expect(await rowsWith([linked, phone])).toEqual([]);
+    await inbound(own, linked, phone);
+    await settled();
+    await erasure().erase(workspace.id, phone);
+    expect(await rowsWith([linked, phone])).toEqual([]);
+    const both = await runHerald([...command, '--number', '+15550008810'], env);
+    expect([both.code, both.stdout]).toEqual([1, expect.stringContaining('not with both')]);
+  }, 120_000);
 
   it('of a number that nobody knows finds nothing, and of another workspace nothing either', async () => {
     const phone = '15550008804';

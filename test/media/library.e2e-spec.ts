@@ -152,6 +152,16 @@ describe('the media library, and what other rooms ask of it', () => {
       });
     });
 
+    it('has the ending of the type that the bytes have, whatever the file was called', async () => {
+      const { id } = await uploaded(test, sender, { file: sample.png(), filename: 'a.html', contentType: 'image/png' });
+      const { body } = await sender.api.get(`/media/${id}/url`);
+      const response = await fetch(body.data.url as string);
+      expect(response.headers.get('content-disposition')).toBe(
+        `attachment; filename="a.html.png"; filename*=UTF-8''a.html.png`,
+      );
+      await response.arrayBuffer();
+    });
+
     it('answers HEAD', async () => {
       const response = await fetch(url, { method: 'HEAD' });
       expect([response.status, response.headers.get('content-length')]).toEqual([200, '50000']);

@@ -90,7 +90,7 @@ describe('uploads when something is short', () => {
 
   it('503 where the process has as many uploads under way as it takes', async () => {
     const slots = test.app.get(UploadSlots);
-    const releases = Array.from({ length: UPLOADS_AT_ONCE }, (_, at) => slots.take(`workspace ${at % 3}`));
+    const releases = Array.from({ length: UPLOADS_AT_ONCE }, (_, at) => slots.take(`workspace ${at % 4}`));
     expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
     for (const release of releases) release();
     expect((await upload(test, sender, { file: sample.png() })).status).toBe(201);

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { textPieces, uploadText } from '../../bench/rig/upload.js';
+import { Factories } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
@@ -32,7 +34,8 @@ function sha256Of(seed: number, bytes: number): string {
 describe('large uploads into the real process', () => {
   let database: TestDatabase;
   let herald: HeraldProcess;
-  let demo: Demo;
+  /** Three workspaces: one may not have fifty uploads under way. */
+  let uploaders: { apiKey: string; connectionId: string }[];
   const data = temporaryDataDir();
 
   beforeAll(async () => {
@@ -54,8 +57,25 @@ describe('large uploads into the real process', () => {
       LOG_LEVEL: 'info',
       ROLES: 'api,simulator',
     });
-    demo = JSON.parse(readFileSync(join(data.path, 'demo.json'), 'utf8')) as Demo;
+    const demo = JSON.parse(readFileSync(join(data.path, 'demo.json'), 'utf8')) as Demo;
+    uploaders = [{ apiKey: demo.api_key, connectionId: demo.connection_id }, await uploader(), await uploader()];
     return started;
+  }
+
+  async function uploader(): Promise<(typeof uploaders)[number]> {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const factories = new Factories({
+        execute: async (sql, params) =>
+          (await client.query(sql, params === undefined ? [] : [...params])).rowCount ?? 0,
+      });
+      const { id: organizationId } = await factories.workspace();
+      const { text: apiKey } = await factories.apiKey({ organizationId });
+      return { apiKey, connectionId: (await factories.connection({ organizationId })).id };
+    } finally {
+      await client.end();
+    }
   }
 
   /** @param sentBytes of the file that come; the upload has an end only where they are all */
@@ -66,8 +86,7 @@ describe('large uploads into the real process', () => {
   ): Promise<{ status: number; sha256: string }> {
     const uploader = {
       baseUrl: herald.ready.base_url ?? '',
-      apiKey: demo.api_key,
-      connectionId: demo.connection_id,
+      ...(uploaders[seed % uploaders.length] ?? { apiKey: '', connectionId: '' }),
     };
     const { status, text } = await uploadText(uploader, seed, bytes, sentBytes);
     const { data: media } = JSON.parse(text) as { data?: { sha256: string } };

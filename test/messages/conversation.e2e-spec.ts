@@ -136,6 +136,7 @@ it('a template, a customer’s picture and a document in return: sent, received,
         client_message_id: clientMessageId,
         connection_id: connection.id,
         to: customer,
+        recipient: null,
         status: data.status,
         previous_status: data.previous_status,
         occurred_at: shown[`${String(data.status)}_at`],
@@ -148,9 +149,12 @@ it('a template, a customer’s picture and a document in return: sent, received,
   }
   const [arrival, ...others] = told.filter(({ type }) => type === 'message.received');
   expect(others).toEqual([]);
+  // A list item also names the user id that was written to, and not when the customer wrote.
+  const { recipient: _, ...listed } = inbound;
   expect(arrival?.data).toEqual({
     message: {
-      ...inbound,
+      ...listed,
+      sent_at: received.sent_at,
       media_object_id: received.media_object_id,
       reply_to_message_id: null,
     },

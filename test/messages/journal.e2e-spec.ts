@@ -110,6 +110,101 @@ describe('the journal', () => {
     expect(ofSecond).toHaveLength(11);
   });
 
+  it('filters exactly by every combination', async () => {
+    const world = await sendingWorkspace(test);
+    const second = await connectionAtSimulator(test, world.organizationId);
+    const stranger = await sendingWorkspace(test);
+    const userId = 'DE.17951795';
+    const rows: (Record<string, string | null> & { id: string })[] = [];
+    for (const connection of [world.connection, second]) {
+      for (const [phone, knownAs] of [
+        ['15550100111', userId],
+        ['15550100222', null],
+      ] as const) {
+        const conversation = await test.factories.conversation({ connection, phone });
+        const earlier = await test.factories.conversation({ connection, phone: `${phone}9` });
+        await test.database.execute('update conversation set user_id = $2 where id = $1', [conversation.id, knownAs]);
+        await test.database.execute('update conversation set merged_into = $2, phone = null where id = $1', [
+          earlier.id,
+          conversation.id,
+        ]);
+        for (const status of ['queued', 'accepted', 'sent', 'failed', 'received'] as const) {
+          const isInbound = status === 'received';
+          for (const conversationId of [conversation.id, earlier.id]) {
+            const { id } = await test.factories.message({
+              connection,
+              status,
+              ...(isInbound ? {} : { recipient: phone }),
+            });
+            const [sender, recipient] = isInbound ? [phone, connection.phoneNumber] : [connection.phoneNumber, phone];
+            await test.database.execute(
+              'update message set conversation_id = $2, sender = $3, recipient = $4 where id = $1',
+              [id, conversationId, sender, recipient],
+            );
+            rows.push({
+              id,
+              status,
+              connection_id: connection.id,
+              conversation_id: conversation.id,
+              direction: isInbound ? 'inbound' : 'outbound',
+              from: sender,
+              to: isInbound ? null : phone,
+              recipient: knownAs,
+            });
+          }
+        }
+      }
+    }
+    const [first] = rows;
+    if (first === undefined) throw new Error('there are no messages');
+    const values: Record<string, (string | null)[]> = {
+      connection_id: [null, second.id],
+      conversation_id: [null, first.conversation_id ?? ''],
+      direction: [null, 'inbound', 'outbound'],
+      status: [null, 'accepted', 'received'],
+      from: [null, '15550100111', world.connection.phoneNumber],
+      to: [null, '15550100111', '15550100222'],
+      recipient: [null, userId],
+    };
+    const combinations = Object.entries(values).reduce<Record<string, string>[]>(
+      (known, [name, options]) =>
+        known.flatMap((one) => options.map((value) => (value === null ? one : { ...one, [name]: value }))),
+      [{}],
+    );
+    for (const wanted of combinations) {
+      const query = new URLSearchParams(wanted).toString();
+      const response = await world.api.get(`/messages?limit=100&${query}`);
+      const expected = rows.filter((row) => Object.entries(wanted).every(([name, value]) => row[name] === value));
+      expect({ query, status: response.status, body: response.status === 200 ? {} : response.body }).toEqual({
+        query,
+        status: 200,
+        body: {},
+      });
+      const found = (response.body.data as Item[]).map((item) => item.id);
+      expect({ query, ids: found.sort() }).toEqual({ query, ids: expected.map(({ id }) => id).sort() });
+    }
+    const foreign = await stranger.api.get(`/messages?conversation_id=${first.conversation_id}`);
+    expect(foreign.body.data).toEqual([]);
+    const paged = await walk(world.api, `limit=3&recipient=${userId}&direction=outbound`);
+    expect(paged).toHaveLength(16);
+  }, 60_000);
+
+  it('has the messages of every number, however many there are', async () => {
+    const world = await sendingWorkspace(test);
+    await test.database.execute(
+      `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext)
+       select gen_random_uuid(), $1, 'many-' || n, 'many', '15' || lpad(n::text, 9, '0'), 'connected', '\\x00'
+       from generate_series(1, 1100) as n`,
+      [world.organizationId],
+    );
+    const latest = await connectionAtSimulator(test, world.organizationId);
+    const { id } = await test.factories.message({ connection: latest, status: 'failed' });
+    const found = await walk(world.api, 'status=failed');
+    expect(found.map((item) => item.id)).toEqual([id]);
+    const outbound = await walk(world.api, 'direction=outbound');
+    expect(outbound.map((item) => item.id)).toEqual([id]);
+  });
+
   it('takes before alone as a bound in time', async () => {
     const world = await sendingWorkspace(test);
     const to = await world.contact();
@@ -130,19 +225,43 @@ describe('the journal', () => {
     [`before_id=${newId()}`, 'before_id'],
     ['before_id=x&before=2026-01-01T00:00:00Z', 'before_id'],
     ['connection_id=x', 'connection_id'],
-    ['status=accepted', 'status'],
     ['status=unheard', 'status'],
     ['to=abc', 'to'],
     ['client_message_id=a%00b', 'client_message_id'],
     ['before=2026-02-30T00:00:00Z', 'before'],
+    ['direction=sideways', 'direction'],
+    ['conversation_id=x', 'conversation_id'],
+    ['from=abc', 'from'],
+    ['recipient=49123', 'recipient'],
+    ['colour=red', 'colour'],
+    ['limitt=5', 'limitt'],
+    ['contact=15550100111', 'contact'],
   ])('answers 400 for %s, naming the parameter', async (query, field) => {
     const response = await workspace.api.get(`/messages?${query}`);
     expect([response.status, response.body.error.code]).toEqual([400, 'INVALID_REQUEST']);
     expect(response.body.error.details?.map((detail) => detail.field)).toContain(field);
   });
 
-  it('ignores a parameter that it does not know', async () => {
-    expect((await workspace.api.get('/messages?colour=red')).status).toBe(200);
+  it('names the parameters that there are where it does not know one', async () => {
+    const response = await workspace.api.get('/messages?colour=red');
+    expect(response.body.error.details).toEqual([
+      {
+        field: 'colour',
+        rule: 'unknown_field',
+        message:
+          'colour is not known here; allowed: limit, before, before_id, connection_id, conversation_id, direction, ' +
+          'status, from, to, recipient, client_message_id.',
+      },
+    ]);
+  });
+
+  it.each([
+    ['before=2026-11-21T08:00:00+01:00', 'Escape the + of the zone as %2B.'],
+    ['to=+4915112345678', 'the + written as %2B or left out'],
+  ])('tells how to escape the + of %s', async (query, advice) => {
+    const response = await workspace.api.get(`/messages?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.body.error.details?.[0]?.message).toContain(advice);
   });
 });
 

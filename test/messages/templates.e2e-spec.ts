@@ -74,6 +74,29 @@ describe('a template', () => {
     expect([response.status, response.body.error.code]).toEqual([422, 'TEMPLATE_NOT_FOUND']);
   });
 
+  it.each([
+    ['en-US', 'written en_US'],
+    ['EN_us', 'written en_US'],
+    ['de', 'only in en_US'],
+  ])('that is asked for in %s names the language in which it exists', async (code, words) => {
+    const template = { name: 'order_update', language: { code }, components: ORDER };
+    const response = await workspace.send(testPhone(), { body: { type: 'template', text: undefined, template } });
+    expect(response.status).toBe(422);
+    expect(response.body.error).toMatchObject({ code: 'TEMPLATE_NOT_FOUND', available_languages: ['en_US'] });
+    expect(response.body.error.message).toContain(words);
+  });
+
+  it('with a line break in a value is refused, saying so', async () => {
+    const body = templateBody('order_update', [bodyValues('Ana\nLima', '4711')]);
+    const { error } = (await workspace.send(testPhone(), { body })).body;
+    expect(error).toMatchObject({
+      code: 'TEMPLATE_PARAMETERS_MISMATCH',
+      expected: { component: 'body', parameter: 0, value: 'single_line' },
+      given: { component: 'body', parameter: 0, value: 'line_break' },
+    });
+    expect(error.message).toContain('The value of parameters[0] in the body holds a line break');
+  });
+
   it('with other values than it takes is refused, saying what it takes', async () => {
     const to = testPhone();
     const key = newId();

@@ -1,3 +1,4 @@
+import { newId } from '../../src/common/ids.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { testPhone } from '../support/factories.js';
 import { MESSAGE_EXAMPLES } from '../../src/modules/messages/dto/message-examples.js';
@@ -52,7 +53,8 @@ const JOURNAL_BODIES: Record<string, string | null> = {
 };
 
 describe('each variant reaches the platform as its reference has it, and is read', () => {
-  it.each(Object.keys(MESSAGE_EXAMPLES))('%s', async (name) => {
+  // What goes to a user id is in user-ids.e2e-spec.ts.
+  it.each(Object.keys(MESSAGE_EXAMPLES).filter((name) => name !== 'user_id'))('%s', async (name) => {
     const to = await workspace.contact();
     const { reply_to_message_id: repliesTo, ...example } = MESSAGE_EXAMPLES[name]?.value ?? {};
     const places: Record<string, unknown> = { connection_id: workspace.connection.id, to };
@@ -90,6 +92,47 @@ describe('each variant reaches the platform as its reference has it, and is read
     expect(response.status).toBe(202);
     await workspace.reaches(response.body.data.id as string, 'read');
     expect(test.simulator.messages.list({ to }).at(-1)?.body).toMatchObject({ reaction: { emoji: '' } });
+  });
+});
+
+describe('media', () => {
+  it.each(['image', 'video', 'audio', 'document', 'sticker'])(
+    'with a filename and a voice is sent as %s with what the platform has a place for, and kept as it was given',
+    async (type) => {
+      const to = await workspace.contact();
+      const media = { id: '1037543291543636', filename: 'a.bin', voice: true };
+      const response = await workspace.send(to, { body: { type, text: undefined, media } });
+      expect([response.status, response.body.error]).toEqual([202, undefined]);
+      const message = await workspace.reaches(response.body.data.id as string, 'read');
+      expect(message.content).toEqual(media);
+      const taken = test.simulator.messages.list({ to }).at(-1)?.body as Record<string, unknown>;
+      expect(taken[type]).toEqual({
+        id: media.id,
+        ...(type === 'document' && { filename: media.filename }),
+        ...(type === 'audio' && { voice: true }),
+      });
+    },
+  );
+});
+
+describe('an interactive message', () => {
+  it.each([
+    ['an empty action', {}],
+    ['too many buttons', { buttons: ['a', 'b', 'c', 'd'].map((id) => ({ type: 'reply', reply: { id, title: id } })) }],
+  ])('with %s is taken, and fails as invalid_content where the platform refuses it', async (_name, action) => {
+    const to = await workspace.contact();
+    const interactive = { type: 'button', body: { text: 'Choose' }, action };
+    const key = newId();
+    const body = { type: 'interactive', text: undefined, interactive };
+    const response = await workspace.send(to, { body, key });
+    expect([response.status, response.body.error]).toEqual([202, undefined]);
+    const id = response.body.data.id as string;
+    expect(await workspace.reaches(id, 'failed')).toMatchObject({
+      failure_category: 'invalid_content',
+      content: interactive,
+      attempt_count: 1,
+    });
+    expect((await workspace.send(to, { body, key })).body.data).toEqual({ id, status: 'queued' });
   });
 });
 

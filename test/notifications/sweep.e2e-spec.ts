@@ -75,6 +75,27 @@ describe('a notification that was stored and not applied', () => {
     expect(await inboundOf(test, sender.connection)).toEqual(before);
   });
 
+  it('is given up and counted where applying it failed for a day, but not for few tries', async () => {
+    const marker = `wamid.${newId()}`;
+    const given = counter(test, 'notifications_failed');
+    await test.database.execute('alter table conversation rename to conversation_away');
+    try {
+      await notify(test, textPayload(marker));
+      await dayOld(marker);
+      await sweep(test, marker);
+      expect(await statesOf(test, marker)).toEqual(['stored']);
+      await test.database.execute('update platform_notification set tries = 20 where position($1::bytea in body) > 0', [
+        Buffer.from(marker),
+      ]);
+      await sweep(test, marker);
+      await waitForStates(test, marker, ['failed']);
+    } finally {
+      await test.database.execute('alter table conversation_away rename to conversation');
+    }
+    expect(counter(test, 'notifications_failed')).toBe(given + 1);
+    expect(await sweep(test)).toBe(0);
+  });
+
   it('was acknowledged nevertheless, for it is safe', async () => {
     const marker = `wamid.${newId()}`;
     await test.database.execute('alter table conversation rename to conversation_away');

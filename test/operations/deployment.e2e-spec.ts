@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
+import pg from 'pg';
 import { loadConfig } from '../../src/platform/config/load-config.js';
+import { migrate } from '../../src/platform/database/data-source.js';
 import { SETTINGS } from '../../src/platform/config/settings.js';
 import { filesUnder, readProjectFile, ROOT } from '../support/project-files.js';
 
@@ -10,6 +13,9 @@ interface Service {
   build?: string;
   command?: string[];
   environment?: Record<string, string>;
+  env_file?: { path: string }[];
+  networks?: string[];
+  secrets?: string[];
   restart?: string;
   ports?: string[];
   expose?: string[];
@@ -24,6 +30,7 @@ interface Service {
 const compose = parseYaml(readProjectFile('compose.yaml')) as {
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
+  networks: Record<string, { internal?: boolean } | null>;
 };
 const dockerfile = readProjectFile('Dockerfile');
 const names = new Set(SETTINGS.map(({ name }) => name));
@@ -34,12 +41,14 @@ const own = services.filter(([, { image }]) => image === 'herald:latest');
 /** Words in capitals that are others' settings, or no settings. */
 const NOT_OURS = new Set([
   'POSTGRES_PASSWORD',
+  'DATABASE_PASSWORD',
   'REDIS_PASSWORD',
   'GRAFANA_PASSWORD',
   'HERALD_SITE',
   'HTTP_PORT',
   'HTTPS_PORT',
   'NODE_OPTIONS',
+  'NODE_TLS_REJECT_UNAUTHORIZED',
   'WEBHOOK_SECRET',
 ]);
 
@@ -74,16 +83,26 @@ describe('compose.yaml', () => {
       const env = Object.fromEntries(
         Object.entries(environment).map(([setting, value]) => [setting, filledIn(setting, value)]),
       );
-      const config = loadConfig({ env, persistSecrets: false });
+      const required = name === 'migrate' ? ['DATABASE_URL'] : undefined;
+      const config = loadConfig({ env, persistSecrets: false, required });
       expect({ name, production: config.process.production, host: config.process.host }).toEqual({
         name,
         production: true,
         host: '0.0.0.0',
       });
+      if (name === 'migrate') continue;
       // What is asked for its health, and by Prometheus and Caddy.
       expect(dockerfile).toContain(`EXPOSE ${config.process.port}`);
       expect(readProjectFile('deploy/Caddyfile')).toContain(`dynamic a api ${config.process.port}`);
       expect(readProjectFile('deploy/prometheus/prometheus.yml')).toContain(`port: ${config.process.port}`);
+    }
+  });
+
+  it('keeps inside what is not for callers, and bounds how long they may take', () => {
+    const caddyfile = readProjectFile('deploy/Caddyfile');
+    expect(caddyfile).toMatch(/@inside path \/metrics\* \/health\/ready\*\n\s*respond @inside 404\n/);
+    for (const timeout of ['read_header', 'read_body', 'write', 'idle']) {
+      expect(caddyfile).toMatch(new RegExp(`timeouts \\{[^}]*\\b${timeout} \\d+[sm]\\b`));
     }
   });
 
@@ -101,6 +120,77 @@ describe('compose.yaml', () => {
     expect(
       services.filter(([, { ports }]) => ports !== undefined && !ports.every(local)).map(([name]) => name),
     ).toEqual(['proxy']);
+  });
+
+  it('gives each container its own secrets and no other', () => {
+    const given = services.map(([name, { environment, env_file = [], secrets: files = [] }]) => {
+      expect(env_file.map(({ path }) => path)).not.toContain('.env');
+      const asked = [...JSON.stringify(environment ?? {}).matchAll(/\$\{([A-Z_]+):?(.)/g)];
+      const variables = asked.filter(([, variable]) => /PASSWORD|SECRET|TOKEN|KEYS/.test(variable ?? ''));
+      // Each is refused where it is missing or empty.
+      expect(variables.filter(([, , rule]) => rule !== '?')).toEqual([]);
+      return [name, [...variables.map(([, variable]) => variable ?? ''), ...files].sort()] as const;
+    });
+    const process = ['DATABASE_PASSWORD', 'ENCRYPTION_KEYS', 'METRICS_TOKEN', 'REDIS_PASSWORD'];
+    expect(Object.fromEntries(given)).toEqual({
+      migrate: ['DATABASE_PASSWORD'],
+      api: [...process, 'WHATSAPP_APP_SECRET', 'WHATSAPP_VERIFY_TOKEN'],
+      worker: process,
+      postgres: ['DATABASE_PASSWORD', 'POSTGRES_PASSWORD'],
+      redis: ['REDIS_PASSWORD'],
+      proxy: [],
+      prometheus: ['metrics_token'],
+      grafana: ['GRAFANA_PASSWORD'],
+    });
+  });
+
+  it('lets each container reach only what it works with', () => {
+    const { networks } = compose;
+    expect(Object.keys(networks).filter((name) => networks[name]?.internal !== true)).toEqual([
+      'edge',
+      'dashboards',
+      'out',
+    ]);
+    const members = (network: string) =>
+      services.filter(([, each]) => each.networks?.includes(network)).map(([name]) => name);
+    expect(Object.fromEntries(Object.keys(networks).map((name) => [name, members(name)]))).toEqual({
+      edge: ['api', 'proxy'],
+      data: ['migrate', 'api', 'worker', 'postgres', 'redis'],
+      metrics: ['api', 'worker', 'prometheus'],
+      dashboards: ['prometheus', 'grafana'],
+      out: ['api', 'worker'],
+    });
+    expect(services.filter(([, each]) => each.networks === undefined)).toEqual([]);
+  });
+
+  it('makes a role that owns its database and may do nothing else; that suffices to migrate', async () => {
+    expect(compose.services.postgres?.environment).not.toHaveProperty('POSTGRES_USER');
+    const name = `herald_role_${randomBytes(6).toString('hex')}`;
+    const script = readProjectFile('deploy/postgres/herald.sh').split(/^.*<<'SQL'\n|^SQL\n/m)[1] ?? '';
+    const statements = script
+      .replace(/^\\getenv password DATABASE_PASSWORD\n/, '')
+      .replace(":'password'", `'${name}'`)
+      .replaceAll(/\bherald\b/g, name)
+      .split(';\n')
+      .filter(Boolean);
+    const admin = new pg.Client({ connectionString: process.env.TEST_DATABASE_URL });
+    await admin.connect();
+    try {
+      for (const statement of statements) await admin.query(statement);
+      const { rows } = await admin.query(
+        `select rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as strong,
+           has_database_privilege('public', $1, 'connect') as open from pg_roles where rolname = $1`,
+        [name],
+      );
+      expect(rows).toEqual([{ strong: false, open: false }]);
+      const url = Object.assign(new URL(process.env.TEST_DATABASE_URL ?? ''), { username: name, password: name });
+      url.pathname = `/${name}`;
+      expect(await migrate(url.toString())).not.toEqual([]);
+    } finally {
+      await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.query(`drop role if exists ${name}`);
+      await admin.end();
+    }
   });
 
   it('asks for nothing that deploy/env.example does not name', () => {
@@ -167,9 +257,10 @@ describe('documents for those who run Herald', () => {
 
 /** As compose fills in, with values of the right shape. */
 function filledIn(setting: string, value: string): string {
-  if (setting === 'ENCRYPTION_KEYS') return `1:${Buffer.alloc(32, 7).toString('base64')}`;
+  if (setting === 'ENCRYPTION_KEYS') return `1:${randomBytes(32).toString('base64')}`;
   if (setting === 'PUBLIC_URL') return 'https://herald.example.com';
-  return value.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '$1').replace(/\$\{[A-Z_]+:\?[^}]*\}/g, 'filled');
+  const random = randomBytes(24).toString('hex');
+  return value.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '$1').replace(/\$\{[A-Z_]+:\?[^}]*\}/g, random);
 }
 
 function local(port: string): boolean {

@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -104,6 +105,16 @@ describe('GET /metrics', () => {
   it('is there for this machine only, and not through a proxy', async () => {
     const forwarded = await test.api.get('/metrics', { headers: { 'x-forwarded-for': '127.0.0.1' } });
     expect([forwarded.status, forwarded.body.error.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
+  });
+
+  it('is there under names of this machine only, for a page may lead another name here', async () => {
+    const under = async (host: string) => {
+      const response = await request(`${test.api.baseUrl}/metrics`, { headers: { host } });
+      await response.body.dump();
+      return response.statusCode;
+    };
+    expect(await Promise.all(['evil.example', 'localhost.evil.example:3000', ''].map(under))).toEqual([404, 404, 404]);
+    expect(await Promise.all(['localhost:3000', '127.0.0.1', '[::1]:80'].map(under))).toEqual([200, 200, 200]);
   });
 
   it('takes a token instead, where one is set', async () => {

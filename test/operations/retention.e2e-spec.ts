@@ -44,18 +44,26 @@ describe('what is kept for a time only', () => {
     for (const age of ages) {
       const { id } = await test.factories.message({ connection, status: 'read', body: `said ${age} days ago` });
       const old = idOf(age);
-      await test.database.execute('update message set id = $2 where id = $1', [id, old]);
+      await test.database.execute(
+        `update message set id = $2, inbound_context = '{"username": "ana.l"}' where id = $1`,
+        [id, old],
+      );
       made.push({ id: old, age });
     }
     await run();
-    const rows = await test.database.query<{ id: string; body: string | null; content: object; status: string }>(
-      'select id, body, content, status from message where connection_id = $1',
-      [connection.id],
-    );
+    const rows = await test.database.query<{
+      id: string;
+      body: string | null;
+      content: object;
+      status: string;
+      context: object | null;
+    }>('select id, body, content, status, inbound_context as context from message where connection_id = $1', [
+      connection.id,
+    ]);
     expect(rows).toHaveLength(ages.length);
     for (const { id, age } of made) {
       const row = rows.find((each) => each.id === id);
-      expect(row?.status).toBe('read');
+      expect([row?.status, row?.context === null]).toEqual(['read', age > 90]);
       expect({ age, cleared: row?.body === null && JSON.stringify(row.content) === '{}' }).toEqual({
         age,
         cleared: age > 90,

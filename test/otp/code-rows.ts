@@ -66,6 +66,7 @@ export class CodeRows {
         projectId,
         mode: 'live',
         recipient,
+        number: recipient,
         country: 'DE',
         idempotencyKey: newId(),
         fingerprint: randomBytes(32),

@@ -48,6 +48,14 @@ describe('one-time codes over WhatsApp', () => {
     expect(shop.key).toMatch(/^hrld_live_/);
   });
 
+  it('goes to the number as it was given, whatever it is counted by', async () => {
+    const abroad = await otpApp(test, 'live', { packages: { AR: 10 } });
+    const { body } = await abroad.send('+5491123456789');
+    await abroad.reaches(body.data.id, 'sent', 'delivered', 'read');
+    expect(await codesSentTo(test, '5491123456789')).toHaveLength(1);
+    expect(await codesSentTo(test, '541123456789')).toHaveLength(0);
+  });
+
   it('keeps the plain code nowhere once it is sent', async () => {
     const to = mobile();
     const { body } = await shop.send(to);
@@ -216,7 +224,11 @@ describe('one-time codes over WhatsApp', () => {
   /** Whether the simulator tells what became of a message that it takes from now on. */
   async function setStatuses(statuses: 'on' | 'off'): Promise<void> {
     const body = JSON.stringify({ statuses });
-    const { status } = await fetch(`${test.simulatorUrl}/_simulator/faults`, { method: 'POST', body });
+    const { status } = await fetch(`${test.simulatorUrl}/_simulator/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     expect(status).toBe(200);
   }
 

@@ -124,6 +124,35 @@ describe('one-time codes in a sandbox', () => {
     const seconds = soon.body.error.retry_after_seconds as number;
     expect(seconds).toBeGreaterThan(50);
     expect(soon.headers.get('retry-after')).toBe(String(seconds));
+    expect(soon.body.error.details).toMatchObject([{ field: 'to', rule: 'resend_interval' }]);
+  });
+
+  it.each([
+    ['Argentina', '+5491123456789', '+541123456789'],
+    ['Brazil', '+5511912345678', '+551112345678'],
+    ['Mexico', '+5215512345678', '+525512345678'],
+  ])('%s: both ways to write a number are one WhatsApp account', async (_country, long, short) => {
+    for (const [first, second] of [
+      [long, short],
+      [short, long],
+    ] as const) {
+      await test.database.execute('delete from otp_recipient');
+      const older = await sent(first);
+      expect((await shop.challenge(older.id)).recipient).toBe(first.replaceAll(/\D/g, ''));
+      const soon = await shop.send(second);
+      expect([soon.status, soon.body.error.code]).toEqual([429, 'OTP_RESEND_TOO_SOON']);
+      // The newer code ends the older one, and the wrong codes of both count together.
+      await shop.verify(older.id, wrongFor(older.test_code));
+      await ageRecipients();
+      const newer = await sent(second);
+      await shop.verify(newer.id, wrongFor(newer.test_code));
+      expect((await shop.challenge(older.id)).status).toBe('expired');
+      const [counted] = await test.database.query('select failures from otp_recipient');
+      expect(counted).toEqual({ failures: 2 });
+      const right = await shop.verify(newer.id, newer.test_code);
+      expect([right.status, right.body.data?.recipient]).toEqual([200, second.replaceAll(/\D/g, '')]);
+    }
+    expect(await test.database.query('select 1 from otp_recipient')).toHaveLength(1);
   });
 
   it('a newer code ends the older one', async () => {
@@ -159,6 +188,9 @@ describe('one-time codes in a sandbox', () => {
     const over = await shop.send(to);
     expect([over.status, over.body.error.code]).toEqual([429, 'OTP_RESEND_TOO_SOON']);
     expect(over.body.error.retry_after_seconds).toBeGreaterThan(86_000);
+    expect(over.body.error.details).toMatchObject([{ field: 'to', rule: 'too_many_wrong_codes' }]);
+    expect(over.body.error.message).toMatch(/20 wrong codes/);
+    expect(over.body.error.message).not.toMatch(/just now/);
     await test.database.execute(
       `update otp_recipient set failures_since = failures_since - interval '24 hours' where recipient = $1`,
       [to.slice(1)],
@@ -208,6 +240,16 @@ describe('one-time codes in a sandbox', () => {
     const { status, body } = await shop.api.post('/otp/verify', { id: 'x', code: '12345', extra: 1 });
     expect([status, body.error.code]).toEqual([400, 'INVALID_REQUEST']);
     expect(body.error.details?.map(({ field }) => field).sort()).toEqual(['code', 'extra', 'id']);
+  });
+
+  it('tells a key of the workspace that codes need one of an OTP project', async () => {
+    const { id: organizationId } = await test.factories.workspace();
+    const { text } = await test.factories.apiKey({ organizationId });
+    const { status, body } = await test.api.as(text).get(`/otp/${newId()}`);
+    expect([status, body.error.code, body.error.required_scope]).toEqual([403, 'SCOPE_REQUIRED', 'otp:read']);
+    expect(body.error.message).toContain('herald key create --otp-project');
+    const { body: reversed } = await shop.api.get('/messages');
+    expect(reversed.error.message).toContain('use a key of the workspace with the scope messages:read');
   });
 
   it('needs a key of a project', async () => {

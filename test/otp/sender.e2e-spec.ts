@@ -21,6 +21,7 @@ describe('the number that sends the codes', () => {
   const control = async (path: string, body: object): Promise<void> => {
     const response = await fetch(`${test.simulatorUrl}/_simulator/${path}`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     expect(response.status).toBe(200);

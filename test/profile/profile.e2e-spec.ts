@@ -36,6 +36,7 @@ describe("a number's business profile", () => {
   const control = async (name: string, body: object) => {
     const response = await fetch(`${test.simulatorUrl}/_simulator/${name}`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
     if (!response.ok) throw new Error(await response.text());

@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
+import pg from 'pg';
+import { createEmptyDatabase } from '../support/test-database.js';
 import { runHerald, temporaryDataDir } from '../support/herald-process.js';
 import { ROOT } from '../support/project-files.js';
 import { approvedTemplate } from '../otp/fixture.js';
@@ -139,6 +142,46 @@ describe('herald', () => {
     expect(scopes.stderr).toContain('everything is no scope');
   });
 
+  describe('on a database of another release', () => {
+    const OLDER =
+      /^herald: the database's schema is older than this herald, \d+ migrations did not run: run `herald migrate`\n$/;
+    const NEWER =
+      "herald: the database's schema is newer than this herald: run the command of the release that made it\n";
+    const tables = async (url: string): Promise<string[]> => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const { rows } = await client.query<{ name: string }>('select relname as name from pg_class where oid >= 16384');
+      await client.end();
+      return rows.map(({ name }) => name).sort();
+    };
+
+    it('every command but migrate refuses, and changes nothing', async () => {
+      const empty = await createEmptyDatabase();
+      const of = { ...env, DATABASE_URL: empty.url };
+      try {
+        const before = await tables(empty.url);
+        for (const command of ['workspace list', 'queue status', 'restore --dry-run']) {
+          const refused = await runHerald(command.split(' '), of);
+          expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(OLDER) });
+        }
+        expect(await tables(empty.url)).toEqual(before);
+
+        expect(await runHerald(['migrate'], of)).toMatchObject({ code: 0, stderr: '' });
+        expect(await runHerald(['workspace', 'list'], of)).toMatchObject({ code: 0, stderr: '' });
+
+        const client = new pg.Client({ connectionString: empty.url });
+        await client.connect();
+        await client.query(
+          `insert into schema_migration (timestamp, name) values (9999999999999, 'Later9999999999999')`,
+        );
+        await client.end();
+        expect(await runHerald(['workspace', 'list'], of)).toMatchObject({ code: 1, stdout: '', stderr: NEWER });
+      } finally {
+        await empty.drop();
+      }
+    });
+  });
+
   it('doctor finds nothing wrong here, and what is wrong elsewhere', async () => {
     const findings = await json<{ check: string; status: string }[]>('doctor');
     expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
@@ -154,6 +197,22 @@ describe('herald', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL database +can't be reached/m);
     expect(stdout).toMatch(/^FAIL WhatsApp +http:\/\/127\.0\.0\.1:1 can't be reached/m);
+  });
+
+  it('doctor refuses in production what production would, and warns of too strong a role', async () => {
+    const production = {
+      ...env,
+      NODE_ENV: 'production',
+      ROLES: 'worker',
+      WHATSAPP_API_URL: 'https://127.0.0.1:1',
+      ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
+    };
+    const { stdout } = await runHerald(['doctor'], production);
+    expect(stdout).toMatch(/^warn database +PostgreSQL .*; Herald's role is a superuser: give it one that only owns/m);
+    const weak = await runHerald(['doctor'], { ...production, TRUST_PROXY: 'true', METRICS_TOKEN: 'short' });
+    expect(weak.code).toBe(1);
+    expect(weak.stdout).toMatch(/^FAIL settings +METRICS_TOKEN must be at least 16/m);
+    expect(weak.stdout).toMatch(/^FAIL settings +TRUST_PROXY must not trust everybody/m);
   });
 
   it('doctor notices tokens that the encryption keys do not open', async () => {

@@ -23,10 +23,12 @@ export interface ApiBody {
   // Tests state what they expect of an answer; its type is what is under test.
   // oxlint-disable-next-line typescript/no-explicit-any
   data: any;
-  error: { code: string; message: string; request_id: string; details?: { field: string; rule: string }[] } & Record<
-    string,
-    unknown
-  >;
+  error: {
+    code: string;
+    message: string;
+    request_id: string;
+    details?: { field: string; rule: string; message: string }[];
+  } & Record<string, unknown>;
   pagination: { next_before: string | null; next_before_id: string | null };
 }
 

@@ -66,9 +66,9 @@ export interface OpenTestDatabase extends TestDatabase {
 }
 
 /** A test database with a pool of three connections, for tests of repositories. */
-export async function openTestDatabase(poolSize = 3): Promise<OpenTestDatabase> {
+export async function openTestDatabase(poolSize = 3, queryTimeoutMs = 20_000): Promise<OpenTestDatabase> {
   const { url, drop } = await createTestDatabase();
-  const dataSource = new DataSource(dataSourceOptions({ url, poolSize, queryTimeoutMs: 20_000 }));
+  const dataSource = new DataSource(dataSourceOptions({ url, poolSize, queryTimeoutMs }));
   await dataSource.initialize();
   return {
     url,

@@ -40,6 +40,7 @@ describe('GET /connections/{id}/templates', () => {
           rejected_reason: 'INVALID_FORMAT',
           quality: 'GREEN',
           parameter_format: 'POSITIONAL',
+          message_send_ttl_seconds: null,
           components: [{ type: 'BODY', text: 'Hello {{1}}.', example: { body_text: [['Ana']] } }],
           variables: [{ component: 'body', name: '1', button_index: null, card_index: null, example: 'Ana' }],
           created_at: expect.stringMatching(/Z$/),
@@ -103,7 +104,7 @@ describe('GET /connections/{id}/templates', () => {
     expect(await names('category=MARKETING')).toEqual(['order_sent de']);
     expect(await names('language=en-US')).toEqual(['ordersent en_US', 'order_sent en_US'].sort());
     expect(await names('name=r_s')).toEqual(['order_sent de', 'order_sent en_US']);
-    expect(await names('name=order_sent&language=de&unknown=1')).toEqual(['order_sent de']);
+    expect(await names('name=order_sent&language=de')).toEqual(['order_sent de']);
   });
 
   it.each(['status=gone', 'category=OTHER', 'limit=0', 'limit=6001', 'limit=x', 'after=%00', 'after=abc', 'name=A'])(
@@ -242,6 +243,10 @@ describe('POST /connections/{id}/templates/preview', () => {
         { type: 'HEADER', format: 'TEXT', text: 'Order {{1}}' },
         { type: 'BODY', text: 'Hello {{1}}, {{2}} is on its way.' },
         { type: 'FOOTER', text: 'Lucky Shrub' },
+        {
+          type: 'BUTTONS',
+          buttons: [{ type: 'URL', text: 'Track', url: 'https://x.co/{{1}}', example: ['https://x.co/1'] }],
+        },
       ],
     });
     const { status, body } = await workspace.api.post(`${workspace.path}/preview`, {
@@ -255,9 +260,9 @@ describe('POST /connections/{id}/templates/preview', () => {
       header: { format: 'TEXT', text: 'Order 4711' },
       body: 'Hello Ana, {{2}} is on its way.',
       footer: 'Lucky Shrub',
-      buttons: [],
+      buttons: [{ type: 'URL', text: 'Track', url: 'https://x.co/1' }],
     });
-    expect(body.data.missing).toHaveLength(1);
+    expect(body.data.missing).toEqual(['body.{{2}}', 'buttons[0].{{1}}']);
     expect(body.data.unused).toHaveLength(1);
   });
 

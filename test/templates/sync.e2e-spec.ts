@@ -115,6 +115,19 @@ describe('a sync under way', () => {
     expect(await workspace.version()).toMatchObject({ components });
   });
 
+  it('finds the number that is connected among many that are not', async () => {
+    await stage.test.database.execute(
+      `insert into connection (id, organization_id, phone_number_id, waba_id, phone_number, status, token_ciphertext, created_at)
+       select gen_random_uuid(), $1, $2 || '-' || n, $2, '15' || lpad(n::text, 9, '0'), 'disconnected', '\\x00',
+         clock_timestamp() - interval '1 day'
+       from generate_series(1, 1000) as n`,
+      [workspace.organizationId, workspace.wabaId],
+    );
+    const key = { organizationId: workspace.organizationId, wabaId: workspace.wabaId };
+    const { failure, syncedAt } = await stage.test.app.get(TemplateSync).refresh(key, { maxAgeMs: 0, waitMs: 30_000 });
+    expect([failure, syncedAt]).toEqual([null, expect.any(Date)]);
+  });
+
   it('is the only one, in however many processes', async () => {
     stage.platform.add(workspace.wabaId);
     stage.platform.beforePage = () => new Promise((resolve) => setTimeout(resolve, 300));

@@ -2,7 +2,13 @@ import { ConnectionsService } from '../../src/modules/connections/connections.se
 import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { graphError, type Fate, type FakeCall } from '../support/whatsapp/fake-templates.js';
-import { startTemplateStage, templateWorkspace, type TemplateStage, type TemplateWorkspace } from './fixture.js';
+import {
+  ageMirror,
+  startTemplateStage,
+  templateWorkspace,
+  type TemplateStage,
+  type TemplateWorkspace,
+} from './fixture.js';
 
 let stage: TemplateStage;
 let workspace: TemplateWorkspace;
@@ -24,6 +30,8 @@ const BODY = 'Hello {{1}}, your order {{2}} is on its way.';
 const BASE = { name: 'order_update', language: 'en_US', category: 'UTILITY' };
 const TEXT = { ...BASE, body: BODY, variable_examples: ['Ana', '4711'] };
 const COMPONENTS = [{ type: 'BODY', text: BODY, example: { body_text: [['Ana', '4711']] } }];
+
+const TTL = 'message_send_ttl_seconds';
 
 const create = (body: unknown = TEXT): Promise<ApiResponse> => workspace.api.post(workspace.path, body);
 const edit = (body: unknown, name = 'order_update'): Promise<ApiResponse> =>
@@ -79,12 +87,65 @@ describe('POST /connections/{id}/templates', () => {
     expect(writes()[0]?.body).toEqual({ ...BASE, parameter_format: 'NAMED', components });
   });
 
+  it('takes the words of the platform in either case, and checks, sends and stores them in capitals', async () => {
+    const card = (header: string, kind: string) => ({
+      components: [
+        { type: header, format: header === 'header' ? 'image' : 'IMAGE', example: { header_handle: ['4::aW'] } },
+        { type: header === 'header' ? 'buttons' : 'BUTTONS', buttons: [{ type: kind, text: 'Stop' }] },
+      ],
+    });
+    const written = (lower: boolean) => {
+      const word = (text: string) => (lower ? text : text.toUpperCase());
+      const cards = Array.from({ length: 2 }, () => card(word('header'), word('quick_reply')));
+      return [
+        { type: word('header'), format: word('text'), text: 'Your order' },
+        { type: word('body'), text: 'Hello there, it left today.' },
+        { type: word('carousel'), cards },
+      ];
+    };
+    const { status, body } = await create({
+      ...BASE,
+      category: 'marketing',
+      parameter_format: 'named',
+      components: written(true),
+    });
+    expect([status, body.error]).toEqual([201, undefined]);
+    expect(body.data).toMatchObject({ category: 'MARKETING', parameter_format: 'NAMED', components: written(false) });
+    expect(writes()[0]?.body).toEqual({
+      ...BASE,
+      category: 'MARKETING',
+      parameter_format: 'NAMED',
+      components: written(false),
+    });
+    expect(await workspace.version()).toMatchObject({ category: 'MARKETING', components: written(false) });
+    // Checked as what they mean: a code's template has no text of its own.
+    const code = { ...BASE, name: 'code', category: 'authentication', components: [{ type: 'body', text: 'Hello' }] };
+    expect((await create(code)).body.error.details?.map(({ field }) => field)).toEqual(['components[0].text']);
+  });
+
+  it('passes a time to live on, and shows it', async () => {
+    const { status, body } = await create({ ...TEXT, message_send_ttl_seconds: 3600 });
+    expect([status, body.data.message_send_ttl_seconds]).toEqual([201, 3600]);
+    expect(writes()[0]?.body).toEqual({ ...BASE, message_send_ttl_seconds: 3600, components: COMPONENTS });
+    expect(await workspace.version()).toMatchObject({ message_send_ttl_seconds: 3600 });
+    const components = { ...BASE, name: 'other', components: COMPONENTS, message_send_ttl_seconds: -1 };
+    expect((await create(components)).body.data.message_send_ttl_seconds).toBe(-1);
+  });
+
   it.each<[string, object, string]>([
+    ['a time to live that the category does not have', { ...TEXT, message_send_ttl_seconds: 29 }, TTL],
+    ['a time to live of half a second', { ...TEXT, message_send_ttl_seconds: 30.5 }, TTL],
+    ['a time to live as text', { ...TEXT, message_send_ttl_seconds: '3600' }, TTL],
+    [
+      'an emoji in a button',
+      { ...BASE, components: [...COMPONENTS, { type: 'buttons', buttons: [{ type: 'quick_reply', text: 'OK 👍' }] }] },
+      'components[1].buttons[0].text',
+    ],
     ['no name', { ...TEXT, name: undefined }, 'name'],
     ['a name in capitals', { ...TEXT, name: 'Order' }, 'name'],
     ['a name that is too long', { ...TEXT, name: 'a'.repeat(513) }, 'name'],
     ['no language', { ...TEXT, language: undefined }, 'language'],
-    ['an unknown category', { ...TEXT, category: 'utility' }, 'category'],
+    ['an unknown category', { ...TEXT, category: 'NEWS' }, 'category'],
     ['an unknown key', { ...TEXT, allow: true }, 'allow'],
     ['a body that is too long', { ...BASE, body: 'a'.repeat(1025) }, 'body'],
     ['body and components', { ...TEXT, components: COMPONENTS }, 'components'],
@@ -211,6 +272,24 @@ describe('PATCH /connections/{id}/templates/{name}', () => {
     expect(await workspace.version('order_update', 'de')).toMatchObject({ status: 'approved' });
   });
 
+  it('changes the time to live where one is given, within what the category has', async () => {
+    const template = stage.platform.add(workspace.wabaId, { status: 'REJECTED', message_send_ttl_seconds: 60 });
+    expect(await workspace.version()).toMatchObject({ message_send_ttl_seconds: 60 });
+    const body = { language: 'en_US', components: [{ ...COMPONENTS_2[0], type: 'body' }] };
+    expect((await edit(body)).body.data).toMatchObject({ message_send_ttl_seconds: 60, components: COMPONENTS_2 });
+    const refused = await edit({ ...body, message_send_ttl_seconds: 43_201 });
+    expect([refused.status, refused.body.error.details?.[0]?.field]).toEqual([400, TTL]);
+    expect((await edit({ ...body, message_send_ttl_seconds: 600 })).body.data.message_send_ttl_seconds).toBe(600);
+    expect(writes().map((call) => call.body)).toEqual([
+      { components: COMPONENTS_2 },
+      { components: COMPONENTS_2, message_send_ttl_seconds: 600 },
+    ]);
+    // The platform clears it where it puts the template into another category.
+    delete template.message_send_ttl_seconds;
+    await ageMirror(stage.test, workspace.wabaId, 61);
+    expect(await workspace.version()).toMatchObject({ message_send_ttl_seconds: null });
+  });
+
   it.each<[string, object, string]>([
     ['no language', { components: COMPONENTS_2 }, 'language'],
     ['no components', { language: 'en_US' }, 'components'],
@@ -228,7 +307,8 @@ describe('PATCH /connections/{id}/templates/{name}', () => {
     stage.platform.add(workspace.wabaId);
     const body = { language: 'en_US', components: COMPONENTS_2 };
     expect((await edit(body, 'nothing')).body.error.code).toBe('TEMPLATE_NOT_FOUND');
-    expect((await edit({ ...body, language: 'de' })).status).toBe(404);
+    const other = await edit({ ...body, language: 'de' });
+    expect([other.status, other.body.error.available_languages]).toEqual([404, ['en_US']]);
     expect(writes()).toHaveLength(0);
   });
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/platform/config/load-config.js';
 import { DeliveryClient } from '../../src/modules/webhook/delivery-client.js';
 import { clientFor, closeClients, deliver, issue } from './delivery-stage.js';
@@ -20,10 +21,10 @@ const PRODUCTION = {
   NODE_ENV: 'production',
   ROLES: 'api,worker',
   DATABASE_URL: 'postgres://127.0.0.1/herald',
-  ENCRYPTION_KEYS: `1:${Buffer.alloc(32).toString('base64')}`,
+  ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}`,
   WHATSAPP_API_URL: 'https://graph.facebook.com',
-  WHATSAPP_APP_SECRET: 'secret',
-  WHATSAPP_VERIFY_TOKEN: 'token',
+  WHATSAPP_APP_SECRET: randomBytes(16).toString('hex'),
+  WHATSAPP_VERIFY_TOKEN: 'lighthouse',
 };
 
 describe('WEBHOOK_ALLOW_PRIVATE_TARGETS', () => {

@@ -270,7 +270,7 @@ describe('an endpoint that fails', () => {
     await configure({ url });
     const [id = ''] = await emit();
     await settled(id, 1);
-    expect((await api.get('/webhook')).body.data).toMatchObject({ active: true, disabled_reason: 'gone' });
+    expect((await api.get('/webhook')).body.data).toMatchObject({ active: false, disabled_reason: 'gone' });
     const [later = ''] = await emit();
     const held = (await api.post('/webhook/test')).body.data;
     expect(held.status).toBe('held');

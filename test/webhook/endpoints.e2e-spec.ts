@@ -165,6 +165,31 @@ describe('scopes', () => {
   });
 });
 
+describe('a call that takes no body', () => {
+  it.each(['/webhook/test', '/webhook/rotate-secret', '/webhook/deliveries/{id}/replay'])(
+    'POST %s refuses what it can not read, and does nothing then',
+    async (path) => {
+      const { api, configure, emit } = await subscriber(test);
+      await configure({ url: receiver.url('/bodies') });
+      await emit();
+      const settings = async () => (await api.get('/webhook')).body.data;
+      await waitFor(async () => (await settings()).recent_deliveries[0]?.status === 'succeeded');
+      const before = await settings();
+      const [{ id }] = before.recent_deliveries as [{ id: string }];
+      const post = (body?: unknown, type = 'application/json') =>
+        api.post(path.replace('{id}', id), body, { headers: { 'content-type': type } });
+      expect((await post('{"note":')).body.error.details?.[0]?.rule).toBe('json');
+      expect((await post({ event: 'message.received' })).body.error.details?.[0]).toMatchObject({
+        field: 'event',
+        rule: 'unknown_field',
+      });
+      expect((await post('note=1', 'application/x-www-form-urlencoded')).status).toBe(415);
+      expect(await settings()).toEqual(before);
+      expect((await post({})).status).toBeLessThan(300);
+    },
+  );
+});
+
 describe('DELETE /webhook', () => {
   it('deletes it with what waits for it; a new one has a new secret and none of the old deliveries', async () => {
     const { api, configure, emit } = await subscriber(test);
@@ -212,9 +237,10 @@ describe('PUT /webhook as in production', () => {
     ['ftp://hooks.example.com/', 'not_https'],
     ['https://hooks.example.com:8443/', 'port'],
     ['https://me:secret@hooks.example.com/', 'credentials_in_url'],
-    ['https://127.0.0.1/', 'private_address'],
-    ['https://[::1]/', 'private_address'],
-    ['https://2130706433/', 'private_address'],
+    ['https://127.0.0.1/', 'ip_literal'],
+    ['https://[::1]/', 'ip_literal'],
+    ['https://2130706433/', 'ip_literal'],
+    ['https://8.8.8.8/', 'ip_literal'],
     ['https://localhost/', 'private_address'],
   ])('refuses %s: %s', async (url, reason) => {
     const { api } = await subscriber(production);

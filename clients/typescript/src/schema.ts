@@ -262,7 +262,8 @@ export interface paths {
          * Queue a message
          * @description Stores the message durably, queues it and answers at once; the delivery is followed with GET /messages/{id}.
          *
-         *     The body is exactly one of the variants. Outside the 24-hour window that a contact opens by writing, only a
+         *     The body is exactly one of the variants, with exactly one of `to` (a phone number) and `recipient` (the user id
+         *     of a contact who may hide the number, as `contact.user_id` names it). Outside the 24-hour window that a contact opens by writing, only a
          *     template may be sent. Messages to one recipient go out in the order in which they were taken.
          *
          *     A template must be approved, and take the values that are given; its text is then the `body` of the message.
@@ -648,8 +649,7 @@ export interface components {
         };
         ConfigureWebhookRequest: {
             /**
-             * @description With `false` events wait, three days at the most, and go out once it is `true` again.
-             * @default true
+             * @description With `false` events wait, three days at the most, and go out once it is `true` again. Default: true.
              * @example true
              */
             active?: boolean;
@@ -730,13 +730,49 @@ export interface components {
              */
             user_id: string | null;
         };
-        CreateTemplate: {
-            /** @description The text, with variables `{{1}}`, `{{2}}` ... Instead of `components`. */
-            body?: string;
-            /** @enum {string} */
+        CreateTemplate: components["schemas"]["CreateTemplateFromBody"] | components["schemas"]["CreateTemplateFromComponents"];
+        /** @description A template of one text. */
+        CreateTemplateFromBody: {
+            /** @description The text, with variables `{{1}}`, `{{2}}` ... */
+            body: string;
+            /**
+             * @description In either case.
+             * @enum {string}
+             */
+            category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+            /**
+             * @description The platform's code of the language, such as `en_US` or `de`.
+             * @example en_US
+             */
+            language: string;
+            /**
+             * @description Seconds that a message of this template may wait for its delivery: 30 to 900 for `AUTHENTICATION`, 30 to 43200 for
+             *     `UTILITY`, 43200 to 2592000 for `MARKETING`; -1 is 30 days, except for `MARKETING`. Default: the platform's.
+             * @example 3600
+             */
+            message_send_ttl_seconds?: number;
+            /**
+             * @description Small letters, digits and underscores.
+             * @example order_update
+             */
+            name: string;
+            /**
+             * @description `NAMED` for variables such as `{{first_name}}`; default `POSITIONAL`. In either case.
+             * @enum {string}
+             */
+            parameter_format?: "POSITIONAL" | "NAMED";
+            /** @description One example for each variable of `body`, in their order. */
+            variable_examples?: string[];
+        };
+        /** @description A template of components in the platform's own format. */
+        CreateTemplateFromComponents: {
+            /**
+             * @description In either case.
+             * @enum {string}
+             */
             category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
             /** @description The parts of the template, in the platform's own format. */
-            components?: ({
+            components: ({
                 /** @enum {string} */
                 type: "HEADER" | "BODY" | "FOOTER" | "BUTTONS" | "CAROUSEL" | "LIMITED_TIME_OFFER";
             } & {
@@ -748,17 +784,21 @@ export interface components {
              */
             language: string;
             /**
+             * @description Seconds that a message of this template may wait for its delivery: 30 to 900 for `AUTHENTICATION`, 30 to 43200 for
+             *     `UTILITY`, 43200 to 2592000 for `MARKETING`; -1 is 30 days, except for `MARKETING`. Default: the platform's.
+             * @example 3600
+             */
+            message_send_ttl_seconds?: number;
+            /**
              * @description Small letters, digits and underscores.
              * @example order_update
              */
             name: string;
             /**
-             * @description `NAMED` for variables such as `{{first_name}}`; default `POSITIONAL`.
+             * @description `NAMED` for variables such as `{{first_name}}`; default `POSITIONAL`. In either case.
              * @enum {string}
              */
             parameter_format?: "POSITIONAL" | "NAMED";
-            /** @description One example for each variable of `body`, in their order. */
-            variable_examples?: string[];
         };
         DeletedTemplate: {
             /**
@@ -860,6 +900,12 @@ export interface components {
              * @example en_US
              */
             language: string;
+            /**
+             * @description Seconds that a message of this template may wait for its delivery: 30 to 900 for `AUTHENTICATION`, 30 to 43200 for
+             *     `UTILITY`, 43200 to 2592000 for `MARKETING`; -1 is 30 days, except for `MARKETING`. Default: the platform's.
+             * @example 3600
+             */
+            message_send_ttl_seconds?: number;
         };
         /** @description Every error answer. Beside the fields named here stand those of its code. */
         Error: {
@@ -897,6 +943,19 @@ export interface components {
              * @example length
              */
             rule: string;
+        };
+        InboundContextResponse: {
+            forwarded?: boolean;
+            frequently_forwarded?: boolean;
+            /**
+             * @description WhatsApp's id of the message that it answers, where that is none of the journal.
+             * @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA
+             */
+            quoted_platform_id?: string;
+            /** @description The product that the customer asks about. */
+            referred_product?: {
+                [key: string]: unknown;
+            };
         };
         JournalPagination: {
             /**
@@ -1028,6 +1087,7 @@ export interface components {
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection_id: string;
+            context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
@@ -1048,24 +1108,54 @@ export interface components {
             /** @example 15550100002 */
             from: string | null;
             /**
+             * @description Only on what was said in a group: it belongs to no conversation and opens no window.
+             * @example Y2FwaV9ncm91cDox
+             */
+            group_id?: string;
+            /**
              * Format: uuid
              * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
              */
             id: string;
+            /** @description State of the customer's keys, where the number checks for changes. */
+            identity?: {
+                [key: string]: unknown;
+            };
             /** @example wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA */
             meta_message_id: string | null;
+            /**
+             * @description The user id that it is addressed to instead of a number.
+             * @example null
+             */
+            recipient: string | null;
+            /**
+             * @description The advertisement or post that led the customer here, as WhatsApp tells it.
+             * @example {
+             *       "source_type": "ad",
+             *       "source_id": "120210",
+             *       "ctwa_clid": "ARAkLkA8"
+             *     }
+             */
+            referral?: {
+                [key: string]: unknown;
+            };
             /**
              * @example delivered
              * @enum {string}
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
             /**
-             * @description The recipient; for an inbound message the workspace's own number.
+             * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
              */
             to: string | null;
             /** @example text */
             type: string;
+            /**
+             * @description The customer's WhatsApp user name.
+             * @example ana.lima
+             */
+            username?: string;
         };
         MessageReceivedEvent: {
             /**
@@ -1083,6 +1173,22 @@ export interface components {
                 content: {
                     [key: string]: unknown;
                 };
+                context?: {
+                    forwarded?: boolean;
+                    frequently_forwarded?: boolean;
+                    /** @description What it answers, where that is none of the messages known here. */
+                    quoted_platform_id?: string;
+                    /** @description The product that the customer asks about. */
+                    referred_product?: {
+                        [key: string]: unknown;
+                    };
+                };
+                /** @description Said in a group: it belongs to no conversation and opens no window. */
+                group_id?: string;
+                /** @description State of the customer's keys, where the number checks for changes. */
+                identity?: {
+                    [key: string]: unknown;
+                };
                 message: {
                     body: string | null;
                     client_message_id: string | null;
@@ -1090,7 +1196,10 @@ export interface components {
                     connection_id: string;
                     /** Format: uuid */
                     conversation_id: string | null;
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description When it came to Herald.
+                     */
                     created_at: string;
                     /** @constant */
                     direction: "inbound";
@@ -1107,14 +1216,25 @@ export interface components {
                     meta_message_id: string | null;
                     /** Format: uuid */
                     reply_to_message_id: string | null;
+                    /**
+                     * Format: date-time
+                     * @description When the customer wrote it, in whole seconds.
+                     */
+                    sent_at: string | null;
                     /** @constant */
                     status: "received";
                     /** @description The workspace's own number. */
                     to: string | null;
                     type: string;
                 };
+                /** @description The advertisement or post that led the customer here, as WhatsApp tells it. */
+                referral?: {
+                    [key: string]: unknown;
+                };
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
+                /** @description The customer's WhatsApp user name. */
+                username?: string;
             };
             /**
              * Format: uuid
@@ -1155,6 +1275,7 @@ export interface components {
             content: {
                 [key: string]: unknown;
             };
+            context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
              * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
@@ -1186,10 +1307,19 @@ export interface components {
             /** @example 15550100002 */
             from: string | null;
             /**
+             * @description Only on what was said in a group: it belongs to no conversation and opens no window.
+             * @example Y2FwaV9ncm91cDox
+             */
+            group_id?: string;
+            /**
              * Format: uuid
              * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
              */
             id: string;
+            /** @description State of the customer's keys, where the number checks for changes. */
+            identity?: {
+                [key: string]: unknown;
+            };
             /**
              * Format: uuid
              * @description The file that it sends, refers to, or that came with it: GET /media/{id}/url.
@@ -1220,12 +1350,29 @@ export interface components {
              */
             read_at: string | null;
             /**
+             * @description The user id that it is addressed to instead of a number.
+             * @example null
+             */
+            recipient: string | null;
+            /**
+             * @description The advertisement or post that led the customer here, as WhatsApp tells it.
+             * @example {
+             *       "source_type": "ad",
+             *       "source_id": "120210",
+             *       "ctwa_clid": "ARAkLkA8"
+             *     }
+             */
+            referral?: {
+                [key: string]: unknown;
+            };
+            /**
              * Format: uuid
              * @example null
              */
             reply_to_message_id: string | null;
             /**
              * Format: date-time
+             * @description When WhatsApp sent it; of a received message, when the customer wrote it, in whole seconds.
              * @example 2026-11-21T08:00:01.000Z
              */
             sent_at: string | null;
@@ -1235,12 +1382,17 @@ export interface components {
              */
             status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
             /**
-             * @description The recipient; for an inbound message the workspace's own number.
+             * @description The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id.
              * @example 15550100001
              */
             to: string | null;
             /** @example text */
             type: string;
+            /**
+             * @description The customer's WhatsApp user name.
+             * @example ana.lima
+             */
+            username?: string;
         };
         MessageStatusUpdatedEvent: {
             /**
@@ -1270,11 +1422,13 @@ export interface components {
                 occurred_at: string;
                 /** @enum {string} */
                 previous_status: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /** @description The user id that it is addressed to instead of a number. */
+                recipient: string | null;
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
                 /** @enum {string} */
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
-                /** @description The recipient; null where only a user id is known. */
+                /** @description The recipient; null where it is addressed to a user id. */
                 to: string | null;
             };
             /**
@@ -1384,7 +1538,8 @@ export interface components {
             /** @example en_US */
             language: string;
             /**
-             * @description Variables for which no parameter was given; they stand in the texts as they are.
+             * @description Variables for which no parameter was given, such as `body.{{2}}`; they stand in the texts as they are. A preview takes
+             *     no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
              * @example []
              */
             missing: string[];
@@ -1510,6 +1665,8 @@ export interface components {
              */
             connection_id: string;
             media: {
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                 id?: string;
                 /**
@@ -1518,11 +1675,11 @@ export interface components {
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
-                /** @description Send the file (ogg with Opus) as a voice note. */
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
                 voice?: boolean;
             } & (unknown | unknown | {
-                id?: never;
-                link?: never;
+                id?: unknown;
+                link?: unknown;
             });
             /**
              * Format: uuid
@@ -1530,18 +1687,23 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "audio";
-        };
+        } & (unknown | unknown);
         SendDocument: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1553,7 +1715,7 @@ export interface components {
             media: {
                 /** @description Text under the file. */
                 caption?: string;
-                /** @description Name under which the document is shown. */
+                /** @description Name under which a document is shown; other kinds are sent without it. */
                 filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                 id?: string;
@@ -1563,9 +1725,11 @@ export interface components {
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
             } & (unknown | unknown | {
-                id?: never;
-                link?: never;
+                id?: unknown;
+                link?: unknown;
             });
             /**
              * Format: uuid
@@ -1573,18 +1737,23 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "document";
-        };
+        } & (unknown | unknown);
         SendImage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1596,6 +1765,8 @@ export interface components {
             media: {
                 /** @description Text under the file. */
                 caption?: string;
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                 id?: string;
                 /**
@@ -1604,9 +1775,11 @@ export interface components {
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
             } & (unknown | unknown | {
-                id?: never;
-                link?: never;
+                id?: unknown;
+                link?: unknown;
             });
             /**
              * Format: uuid
@@ -1614,18 +1787,23 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "image";
-        };
+        } & (unknown | unknown);
         SendInteractive: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1635,18 +1813,11 @@ export interface components {
              */
             connection_id: string;
             interactive: {
+                /**
+                 * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
+                 *     (up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.
+                 */
                 action: {
-                    buttons: ({
-                        reply: {
-                            id: string;
-                            title: string;
-                        } & {
-                            [key: string]: unknown;
-                        };
-                    } & {
-                        [key: string]: unknown;
-                    })[];
-                } & {
                     [key: string]: unknown;
                 };
                 body: {
@@ -1675,21 +1846,11 @@ export interface components {
                 /** @constant */
                 type: "button";
             } | {
+                /**
+                 * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
+                 *     (up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.
+                 */
                 action: {
-                    button: string;
-                    sections: ({
-                        rows: ({
-                            description?: string;
-                            id: string;
-                            title: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
-                        title?: string;
-                    } & {
-                        [key: string]: unknown;
-                    })[];
-                } & {
                     [key: string]: unknown;
                 };
                 body: {
@@ -1719,18 +1880,23 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "interactive";
-        };
+        } & (unknown | unknown);
         SendLegacyText: {
             /**
              * @description The text.
@@ -1750,20 +1916,24 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
-        };
+            to?: string;
+        } & (unknown | unknown);
         SendOtpRequest: {
             /**
-             * @description How it is sent; WhatsApp is the only way.
-             * @default whatsapp
+             * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
              * @enum {string}
              */
             channel?: "whatsapp";
@@ -1772,10 +1942,7 @@ export interface components {
              * @example +15550001234
              */
             to: string;
-            /**
-             * @description Seconds for which the code is valid.
-             * @default 300
-             */
+            /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
         SendReaction: {
@@ -1799,18 +1966,23 @@ export interface components {
                 emoji: string;
             };
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description The message to react to.
              */
             reply_to_message_id: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "reaction";
-        };
+        } & (unknown | unknown);
         SendSticker: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1820,6 +1992,8 @@ export interface components {
              */
             connection_id: string;
             media: {
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                 id?: string;
                 /**
@@ -1828,9 +2002,11 @@ export interface components {
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
             } & (unknown | unknown | {
-                id?: never;
-                link?: never;
+                id?: unknown;
+                link?: unknown;
             });
             /**
              * Format: uuid
@@ -1838,18 +2014,23 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "sticker";
-        };
+        } & (unknown | unknown);
         SendTemplate: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1863,6 +2044,11 @@ export interface components {
              * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
              */
             media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
             /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
@@ -1894,13 +2080,13 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "template";
-        };
+        } & (unknown | unknown);
         SendText: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1915,6 +2101,11 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
@@ -1925,20 +2116,17 @@ export interface components {
                  * @example Your table is ready.
                  */
                 body: string;
-                /**
-                 * @description Show a preview of the first link.
-                 * @default false
-                 */
+                /** @description Show a preview of the first link. Default: false. */
                 preview_url?: boolean;
             };
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "text";
-        };
+        } & (unknown | unknown);
         SendVideo: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1950,6 +2138,8 @@ export interface components {
             media: {
                 /** @description Text under the file. */
                 caption?: string;
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
                 /** @description Id of a file: ours from POST /media, or one of the platform. */
                 id?: string;
                 /**
@@ -1958,9 +2148,11 @@ export interface components {
                  * @example https://example.com/menu.pdf
                  */
                 link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
             } & (unknown | unknown | {
-                id?: never;
-                link?: never;
+                id?: unknown;
+                link?: unknown;
             });
             /**
              * Format: uuid
@@ -1968,18 +2160,23 @@ export interface components {
              */
             media_object_id?: string;
             /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
              * Format: uuid
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
             /**
-             * @description Recipient: 8 to 16 digits with the country code; a leading + may stand before them.
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
-            to: string;
+            to?: string;
             /** @constant */
             type: "video";
-        };
+        } & (unknown | unknown);
         SingleMediaResponse: {
             data: components["schemas"]["MediaResponse"];
         };
@@ -2053,6 +2250,11 @@ export interface components {
             id: string;
             /** @example en_US */
             language: string;
+            /**
+             * @description Seconds that a message may wait for its delivery; null: the platform's default.
+             * @example null
+             */
+            message_send_ttl_seconds: number | null;
             /** @example order_update */
             name: string;
             /**
@@ -2179,7 +2381,10 @@ export interface components {
             data: components["schemas"]["WebhookSettings"];
         };
         WebhookSettings: {
-            /** @example true */
+            /**
+             * @description Whether deliveries are made: false while the webhook is paused (PUT with `active: false`) or disabled.
+             * @example true
+             */
             active: boolean;
             /**
              * Format: date-time
@@ -2230,7 +2435,10 @@ export interface components {
             url: string;
         };
         WebhookSettingsWithSecret: {
-            /** @example true */
+            /**
+             * @description Whether deliveries are made: false while the webhook is paused (PUT with `active: false`) or disabled.
+             * @example true
+             */
             active: boolean;
             /**
              * Format: date-time
@@ -2350,7 +2558,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them. */
+            /** @description All of them, oldest first; there are no pages. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -2430,6 +2638,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2583,6 +2802,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -2815,6 +3045,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -2919,6 +3160,7 @@ export interface operations {
                      *           "rejected_reason": null,
                      *           "quality": "GREEN",
                      *           "parameter_format": "POSITIONAL",
+                     *           "message_send_ttl_seconds": null,
                      *           "components": [
                      *             {
                      *               "type": "BODY",
@@ -3028,6 +3270,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -3122,6 +3375,7 @@ export interface operations {
                      *         "rejected_reason": null,
                      *         "quality": "GREEN",
                      *         "parameter_format": "POSITIONAL",
+                     *         "message_send_ttl_seconds": null,
                      *         "components": [
                      *           {
                      *             "type": "BODY",
@@ -3266,6 +3520,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -3364,6 +3629,7 @@ export interface operations {
                      *             "rejected_reason": null,
                      *             "quality": "GREEN",
                      *             "parameter_format": "POSITIONAL",
+                     *             "message_send_ttl_seconds": null,
                      *             "components": [
                      *               {
                      *                 "type": "BODY",
@@ -3446,7 +3712,7 @@ export interface operations {
             };
             /**
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              */
             404: {
                 headers: {
@@ -3466,6 +3732,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3615,7 +3892,7 @@ export interface operations {
             };
             /**
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              */
             404: {
                 headers: {
@@ -3648,6 +3925,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -3752,6 +4040,7 @@ export interface operations {
                      *         "rejected_reason": null,
                      *         "quality": "GREEN",
                      *         "parameter_format": "POSITIONAL",
+                     *         "message_send_ttl_seconds": null,
                      *         "components": [
                      *           {
                      *             "type": "BODY",
@@ -3832,7 +4121,7 @@ export interface operations {
             };
             /**
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              */
             404: {
                 headers: {
@@ -3891,6 +4180,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4056,7 +4356,7 @@ export interface operations {
             };
             /**
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              */
             404: {
                 headers: {
@@ -4102,6 +4402,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4293,6 +4604,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -4349,11 +4671,11 @@ export interface operations {
                      */
                     type?: "image" | "video" | "audio" | "document" | "sticker";
                     /**
-                     * @description It is a voice message.
-                     * @default false
+                     * @description It is a voice message. Default: false.
+                     * @example false
                      * @enum {string}
                      */
-                    voice?: "true" | "false";
+                    voice?: "false" | "true";
                 };
             };
         };
@@ -4390,6 +4712,7 @@ export interface operations {
             };
             /**
              * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`MEDIA_STORAGE_FULL`](/docs/errors#MEDIA_STORAGE_FULL): The file would bring the workspace's stored files beyond its limit. Files that customers sent count too.
              *     - [`MEDIA_TOO_LARGE`](/docs/errors#MEDIA_TOO_LARGE): The file is over the platform's limit for its type, or over 32 MiB.
              *     - [`MEDIA_TYPE_NOT_SUPPORTED`](/docs/errors#MEDIA_TYPE_NOT_SUPPORTED): The bytes of the file are of a type that the platform does not take, or of another than `type` or the Content-Type of the part says.
              */
@@ -4483,6 +4806,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4605,6 +4939,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -4745,6 +5090,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -4785,10 +5141,18 @@ export interface operations {
                 client_message_id?: string;
                 /** @description Only messages of this number: an id from GET /connections. */
                 connection_id?: string;
+                /** @description Only messages of this conversation, in both directions. */
+                conversation_id?: string;
+                /** @description `outbound`: sent here; `inbound`: written by customers. */
+                direction?: "outbound" | "inbound";
+                /** @description Messages from this number: a customer's, or one of yours. */
+                from?: string;
                 /** @description How many at the most. */
                 limit?: number;
+                /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
+                recipient?: string;
                 /** @description `received` selects inbound messages. */
-                status?: "queued" | "processing" | "sent" | "delivered" | "read" | "received" | "failed" | "outcome_unknown";
+                status?: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
                 /** @description Outbound messages to this number. */
                 to?: string;
             };
@@ -4818,13 +5182,24 @@ export interface operations {
                      *           "direction": "outbound",
                      *           "from": "15550100002",
                      *           "to": "15550100001",
+                     *           "recipient": null,
                      *           "type": "text",
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
                      *           "failure_category": null,
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
-                     *           "created_at": "2026-11-21T08:00:00.125Z"
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "context": {
+                     *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *           },
+                     *           "referral": {
+                     *             "source_type": "ad",
+                     *             "source_id": "120210",
+                     *             "ctwa_clid": "ARAkLkA8"
+                     *           },
+                     *           "username": "ana.lima",
+                     *           "group_id": "Y2FwaV9ncm91cDox"
                      *         }
                      *       ],
                      *       "pagination": {
@@ -4898,6 +5273,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5081,10 +5467,11 @@ export interface operations {
              * @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace.
              *     - [`MEDIA_NOT_FOUND`](/docs/errors#MEDIA_NOT_FOUND): The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch.
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
+             *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
              *     - [`REPLY_TARGET_NOT_FOUND`](/docs/errors#REPLY_TARGET_NOT_FOUND): The message to answer is unknown, failed, or belongs to another conversation.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
              *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
              */
@@ -5109,6 +5496,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5203,6 +5601,7 @@ export interface operations {
                      *         "direction": "outbound",
                      *         "from": "15550100002",
                      *         "to": "15550100001",
+                     *         "recipient": null,
                      *         "type": "text",
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
@@ -5210,6 +5609,16 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "context": {
+                     *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *         },
+                     *         "referral": {
+                     *           "source_type": "ad",
+                     *           "source_id": "120210",
+                     *           "ctwa_clid": "ARAkLkA8"
+                     *         },
+                     *         "username": "ana.lima",
+                     *         "group_id": "Y2FwaV9ncm91cDox",
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
@@ -5323,6 +5732,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -5368,10 +5788,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /**
-                     * @description Send again although the message may have been sent already.
-                     * @default false
-                     */
+                    /** @description Send again although the message may have been sent already. Default: false. */
                     confirm_outcome_unknown?: boolean;
                 };
             };
@@ -5398,6 +5815,7 @@ export interface operations {
                      *         "direction": "outbound",
                      *         "from": "15550100002",
                      *         "to": "15550100001",
+                     *         "recipient": null,
                      *         "type": "text",
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
@@ -5405,6 +5823,16 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "context": {
+                     *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *         },
+                     *         "referral": {
+                     *           "source_type": "ad",
+                     *           "source_id": "120210",
+                     *           "ctwa_clid": "ARAkLkA8"
+                     *         },
+                     *         "username": "ana.lima",
+                     *         "group_id": "Y2FwaV9ncm91cDox",
                      *         "contact": {
                      *           "phone": "15550100001",
                      *           "user_id": null,
@@ -5529,9 +5957,10 @@ export interface operations {
              *     - [`MEDIA_TYPE_MISMATCH`](/docs/errors#MEDIA_TYPE_MISMATCH): A message of one type names a media file of another.
              *     - [`MESSAGE_NOT_RETRYABLE`](/docs/errors#MESSAGE_NOT_RETRYABLE): A retry was asked for a message that has not failed, or whose content was cleared when its time was over.
              *     - [`OUTCOME_UNKNOWN_NOT_CONFIRMED`](/docs/errors#OUTCOME_UNKNOWN_NOT_CONFIRMED): A retry was asked for a message whose outcome is unknown, without the confirmation.
+             *     - [`RECIPIENT_NEEDS_PHONE`](/docs/errors#RECIPIENT_NEEDS_PHONE): An authentication template is addressed to a user id.
              *     - [`SERVICE_WINDOW_CLOSED`](/docs/errors#SERVICE_WINDOW_CLOSED): The contact has not written to this number in the last 24 hours, and the message is no template.
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
-             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection.
+             *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
              */
             409: {
@@ -5578,6 +6007,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5731,6 +6171,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -5929,7 +6380,7 @@ export interface operations {
                 };
             };
             /**
-             * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): Less than 60 seconds have passed since the last code to this number, or too many wrong codes were given for it.
+             * @description - [`OTP_RESEND_TOO_SOON`](/docs/errors#OTP_RESEND_TOO_SOON): The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.
              *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
              */
             429: {
@@ -5937,6 +6388,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6098,6 +6560,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -6251,6 +6724,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -6351,7 +6835,7 @@ export interface operations {
             };
             /**
              * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `private_address`, `unresolvable` or `credentials_in_url`.
+             *     - [`WEBHOOK_URL_NOT_ALLOWED`](/docs/errors#WEBHOOK_URL_NOT_ALLOWED): The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `ip_literal`, `private_address`, `unresolvable` or `credentials_in_url`.
              */
             400: {
                 headers: {
@@ -6427,6 +6911,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6546,6 +7041,17 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6708,6 +7214,17 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
             500: {
                 headers: {
@@ -6828,12 +7345,49 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -6982,12 +7536,49 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7113,12 +7704,49 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7329,6 +7957,7 @@ export type ErrorCode =
   | 'INTERNAL_ERROR'
   | 'INVALID_REQUEST'
   | 'MEDIA_NOT_FOUND'
+  | 'MEDIA_STORAGE_FULL'
   | 'MEDIA_TOO_LARGE'
   | 'MEDIA_TYPE_MISMATCH'
   | 'MEDIA_TYPE_NOT_SUPPORTED'
@@ -7351,6 +7980,7 @@ export type ErrorCode =
   | 'PLATFORM_TIMEOUT'
   | 'PLATFORM_UNAVAILABLE'
   | 'RATE_LIMITED'
+  | 'RECIPIENT_NEEDS_PHONE'
   | 'REPLY_TARGET_NOT_FOUND'
   | 'SCOPE_REQUIRED'
   | 'SERVICE_UNAVAILABLE'

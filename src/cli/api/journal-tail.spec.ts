@@ -37,6 +37,7 @@ function message(number: number, status: string): ApiMessage {
     direction: 'outbound',
     from: null,
     to: null,
+    recipient: null,
     type: 'text',
     body: null,
     status,

@@ -5,6 +5,8 @@ export interface ApiMessage {
   direction: 'outbound' | 'inbound';
   from: string | null;
   to: string | null;
+  /** The user id that it is addressed to instead of a number. */
+  recipient: string | null;
   type: string;
   body: string | null;
   status: string;

@@ -3,7 +3,7 @@ import type { OtpProject } from '../../modules/otp/otp.types.js';
 import type { ApiKey, IssuedApiKey } from '../../platform/access/api-keys.types.js';
 import { isOtpScope, SCOPES, type Scope } from '../../platform/access/scopes.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
-import { durationSeconds, scopeList } from '../arguments.js';
+import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
 import type { Services } from '../services.js';
 
@@ -24,9 +24,9 @@ export function addKeyCommands(program: Command): void {
       .description('make a key; it is shown only now')
       .option('--workspace <id>', 'the workspace')
       .option('--otp-project <id>', 'an OTP project instead; its keys have scopes of OTP only')
-      .option('--name <name>', 'its name in lists', 'API key')
+      .option('--name <name>', 'its name in lists', nameText, 'API key')
       .option('--scopes <list>', 'scopes separated by commas; default all, of an OTP project all of OTP', scopeList)
-      .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', durationSeconds),
+      .option('--expires-in <duration>', 'such as 12h or 30d; without it the key does not expire', lifetimeSeconds),
     async (services, options) => {
       const { name, expiresIn } = options;
       const { organizationId, otpProject } = await ownerOf(services, options);

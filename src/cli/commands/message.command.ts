@@ -11,11 +11,22 @@ import type { Live } from '../live.js';
 import { does, doesLive } from '../runner.js';
 import { paint, paintStatus } from '../style.js';
 
-const STATES = ['queued', 'processing', 'sent', 'delivered', 'read', 'received', 'failed', 'outcome_unknown'];
+const STATES = [
+  'queued',
+  'processing',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'received',
+  'failed',
+  'outcome_unknown',
+];
 const DEFAULT_WATCH_SECONDS = 60;
 
 interface SendOptions extends TargetOptions {
-  to: string;
+  to?: string;
+  recipient?: string;
   text?: string;
   template?: string;
   language: string;
@@ -32,7 +43,11 @@ interface SendOptions extends TargetOptions {
 interface ListOptions extends TargetOptions {
   limit: number;
   status?: string;
+  direction?: string;
+  from?: string;
   to?: string;
+  recipient?: string;
+  conversation?: string;
   connection?: string;
 }
 
@@ -48,7 +63,8 @@ function addSend(message: Command): void {
   const command = message
     .command('send')
     .description('send a message: a text, a template or a file')
-    .requiredOption('--to <number>', 'recipient, with the country code', phoneDigits)
+    .option('--to <number>', 'recipient, with the country code', phoneDigits)
+    .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
     .option('--text <text>', 'the text; with --media the caption')
     .option('--template <name>', 'an approved template instead, which needs no open window')
     .option('--language <code>', "the template's language", 'en_US')
@@ -106,7 +122,11 @@ function addList(message: Command): void {
     .description('list the newest messages')
     .option('--limit <n>', 'how many', wholeNumber(1, 100), 20)
     .option('--status <status>', `only ${STATES.join(', ')}`)
-    .option('--to <number>', 'only to this recipient', phoneDigits)
+    .option('--direction <direction>', 'only outbound or inbound')
+    .option('--from <number>', 'only from this number', phoneDigits)
+    .option('--to <number>', 'only to this number', phoneDigits)
+    .option('--recipient <user id>', 'only to and from the contact with this user id')
+    .option('--conversation <id>', 'only of this conversation')
     .option('--connection <id>', 'only of this number')
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
@@ -119,7 +139,11 @@ function addList(message: Command): void {
     const page = await api.get<Page<ApiMessage>>('/messages', {
       limit: String(options.limit),
       status: options.status,
+      direction: options.direction,
+      from: options.from,
       to: options.to,
+      recipient: options.recipient,
+      conversation_id: options.conversation,
       connection_id: options.connection,
     });
     return { data: page, text: journalTable(page.data) };
@@ -141,14 +165,15 @@ function endText(message: ApiMessageDetail, timedOut: boolean): string {
 }
 
 async function bodyOf(target: Target, options: SendOptions): Promise<object> {
-  const { to, text, template, media } = options;
+  const { to, recipient, text, template, media } = options;
+  if ((to === undefined) === (recipient === undefined)) throw new Error('give exactly one of --to and --recipient');
   if (template !== undefined && (text !== undefined || media !== undefined)) {
     throw new Error('give --template alone, or --text and --media');
   }
   if (template === undefined && options.param !== undefined) throw new Error('--param belongs to --template');
   const common = {
     connection_id: await connectionOf(target, options.connection),
-    to: `+${to}`,
+    ...(to === undefined ? { recipient } : { to: `+${to}` }),
     ...(options.replyTo !== undefined && { reply_to_message_id: options.replyTo }),
     ...(options.clientMessageId !== undefined && { client_message_id: options.clientMessageId }),
   };
@@ -175,7 +200,7 @@ function journalTable(messages: ApiMessage[]): string {
       row.created_at,
       paintStatus(row.status),
       row.from ?? '-',
-      row.to ?? '-',
+      row.to ?? row.recipient ?? '-',
       row.type,
       oneLine(row.body ?? row.failure_category ?? ''),
     ]),

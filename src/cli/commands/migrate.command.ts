@@ -8,7 +8,9 @@ export function addMigrateCommand(program: Command): void {
     // Loaded only for this command: every other one would wait for them.
     const { migrate } = await import('../../platform/database/data-source.js');
     const { migrateQueue } = await import('../../platform/lanes/queue-connection.js');
-    const database = await openDatabase();
+    // It runs alone before the service, and is given no secret but the database's.
+    const { loadConfig } = await import('../../platform/config/load-config.js');
+    const database = await openDatabase(loadConfig({ required: ['DATABASE_URL'] }));
     try {
       const ran = await migrate(database.url);
       if (database.config.queue.redisUrl === null) await migrateQueue(database.url);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
-import { countryCode, countryList, decimalId, otpMode, secretArgument, wholeNumber } from '../arguments.js';
+import { countryCode, countryList, decimalId, nameText, otpMode, secretArgument, wholeNumber } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
 
 interface ProjectOptions {
@@ -35,7 +35,7 @@ function addProjectCommands(project: Command): void {
       .description('make a project; then make keys of it: herald key create --otp-project <id>')
       .requiredOption('--workspace <id>', 'the workspace')
       .requiredOption('--mode <mode>', 'sandbox (sends nothing, answers with the code) or live', otpMode)
-      .option('--name <name>', 'its name in lists', 'OTP project')
+      .option('--name <name>', 'its name in lists', nameText, 'OTP project')
       .option('--language <code>', 'language of the template that carries the codes; default en_US')
       .option('--countries <list>', 'countries to which it may send, such as DE,US; default any', countryList),
     async (services, options) => {
@@ -90,7 +90,10 @@ function addPackageCommands(packages: Command): void {
         wholeNumber(0, 1_000_000_000),
       ),
     async (services, { project, country, limit }) => {
-      const { id, organizationId, allowedCountries } = await services.otpProjects.getById(project);
+      const { id, organizationId, allowedCountries, mode } = await services.otpProjects.getById(project);
+      if (mode === 'sandbox') {
+        throw new Error(`the project ${id} is a sandbox: it sends nothing and needs no packages; name a live project`);
+      }
       if (limit > 0 && allowedCountries?.includes(country) === false) {
         throw new Error(`the project sends no codes to ${country}: it was made for ${allowedCountries.join(',')}`);
       }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Restoration, RestorePlan } from '../../platform/lanes/restoration.js';
 import type { Answer } from '../answer.js';
-import { timeOrNone } from '../arguments.js';
+import { dayOrTime } from '../arguments.js';
 import { doesWithServices } from '../runner.js';
 
 interface RestoreOptions {
-  before?: Date | null;
+  before?: Date;
   dryRun?: boolean;
   nothingLost?: boolean;
   force?: boolean;
@@ -23,14 +23,14 @@ export function addRestoreCommand(program: Command): void {
       .option(
         '--before <time>',
         'only what was queued before this time (default: everything that waits now)',
-        timeOrNone,
+        dayOrTime,
       )
       .option('--dry-run', 'count, and change nothing')
       .option('--nothing-lost', 'the database only moved (nothing was sent after the backup): keep the queue as it is')
       .option('--force', 'although a worker seems to run'),
     async (services, options) => {
       const restoration = services.restoration;
-      const before = options.before ?? undefined;
+      const before = options.before;
       if (options.dryRun === true) return counted(await restoration.plan(before));
       if (options.force !== true) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {

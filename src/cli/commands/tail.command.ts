@@ -73,7 +73,7 @@ function isWanted({ message }: TailEvent, options: TailOptions): boolean {
 
 function lineOf({ event, at, message, previous_status: previous }: TailEvent): string {
   const inbound = message.direction === 'inbound';
-  const contact = (inbound ? message.from : message.to) ?? 'unknown';
+  const contact = (inbound ? message.from : (message.to ?? message.recipient)) ?? 'unknown';
   const status = previous === null ? paintStatus(message.status) : `${previous} → ${paintStatus(message.status)}`;
   const why = message.failure_category === null ? '' : paint.bad(message.failure_category);
   const what = event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why;

@@ -33,7 +33,10 @@ export class SimulatorControl {
     const timeout = AbortSignal.timeout(30_000);
     // What was held back must be let go also when the command is being ended.
     const signal = body !== undefined && 'statuses' in body ? timeout : AbortSignal.any([this.signal, timeout]);
-    const init = body === undefined ? { signal } : { method: 'POST', body: JSON.stringify(body), signal };
+    const init =
+      body === undefined
+        ? { signal }
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal };
     const response = await fetch(url, init).catch((error: unknown) => {
       throw notAnswering(this.url, error);
     });

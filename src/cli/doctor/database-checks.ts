@@ -3,6 +3,7 @@ import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../platform/config/config.js';
 import { sealingVersion } from '../../platform/config/sealing-version.js';
+import { compareSchema } from '../../platform/database/schema-version.js';
 import { fail, guarded, ok, warn, type Finding } from './finding.js';
 
 const LEAST_VERSION = 15;
@@ -10,6 +11,16 @@ const CLOCK_WARN_MS = 1_000;
 const CLOCK_FAIL_MS = 30_000;
 const TRANSACTION_WARN_S = 300;
 const WORKER_WARN_S = 30;
+// A socket has no address at all.
+const PRIVATE_NETWORKS = [
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '::1',
+  'fc00::/7',
+];
 
 /** Everything that only the database can tell; one finding where it can't be reached. */
 export async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
@@ -47,24 +58,29 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['workers', checkWorkers],
 ];
 
-async function checkVersion(client: pg.Client): Promise<Finding> {
+async function checkVersion(client: pg.Client, { process }: Config): Promise<Finding> {
   const version = Number(await setting(client, 'server_version_num')) / 10_000;
   const text = `PostgreSQL ${await setting(client, 'server_version')}`;
   if (version < LEAST_VERSION) return fail('database', `${text}, but Herald needs ${LEAST_VERSION} or newer`);
+  const { rows } = await client.query<{ superuser: boolean; exposed: boolean | null }>(
+    `select rolsuper as superuser, not ssl and not inet_server_addr() <<= any($1::inet[]) as exposed
+     from pg_roles, pg_stat_ssl where rolname = current_user and pid = pg_backend_pid()`,
+    [PRIVATE_NETWORKS],
+  );
+  if (process.production && rows[0]?.superuser === true) {
+    return warn('database', `${text}; Herald's role is a superuser: give it one that only owns its database`);
+  }
+  if (rows[0]?.exposed === true) {
+    return warn('database', `${text} on a public address, without TLS: add sslmode=verify-full to DATABASE_URL`);
+  }
   return ok('database', text);
 }
 
 async function checkMigrations(client: pg.Client): Promise<Finding> {
-  const rows = (await hasTable(client, 'schema_migration'))
-    ? (await client.query<{ name: string }>('select name from schema_migration')).rows
-    : [];
-  const ran = new Set(rows.map((row) => row.name));
-  const known = migrations.map((migration) => migration.name);
-  const missing = known.filter((name) => !ran.has(name));
-  const foreign = [...ran].filter((name) => !known.includes(name));
+  const { missing, foreign } = await compareSchema(client);
   if (missing.length > 0) return fail('migrations', `${missing.length} did not run: herald migrate`);
   if (foreign.length > 0) return warn('migrations', `the schema is newer than this Herald: ${foreign.join(', ')}`);
-  return ok('migrations', `all ${known.length} ran`);
+  return ok('migrations', `all ${migrations.length} ran`);
 }
 
 async function checkConnections(client: pg.Client, config: Config): Promise<Finding> {

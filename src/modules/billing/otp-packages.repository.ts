@@ -80,18 +80,18 @@ export class OtpPackagesRepository {
   allowances(organizationId: string, projectId: string): Promise<OtpAllowance[]> {
     return this.database.query<OtpAllowance>(
       `select country, monthly_limit as "monthlyLimit" from otp_allowance
-       where organization_id = $1 and project_id = $2 order by country limit 300`,
+       where organization_id = $1 and project_id = $2 order by country`,
       [organizationId, projectId],
     );
   }
 
-  /** The months in which the project sent, newest first. */
-  packages(organizationId: string, projectId: string, limit: number): Promise<OtpPackage[]> {
+  /** The months in which the project sent, newest first; one row for each country. */
+  packages(organizationId: string, projectId: string): Promise<OtpPackage[]> {
     return this.database.query<OtpPackage>(
       `select id, country, to_char(month, 'YYYY-MM') as month, monthly_limit as "monthlyLimit", reserved, used
        from otp_package where organization_id = $1 and project_id = $2
-       order by otp_package.month desc, country limit $3`,
-      [organizationId, projectId, limit],
+       order by otp_package.month desc, country`,
+      [organizationId, projectId],
     );
   }
 }

@@ -3,8 +3,6 @@ import { billingErrors } from './billing.errors.js';
 import { OtpPackagesRepository } from './otp-packages.repository.js';
 import type { OtpAllowance, OtpPackage, OtpPackageMove } from './otp-packages.types.js';
 
-const LIST_LIMIT = 500;
-
 /** Monthly packages of one-time codes, by project and country. Every count is one guarded statement. */
 @Injectable()
 export class OtpPackagesService {
@@ -21,7 +19,7 @@ export class OtpPackagesService {
 
   /** What was sent, newest month first. */
   list(organizationId: string, projectId: string): Promise<OtpPackage[]> {
-    return this.packages.packages(organizationId, projectId, LIST_LIMIT);
+    return this.packages.packages(organizationId, projectId);
   }
 
   /**

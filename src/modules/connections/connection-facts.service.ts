@@ -26,7 +26,12 @@ export class ConnectionFactsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.sweeps.add({ name: 'connection_facts', everyMs: EVERY_MS, run: (signal) => this.refreshDue(signal) });
+    this.sweeps.add({
+      name: 'connection_facts',
+      everyMs: EVERY_MS,
+      waitsFor: [{ table: 'connection', column: 'facts_due_at' }],
+      run: (signal) => this.refreshDue(signal),
+    });
   }
 
   /** Asks the platform about one number. What it does not answer, or not in time, leaves the number as it is. */

@@ -17,7 +17,7 @@ export class ConnectionsController {
    */
   @Get()
   @RequireScope('connections:read')
-  @ApiOkResponse({ type: ConnectionListResponse, description: 'All of them.' })
+  @ApiOkResponse({ type: ConnectionListResponse, description: 'All of them, oldest first; there are no pages.' })
   async list(@CurrentCaller() caller: Caller): Promise<ConnectionListResponse> {
     const connections = await this.connections.list(caller.organizationId);
     return { data: connections.map((connection) => ConnectionResponse.of(connection)) };

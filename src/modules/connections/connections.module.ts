@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ConnectionCheckService } from './connection-check.service.js';
+import { ConnectionErasure } from './connection-erasure.js';
 import { ConnectionFactsService } from './connection-facts.service.js';
 import { ConnectionTokens } from './connection-token.js';
 import { ConnectionsController } from './connections.controller.js';
@@ -17,6 +18,7 @@ import { ConnectionEntity } from './entities/connection.entity.js';
     ConnectionFactsService,
     ConnectionCheckService,
     ConnectionTokens,
+    ConnectionErasure,
   ],
   exports: [ConnectionsService, ConnectionFactsService, ConnectionCheckService],
 })

@@ -3,26 +3,31 @@ import { Database } from '../../platform/database/database.js';
 import { ConnectionEntity } from './entities/connection.entity.js';
 import type { ConnectionFacts, ConnectionStatus, StatusReason } from './connections.types.js';
 
+/** What the platform tells about: an account, or one number (digits) of it; whatever their workspaces. */
+interface NumbersOfAccount {
+  wabaId: string;
+  number: string | null;
+}
+
 /** The only place with SQL of the table `connection`. */
 @Injectable()
 export class ConnectionsRepository {
   constructor(private readonly database: Database) {}
 
+  /** All of them: an operator adds each by hand, so they are few thousand at most. */
   list(organizationId: string): Promise<ConnectionEntity[]> {
-    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' }, take: LIST_LIMIT });
+    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  listByWaba(organizationId: string, wabaId: string): Promise<ConnectionEntity[]> {
-    return this.table.find({
-      where: { organizationId, wabaId },
-      order: { createdAt: 'ASC', id: 'ASC' },
-      take: LIST_LIMIT,
-    });
-  }
-
-  /** The numbers of an account, whatever their workspaces: for what the platform tells of the account. */
-  listOfAccount(wabaId: string): Promise<ConnectionEntity[]> {
-    return this.table.find({ where: { wabaId }, take: LIST_LIMIT });
+  /** Ids of numbers of an account that the platform may be asked through, connected ones first. */
+  async askable(organizationId: string, wabaId: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `select id from connection
+       where organization_id = $1 and waba_id = $2 and status in ('connected', 'restricted', 'pending')
+       order by status <> 'connected', created_at, id limit $3`,
+      [organizationId, wabaId, limit],
+    );
+    return rows.map(({ id }) => id);
   }
 
   findById(organizationId: string, id: string): Promise<ConnectionEntity | null> {
@@ -120,32 +125,33 @@ export class ConnectionsRepository {
     return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }));
   }
 
-  /** The platform told something of these numbers: ask it soon. */
-  async markDue(ids: readonly string[]): Promise<void> {
-    await this.database.execute('update connection set facts_due_at = clock_timestamp() where id = any($1::uuid[])', [
-      ids,
+  /** The platform told something of these numbers: ask it soon. Returns how many they are. */
+  markDue({ wabaId, number }: NumbersOfAccount): Promise<number> {
+    return this.database.execute(`update connection set facts_due_at = clock_timestamp() where ${OF_ACCOUNT}`, [
+      wabaId,
+      number,
     ]);
   }
 
-  async setMessagingLimit(ids: readonly string[], limit: string): Promise<void> {
-    await this.database.execute(
-      'update connection set messaging_limit = $2, updated_at = clock_timestamp() where id = any($1::uuid[])',
-      [ids, limit],
+  setMessagingLimit({ wabaId, number }: NumbersOfAccount, limit: string): Promise<number> {
+    return this.database.execute(
+      `update connection set messaging_limit = $3, updated_at = clock_timestamp() where ${OF_ACCOUNT}`,
+      [wabaId, number, limit],
     );
   }
 
   /** @param until null: until the platform is asked next. */
-  async restrict(ids: readonly string[], until: Date | null): Promise<void> {
-    await this.database.execute(
+  restrict({ wabaId, number }: NumbersOfAccount, until: Date | null): Promise<number> {
+    return this.database.execute(
       `update connection set status = 'restricted', status_reason = 'platform', updated_at = clock_timestamp(),
-         restricted_until = coalesce($2::timestamptz, clock_timestamp() + make_interval(secs => $3))
-       where id = any($1::uuid[]) and status in ('connected', 'restricted')`,
-      [ids, until, FACTS_EVERY_SECONDS],
+         restricted_until = coalesce($3::timestamptz, clock_timestamp() + make_interval(secs => $4))
+       where ${OF_ACCOUNT} and status in ('connected', 'restricted')`,
+      [wabaId, number, until, FACTS_EVERY_SECONDS],
     );
   }
 
-  async liftRestriction(ids: readonly string[]): Promise<void> {
-    await this.database.execute('update connection set restricted_until = null where id = any($1::uuid[])', [ids]);
+  liftRestriction({ wabaId, number }: NumbersOfAccount): Promise<number> {
+    return this.database.execute(`update connection set restricted_until = null where ${OF_ACCOUNT}`, [wabaId, number]);
   }
 
   async profileChanged(organizationId: string, id: string): Promise<Date | null> {
@@ -162,8 +168,7 @@ export class ConnectionsRepository {
   }
 }
 
-/** Numbers of one workspace or account; far beyond what the platform lets an account have. */
-const LIST_LIMIT = 1_000;
+const OF_ACCOUNT = 'waba_id = $1 and ($2::text is null or phone_number = $2)';
 const FACTS_EVERY_SECONDS = 3_600;
 /** After a try that brought nothing, such as an outage. */
 const FACTS_RETRY_SECONDS = 300;

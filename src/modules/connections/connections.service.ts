@@ -42,9 +42,9 @@ export class ConnectionsService {
     return this.connections.list(organizationId);
   }
 
-  /** The workspace's numbers of one WhatsApp Business Account; they share its templates. */
-  listByWaba(organizationId: string, wabaId: string): Promise<Connection[]> {
-    return this.connections.listByWaba(organizationId, wabaId);
+  /** Ids of the workspace's numbers of one WhatsApp Business Account that the platform may be asked through, best first. */
+  askable(organizationId: string, wabaId: string, limit: number): Promise<string[]> {
+    return this.connections.askable(organizationId, wabaId, limit);
   }
 
   /** Returns null where the workspace has no such connection. At most two seconds old. */
@@ -198,15 +198,13 @@ export class ConnectionsService {
   async applyNotification(notification: ManagementNotification): Promise<void> {
     const news = readAccountNews(notification);
     if (news === null || notification.wabaId === null) return;
-    const account = await this.connections.listOfAccount(notification.wabaId);
-    const concerned = account.filter(({ phoneNumber }) => news.number === null || news.number === phoneNumber);
-    const ids = concerned.map(({ id }) => id);
-    if (ids.length === 0) return;
-    if (news.messagingLimit !== null) await this.connections.setMessagingLimit(ids, news.messagingLimit);
-    if (news.restriction === 'begins') await this.connections.restrict(ids, news.restrictedUntil);
-    if (news.restriction === 'ends') await this.connections.liftRestriction(ids);
-    if (news.restriction !== 'begins') await this.connections.markDue(ids);
-    await this.changed(notification.wabaId);
+    const numbers = { wabaId: notification.wabaId, number: news.number };
+    let found = 0;
+    if (news.messagingLimit !== null) found += await this.connections.setMessagingLimit(numbers, news.messagingLimit);
+    if (news.restriction === 'begins') found += await this.connections.restrict(numbers, news.restrictedUntil);
+    if (news.restriction === 'ends') found += await this.connections.liftRestriction(numbers);
+    if (news.restriction !== 'begins') found += await this.connections.markDue(numbers);
+    if (found > 0) await this.changed(notification.wabaId);
   }
 
   /** Notes the time of a change of the number's profile. */

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { laneHeads } from '../../platform/lanes/due-lanes.js';
 import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../platform/operations/backlogs.js';
 
 /** Customers' files that wait to be fetched, of all workspaces together. */
@@ -22,10 +23,9 @@ export class MediaBacklogRepository implements OnModuleInit {
 
 const UNDER_WAY = 'lease_until > clock_timestamp()';
 
+// Number by number, the file that is due first. One that is being fetched is due again only when its lease is over.
 const BACKLOG = `
+${laneHeads({ table: 'media_object', lane: 'connection_id', status: 'pending' })}
 select ${boundedCount("from media_object where status = 'pending'")} as waiting,
   ${boundedCount(`from media_object where status = 'pending' and ${UNDER_WAY}`)} as "inFlight",
-  ${secondsSince(`(
-    select min(next_attempt_at) from (
-      select next_attempt_at from media_object
-      where status = 'pending' and (lease_until is null or not ${UNDER_WAY}) limit 10000) as waiting)`)} as "oldestDueSeconds"`;
+  ${secondsSince('(select min(next_attempt_at) from lane_head)')} as "oldestDueSeconds"`;

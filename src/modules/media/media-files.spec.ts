@@ -1,6 +1,7 @@
 import type { TemporaryFile } from '../../platform/storage/file-storage.js';
 import { FileStorage } from '../../platform/storage/file-storage.js';
 import { MediaFiles } from './media-files.js';
+import type { StorageQuota } from './storage-quota.js';
 import type { MediaRepository } from './media.repository.js';
 
 const FILE = {} as TemporaryFile;
@@ -13,7 +14,7 @@ async function keysAfter(setStored: () => Promise<boolean>): Promise<number> {
     put: (_file: TemporaryFile, key: string) => Promise.resolve(void keys.add(key)),
     remove: (key: string) => Promise.resolve(void keys.delete(key)),
   } as unknown as FileStorage;
-  const files = new MediaFiles({ setStored } as unknown as MediaRepository, storage);
+  const files = new MediaFiles({ setStored } as unknown as MediaRepository, storage, {} as StorageQuota);
   await files.keepFetched(FILE, { organizationId: 'o', id: 'i' }, FACTS).catch(() => undefined);
   return keys.size;
 }

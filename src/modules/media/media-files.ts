@@ -6,6 +6,7 @@ import { type ByteRange, FileStorage, type TemporaryFile } from '../../platform/
 import type { KeptMedia } from './media-row.js';
 import { MediaRepository, type NewMedia, type StoredFacts } from './media.repository.js';
 import type { MediaObject } from './media.types.js';
+import { StorageQuota } from './storage-quota.js';
 
 /** What is known of a finished temporary file. */
 export type FileFacts = Omit<StoredFacts, 'storageKey'>;
@@ -18,6 +19,7 @@ export class MediaFiles {
   constructor(
     private readonly media: MediaRepository,
     private readonly storage: FileStorage,
+    private readonly quota: StorageQuota,
   ) {}
 
   /** A file to write into: `put` it by one of the methods below, or discard it. @throws StorageUnavailableError */
@@ -34,12 +36,13 @@ export class MediaFiles {
     return this.storage.open(media.storageKey ?? media.id, range);
   }
 
-  /** Stores an upload. @throws StorageUnavailableError */
+  /** Stores an upload. @throws StorageUnavailableError, MEDIA_STORAGE_FULL (400) */
   async keepUploaded(file: TemporaryFile, media: Omit<NewMedia, 'storageKey'>): Promise<MediaObject> {
     const storageKey = newId();
     await this.storage.put(file, storageKey);
     try {
-      return await this.media.insertUploaded({ ...media, storageKey });
+      const insert = () => this.media.insertUploaded({ ...media, storageKey });
+      return await this.quota.within(media.organizationId, media.sizeBytes, insert);
     } catch (error) {
       await this.removeUnlessKept(storageKey, error);
       throw error;

@@ -10,6 +10,15 @@ export const mediaErrors = defineErrors('media', {
     extra: ({ limitBytes }) => ({ limit_bytes: limitBytes }),
     sample: { limitBytes: 5_242_880 },
   }),
+  MEDIA_STORAGE_FULL: error<{ limitBytes: number; usedBytes: number }>({
+    kind: 'invalid_request',
+    message: ({ limitBytes, usedBytes }) =>
+      `This workspace's files have ${usedBytes} of ${limitBytes} bytes, and this one does not fit; delete files, or have the limit raised.`,
+    when: "The file would bring the workspace's stored files beyond its limit. Files that customers sent count too.",
+    fix: 'Delete files that are no longer needed (`DELETE /media/{id}`), which gives their bytes back at once, or have the limit raised: `herald workspace limits --storage-bytes`.',
+    extra: ({ limitBytes, usedBytes }) => ({ limit_bytes: limitBytes, used_bytes: usedBytes }),
+    sample: { limitBytes: 21_474_836_480, usedBytes: 21_474_000_000 },
+  }),
   MEDIA_TYPE_NOT_SUPPORTED: error<{
     /** null: the bytes are of no type that Herald knows. */
     detectedType: string | null;

@@ -7,6 +7,7 @@ import { MediaLinks } from './link/media-links.js';
 import { MediaContentController } from './media-content.controller.js';
 import { MediaDeletions } from './media-deletions.js';
 import { MediaBacklogRepository } from './media-backlog.repository.js';
+import { MediaErasure } from './media-erasure.js';
 import { MediaFiles } from './media-files.js';
 import { MediaController } from './media.controller.js';
 import { MediaTransferService } from './media-transfer.service.js';
@@ -22,6 +23,7 @@ import { FETCH_QUEUE, MediaFetcher } from './transfer/media-fetcher.js';
 import { PlatformIds } from './transfer/platform-ids.js';
 import { PlatformIdsRepository } from './transfer/platform-ids.repository.js';
 import { UnknownFilesSweep } from './unknown-files-sweep.js';
+import { StorageQuota } from './storage-quota.js';
 import { UploadService } from './upload/upload.service.js';
 import { UploadSlots } from './upload/upload-slots.js';
 
@@ -53,6 +55,8 @@ const TRANSFER = [
     UploadSlots,
     UnknownFilesSweep,
     MediaBacklogRepository,
+    MediaErasure,
+    StorageQuota,
     ...TRANSFER,
   ],
   exports: [MediaService, MediaTransferService],

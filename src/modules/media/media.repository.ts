@@ -148,6 +148,19 @@ export class MediaRepository {
     return removedOf(rows);
   }
 
+  /** Removes up to `limit` files of the workspace, as `deleteAll` does. */
+  async deleteSome(organizationId: string, limit: number): Promise<RemovedMedia[]> {
+    const rows = await this.database.query<RemovedRow>(
+      `with gone as (
+         delete from media_object where organization_id = $1 and id = any(array(
+           select id from media_object where organization_id = $1 order by created_at desc, id desc limit $2))
+         returning id, organization_id, storage_key)
+       ${WITH_COPIES}`,
+      [organizationId, limit],
+    );
+    return removedOf(rows);
+  }
+
   /** Removes what is older, of every workspace, oldest first; says where the bytes lie. */
   async deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
     const rows = await this.database.query<RemovedRow>(

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import type { Prepared } from '../../platform/database/prepared.js';
+import { numberOfConversation } from './conversation-register.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage {
@@ -10,7 +11,10 @@ export interface NewMessage {
   connectionId: string;
   conversationId: string | null;
   type: string;
+  /** Digits without `+`, or the user id. */
   recipient: string;
+  /** Where it is addressed to one. */
+  recipientUserId?: string | null;
   sender: string;
   body: string | null;
   content: Record<string, unknown>;
@@ -97,7 +101,9 @@ export class AcceptRepository {
       }
       const row = known.get(key);
       if (row === undefined) throw new Error('a key that conflicted has no row');
-      return { kind: 'known', messageId: row.id, fingerprint: row.fingerprint };
+      // Its own where a batch is tried again that ran out of time after its INSERT.
+      const kind = row.id === message.id ? 'inserted' : 'known';
+      return { kind, messageId: row.id, fingerprint: row.fingerprint };
     });
   }
 
@@ -121,15 +127,17 @@ function keyOf(organizationId: string, idempotencyKey: string): string {
 export const INSERT_MESSAGES: Prepared = {
   name: 'message_accept',
   text: `
-insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body,
-  content, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint, status, created_at,
-  queued_at, next_attempt_at)
-select i.id, i."organizationId", i."connectionId", i."conversationId", 'outbound', i.type, i.recipient, i.sender,
-  i.body, i.content, i."clientMessageId", i."replyToMessageId", i."mediaObjectId", i."idempotencyKey",
-  decode(i.fingerprint, 'hex'), 'queued', date_trunc('milliseconds', now.at), now.at, now.at
+insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
+  recipient_user_id, sender, body, content, client_message_id, reply_to_message_id, media_object_id, idempotency_key,
+  fingerprint, status, created_at, queued_at, next_attempt_at)
+select i.id, i."organizationId", i."connectionId", i."conversationId", 'outbound', i.type,
+  case when i."recipientUserId" is null then i.recipient
+    else coalesce(${numberOfConversation('i."conversationId"', 'i."organizationId"')}, i.recipient) end,
+  i."recipientUserId", i.sender, i.body, i.content, i."clientMessageId", i."replyToMessageId", i."mediaObjectId",
+  i."idempotencyKey", decode(i.fingerprint, 'hex'), 'queued', date_trunc('milliseconds', now.at), now.at, now.at
 from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid, type text,
-  recipient text, sender text, body text, content jsonb, "clientMessageId" text, "replyToMessageId" uuid,
-  "mediaObjectId" uuid, "idempotencyKey" uuid, fingerprint text)
+  recipient text, "recipientUserId" text, sender text, body text, content jsonb, "clientMessageId" text,
+  "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid, fingerprint text)
 cross join (select clock_timestamp() as at) as now
 on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
 returning id`,

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../platform/config/config.js';
-import { ConnectionsService } from '../connections/connections.service.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 
@@ -27,7 +26,6 @@ export class BacklogGuard {
 
   constructor(
     private readonly messages: MessagesRepository,
-    private readonly connections: ConnectionsService,
     private readonly config: Config,
   ) {}
 
@@ -68,9 +66,7 @@ export class BacklogGuard {
       });
   }
 
-  private async count(organizationId: string): Promise<number> {
-    const connections = await this.connections.list(organizationId);
-    const ids = connections.map((connection) => connection.id);
-    return this.messages.countQueued(ids, this.config.limits.backlog + 1);
+  private count(organizationId: string): Promise<number> {
+    return this.messages.countQueued(organizationId, this.config.limits.backlog + 1);
   }
 }

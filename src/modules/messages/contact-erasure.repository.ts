@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { spellingsOf } from '../../platform/whatsapp/account-number.js';
 import type { Subject } from '../../platform/erasure/erasure.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 
@@ -29,10 +30,11 @@ const ROUNDS = 5;
 export class ContactErasureRepository {
   constructor(private readonly database: Database) {}
 
-  /** All names of whoever bears this number in the workspace, whether the number is known or not. */
-  async identify(organizationId: string, number: string): Promise<Subject> {
-    const numbers = new Set([number]);
-    const userIds = new Set<string>();
+  /** All names of whoever has this number or user id in the workspace, whether it is known there or not. */
+  async identify(organizationId: string, name: string): Promise<Subject> {
+    const isNumber = /^\d+$/.test(name);
+    const numbers = new Set(isNumber ? spellingsOf(name) : []);
+    const userIds = new Set(isNumber ? [] : [name]);
     const ids = new Set<string>();
     for (let round = 0; round < ROUNDS; round++) {
       const known = numbers.size + userIds.size + ids.size;
@@ -43,7 +45,9 @@ export class ContactErasureRepository {
         [...ids],
       ]);
       for (const row of rows) {
-        for (const name of [row.phone, row.wa_id]) if (name !== null) numbers.add(name);
+        for (const name of [row.phone, row.wa_id]) {
+          if (name !== null) for (const each of spellingsOf(name)) numbers.add(each);
+        }
         if (row.user_id !== null) userIds.add(row.user_id);
         for (const id of [row.id, row.merged_into]) if (id !== null) ids.add(id);
       }
@@ -58,14 +62,24 @@ export class ContactErasureRepository {
       `select count(*)::integer as count from message m join connection c on c.id = m.connection_id
        where c.organization_id = $1 and m.organization_id = $1 and m.recipient = any($2) and m.status = $3
          and m.status in ('queued', 'processing')`,
-      [subject.organizationId, subject.numbers, status],
+      [subject.organizationId, lanesOf(subject), status],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Messages of the workspace that are on the wire. */
+  async countBeingSent(organizationId: string): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from connection c join message m on m.connection_id = c.id
+       where c.organization_id = $1 and m.organization_id = $1 and m.status = 'processing'`,
+      [organizationId],
     );
     return rows[0]?.count ?? 0;
   }
 
   /** Ends messages that wait for the contact, contents and all; their events name nobody. Returns how many. */
   async withdraw(subject: Subject): Promise<number> {
-    const rows = await this.database.query(WITHDRAW, [subject.organizationId, subject.numbers, BATCH]);
+    const rows = await this.database.query(WITHDRAW, [subject.organizationId, lanesOf(subject), BATCH]);
     return rows.length;
   }
 
@@ -77,7 +91,15 @@ export class ContactErasureRepository {
       files: string[] | null;
       passed: number;
       last: string | null;
-    }>(PAGE_OF_JOURNAL, [subject.organizationId, createdAt, id, PAGE, subject.numbers, subject.conversationIds]);
+    }>(PAGE_OF_JOURNAL, [
+      subject.organizationId,
+      createdAt,
+      id,
+      PAGE,
+      subject.numbers,
+      subject.conversationIds,
+      subject.userIds,
+    ]);
     const row = rows[0];
     return {
       ids: row?.ids ?? [],
@@ -117,6 +139,11 @@ export class ContactErasureRepository {
   }
 }
 
+/** Under which keys messages to the contact wait. */
+function lanesOf({ numbers, userIds }: Subject): string[] {
+  return [...numbers, ...userIds];
+}
+
 const NAMED = `(phone is not null or wa_id is not null or user_id is not null or profile_name is not null)`;
 
 // By the unique indexes of each of the workspace's numbers; those merged into a found one, and what it was merged into.
@@ -146,8 +173,8 @@ with waiting as (
   update message m set status = 'failed', failed_at = greatest(clock_timestamp(), m.queued_at), next_attempt_at = null,
     failure_category = 'unknown', error_code = 'ERASED',
     error_message = 'What is known of the recipient was erased before the message was sent.',
-    event_count = m.event_count + 1, recipient = null, conversation_id = null, body = null, content = '{}',
-    client_message_id = null, fingerprint = '\\x'
+    event_count = m.event_count + 1, recipient = null, recipient_user_id = null, conversation_id = null,
+    body = null, content = '{}', client_message_id = null, fingerprint = '\\x'
   from waiting where m.id = waiting.id and m.organization_id = $1
   returning ${MOVED_COLUMNS}, 'queued' as previous_status, m.failed_at as occurred_at
 ), announced as (
@@ -157,13 +184,16 @@ select message_id from moved`;
 
 const PAGE_OF_JOURNAL = `
 with page as materialized (
-  select id, created_at, conversation_id, direction, recipient, sender, status, media_object_id from message
+  select id, created_at, conversation_id, direction, recipient, recipient_user_id, sender, status, media_object_id,
+    inbound_context -> 'sender' ->> 'user_id' as sender_user_id
+  from message
   where organization_id = $1 and (created_at, id) > ($2::timestamptz, $3::uuid)
   order by created_at, id limit $4
 ), hit as (
   select * from page
   where status not in ('queued', 'processing') and (conversation_id = any($6::uuid[])
-    or case direction when 'outbound' then recipient else sender end = any($5))
+    or case direction when 'outbound' then recipient else sender end = any($5)
+    or coalesce(recipient_user_id, sender_user_id) = any($7))
 )
 select (select array_agg(id) from hit) as ids,
   (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,
@@ -175,6 +205,6 @@ select (select array_agg(id) from hit) as ids,
 const BLANK_MESSAGES = `
 update message set body = null, content = '{}', client_message_id = null, error_message = null, meta_message_id = null,
   conversation_id = null, fingerprint = case when fingerprint is not null then '\\x'::bytea end,
-  recipient = case when direction = 'inbound' then recipient end,
+  recipient = case when direction = 'inbound' then recipient end, recipient_user_id = null, inbound_context = null,
   sender = case when direction = 'outbound' then sender end
 where organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'processing')`;

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { Database } from '../../platform/database/database.js';
 import { Erasure, type ErasureBatch, type Subject } from '../../platform/erasure/erasure.js';
+import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
 import { MediaService } from '../media/media.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ContactErasureRepository } from './contact-erasure.repository.js';
@@ -17,16 +18,18 @@ export class ContactErasure implements OnModuleInit {
     private readonly database: Database,
     private readonly invalidation: CacheInvalidation,
     private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
   ) {}
 
   onModuleInit(): void {
-    this.erasure.identifyWith((organizationId, number) => this.contacts.identify(organizationId, number));
+    this.erasure.identifyWith((organizationId, name) => this.contacts.identify(organizationId, name));
     this.erasure.add({
       name: 'waiting messages',
       turn: 'first',
       batch: (subject, _cursor, erase) => this.waiting(subject, erase),
       busy: (subject) => this.busy(subject),
     });
+    this.workspaces.add({ busy: (organizationId) => this.busyWorkspace(organizationId) });
     this.erasure.add({ name: 'messages', batch: (subject, cursor, erase) => this.messages(subject, cursor, erase) });
     this.erasure.add({
       name: 'contacts',
@@ -37,7 +40,12 @@ export class ContactErasure implements OnModuleInit {
 
   private async busy(subject: Subject): Promise<string | null> {
     const sending = await this.contacts.countInLane(subject, 'processing');
-    return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent to the number`;
+    return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent to the contact`;
+  }
+
+  private async busyWorkspace(organizationId: string): Promise<string | null> {
+    const sending = await this.contacts.countBeingSent(organizationId);
+    return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent`;
   }
 
   /** Cancelled: the person who wants to be forgotten gets no message afterwards. */

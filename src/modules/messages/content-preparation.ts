@@ -6,6 +6,7 @@ import { MediaService } from '../media/media.service.js';
 import type { MediaObject, MediaType } from '../media/media.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
 import { changeFiles, ownFilesIn } from './file-references.js';
+import { messagesErrors } from './messages.errors.js';
 import { withHeaderFile } from './template-header.js';
 
 /** A message's content, as the caller gave it or as it is kept. */
@@ -36,11 +37,12 @@ export class ContentPreparation {
   }
 
   /**
-   * @throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, MEDIA_NOT_FOUND,
-   * MEDIA_TYPE_MISMATCH, VALIDATION_FAILED (all 422).
+   * @param toUserId it is addressed to a user id, not to a number.
+   * @throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, RECIPIENT_NEEDS_PHONE,
+   * MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH, VALIDATION_FAILED (all 422).
    */
-  async prepare(connection: Connection, given: MessageContent): Promise<MessageContent> {
-    const prepared = await this.prepareAgain(connection, given);
+  async prepare(connection: Connection, given: MessageContent, toUserId: boolean): Promise<MessageContent> {
+    const prepared = await this.prepareAgain(connection, given, toUserId);
     const { mediaObjectId } = given;
     // It is no part of the message then, but must exist nevertheless.
     if (mediaObjectId !== null && !ownFilesIn(prepared.type, prepared.content).some(({ id }) => id === mediaObjectId)) {
@@ -50,15 +52,20 @@ export class ContentPreparation {
   }
 
   /** As `prepare`, for a message that has been prepared before: what it only refers to may be gone by now. */
-  async prepareAgain(connection: Connection, given: MessageContent): Promise<MessageContent> {
-    const filled = given.type === 'template' ? await this.fillTemplate(connection, given) : given;
+  async prepareAgain(connection: Connection, given: MessageContent, toUserId: boolean): Promise<MessageContent> {
+    const filled = given.type === 'template' ? await this.fillTemplate(connection, given, toUserId) : given;
     return this.requireFiles(connection.organizationId, filled);
   }
 
-  private async fillTemplate(connection: Connection, given: MessageContent): Promise<MessageContent> {
+  private async fillTemplate(
+    connection: Connection,
+    given: MessageContent,
+    toUserId: boolean,
+  ): Promise<MessageContent> {
     // Both stand there: the form of the request was checked.
     const { name, language } = given.content as { name: string; language: { code: string } };
     const template = await this.templates.forSending(connection, name, language.code);
+    if (toUserId && template.category === 'AUTHENTICATION') throw messagesErrors.RECIPIENT_NEEDS_PHONE();
     const content =
       template.headerMedia === null || given.mediaObjectId === null
         ? given.content

@@ -44,7 +44,7 @@ with old as (
 ), passed as (
   select old.id from old, waiting where waiting.id is null or old.id < waiting.id
 ), cleared as (
-  update message m set body = null, content = '{}'
-  from passed where m.id = passed.id and m.content <> '{}'::jsonb
+  update message m set body = null, content = '{}', inbound_context = null
+  from passed where m.id = passed.id and (m.content <> '{}'::jsonb or m.inbound_context is not null)
 )
 select count(*)::integer as passed, max(id::text)::uuid as last_id from passed`;

@@ -71,6 +71,8 @@ async function writeIdentities(changes: BookChanges, statements: Statements): Pr
   }
   if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
   if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
+  const known = changes.identified.filter(({ userId, phone, waId }) => userId !== null && (phone ?? waId) !== null);
+  if (known.length > 0) await statements.query(JOIN_LANES, [known.map(({ id }) => id)]);
 }
 
 async function touch(rows: readonly ConversationRecord[], statements: Statements): Promise<void> {
@@ -115,6 +117,18 @@ export function recordOf(row: ConversationRow): ConversationRecord {
     createdAt: row.created_at,
   };
 }
+
+/**
+ * The number under which a contact's messages are kept in order, whether they are addressed to it or to the user id;
+ * null where only the user id is known.
+ *
+ * @param id expression of a conversation's id.
+ * @param organizationId expression of its workspace.
+ */
+export const numberOfConversation = (id: string, organizationId: string): string => `(
+  select coalesce(survivor.phone, survivor.wa_id, contact.phone, contact.wa_id)
+  from conversation contact left join conversation survivor on survivor.id = contact.merged_into
+  where contact.id = ${id} and contact.organization_id = ${organizationId})`;
 
 /** SELECT list for conversations of the relation `c`. */
 export const CONVERSATION_COLUMNS = `c.id, c.organization_id, c.connection_id, c.phone, c.wa_id, c.user_id,
@@ -168,6 +182,18 @@ const CREATE = `
 insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at)
 select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId", r."profileName", ${WINDOW}
 from json_to_recordset($1) as r ${RECORD}`;
+
+// What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact.
+const JOIN_LANES = `
+with waiting as (
+  select m.id, coalesce(c.phone, c.wa_id) as recipient
+  from conversation c join message m on m.organization_id = c.organization_id and m.connection_id = c.connection_id
+    and m.recipient = any(array[c.user_id, c.wa_id, c.phone])
+  where c.id = any($1) and m.status in ('queued', 'processing') and m.recipient_user_id is not null
+    and m.recipient <> coalesce(c.phone, c.wa_id)
+  order by m.id for no key update of m
+)
+update message m set recipient = waiting.recipient from waiting where m.id = waiting.id`;
 
 const TOUCH = `
 with locked as (

@@ -48,6 +48,15 @@ export class ConversationsRepository {
     return rows[0] === undefined ? null : conversationOf(recordOf(rows[0]));
   }
 
+  /** The conversation with a contact who is known by this user id; null where there is none. */
+  async findByUserId(connectionId: string, userId: string): Promise<Conversation | null> {
+    const rows = await this.database.query<ConversationRow>(
+      `select ${CONVERSATION_COLUMNS} from conversation c where c.connection_id = $1 and c.user_id = $2`,
+      [connectionId, userId],
+    );
+    return rows[0] === undefined ? null : conversationOf(recordOf(rows[0]));
+  }
+
   /**
    * The conversation with a contact, made at the first contact. Rows that the identity shows to be one contact's are
    * merged.
@@ -55,13 +64,12 @@ export class ConversationsRepository {
    * @throws Error where the identity is empty.
    */
   resolve(connection: { id: string; organizationId: string }, identity: ContactIdentity): Promise<Conversation> {
-    return this.resolving.submit({
-      connectionId: connection.id,
-      organizationId: connection.organizationId,
-      phone: identity.phone,
-      waId: identity.waId,
-      userId: identity.userId,
-    });
+    return this.see({ ...identity, connectionId: connection.id, organizationId: connection.organizationId });
+  }
+
+  /** As `resolve`, with what else is known of the contact. */
+  see(sighting: Sighting): Promise<Conversation> {
+    return this.resolving.submit(sighting);
   }
 
   /**

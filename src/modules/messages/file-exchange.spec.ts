@@ -21,6 +21,7 @@ function task(...ids: string[]): ClaimedMessage & { notAfter: number } {
     connectionId: CONNECTION.id,
     conversationId: null,
     attemptId: 'attempt-1',
+    recipientUserId: null,
     recipient: '15550001234',
     type: 'template',
     content: { components: [{ type: 'header', parameters }] },

@@ -50,6 +50,7 @@ function report(change: Partial<InboundReport> = {}): InboundReport {
     content: { body: 'oi' },
     body: 'oi',
     occurredAt: secondsAgo(30),
+    context: {},
     contextMessageId: null,
     opensWindow: true,
     businessNumber: connection.phoneNumber,
@@ -69,7 +70,8 @@ async function windowOf(phone: string): Promise<Date | null | undefined> {
 
 describe('an inbound message', () => {
   it('is stored as received, with its contact', async () => {
-    const { messageId, created } = await inbound.receive(report({ userId: 'BR.1' }));
+    const occurredAt = secondsAgo(30);
+    const { messageId, created } = await inbound.receive(report({ userId: 'BR.1', occurredAt }));
     expect(created).toBe(true);
     const conversation = await conversations.findByPhone(connection.id, '5511988887777');
     expect(conversation).toMatchObject({ waId: '5511988887777', userId: 'BR.1', profileName: 'Ana' });
@@ -85,7 +87,7 @@ describe('an inbound message', () => {
       body: 'oi',
       sender: '5511988887777',
       recipient: connection.phoneNumber,
-      sent_at: null,
+      sent_at: occurredAt,
       reply_to_message_id: null,
     });
     expect(message?.created_at).toBeInstanceOf(Date);
@@ -314,6 +316,7 @@ describe('an event', () => {
         reply_to_message_id: ours.id,
         media_object_id: row.media_object_id,
         created_at: row.created_at.toISOString(),
+        sent_at: given.occurredAt?.toISOString(),
       },
       contact: { phone: '5511988887777', user_id: 'BR.7', name: 'Ana' },
       content: { id: '5', caption: 'see' },

@@ -98,11 +98,15 @@ export class InboundRepository {
   /** Returns the ids of those that nobody else has stored meanwhile. */
   private async insert(messages: readonly NewInbound[], statements: Statements): Promise<Map<string, string>> {
     if (messages.length === 0) return new Map();
-    const { ids: conversationIds } = await enterSightings(messages.map(sightingOf), statements);
+    // What was said in a group is no part of the conversation with its author.
+    const direct = messages.filter(({ context }) => context.group_id === undefined);
+    const { ids: conversationIds } = await enterSightings(direct.map(sightingOf), statements);
+    const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
     const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
-    const rows = messages.map((message, index) => ({
+    const rows = messages.map((message) => ({
       ...message,
-      conversationId: conversationIds[index],
+      conversationId: conversationOf.get(message) ?? null,
+      context: storedContextOf(message),
       mediaObjectId: message.file?.id ?? null,
       file: undefined,
       replyToMessageId:
@@ -129,6 +133,12 @@ function sightingOf(report: InboundReport): Sighting {
   };
 }
 
+/** A group's author has no conversation to tell who it is. */
+function storedContextOf({ context, userId, profileName }: InboundReport): object | null {
+  if (context.group_id !== undefined) return { ...context, sender: { user_id: userId, name: profileName } };
+  return Object.keys(context).length === 0 ? null : context;
+}
+
 function idsOf(rows: readonly StoredRow[]): Map<string, string> {
   return new Map(
     rows.map((row) => [keyOf({ connectionId: row.connection_id, metaMessageId: row.meta_message_id }), row.id]),
@@ -148,19 +158,24 @@ where m.direction = 'inbound'`;
 const INSERT = `
 with created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body,
-    content, reply_to_message_id, media_object_id, status, meta_message_id, created_at, event_count)
+    content, inbound_context, reply_to_message_id, media_object_id, status, meta_message_id, created_at, sent_at,
+    event_count)
   select i.id, i."organizationId", i."connectionId", i."conversationId", 'inbound', i.type, i."businessNumber",
     i."from", i.body, i.content,
-    case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
-      (select m.id from message_attempt a join message m on m.id = a.message_id
-       where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
-      (select m.id from message m where m.connection_id = i."connectionId"
-       and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end,
-    i."mediaObjectId", 'received', i."metaMessageId", now.at, 1
+    case when i."contextMessageId" is null or answered.id is not null then i.context
+      else coalesce(i.context, '{}') || jsonb_build_object('context', coalesce(i.context -> 'context', '{}')
+        || jsonb_build_object('quoted_platform_id', i."contextMessageId")) end,
+    answered.id, i."mediaObjectId", 'received', i."metaMessageId", now.at,
+    case when i."occurredAt" is not null then least(i."occurredAt", now.at) end, 1
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
-    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text)
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
+  cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
+    (select m.id from message_attempt a join message m on m.id = a.message_id
+     where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
+    (select m.id from message m where m.connection_id = i."connectionId"
+     and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
   on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
   returning *
 ), announced as (

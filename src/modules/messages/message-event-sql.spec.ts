@@ -106,6 +106,7 @@ describe('an outcome', () => {
       client_message_id: `order-${made.to}`,
       connection_id: connection.id,
       to: made.to,
+      recipient: null,
       status: 'accepted',
       previous_status: 'processing',
       occurred_at: acceptedAt.toISOString(),

@@ -5,14 +5,16 @@ const isoTime = (column: string): string => `to_char(${column} at time zone 'UTC
 
 /** RETURNING list of a statement that has moved messages `m`; `previous_status` and `occurred_at` are its own. */
 export const MOVED_COLUMNS = `m.id as message_id, m.organization_id, m.connection_id, m.client_message_id, m.recipient,
-  m.status, m.attempt_count as attempt, m.failure_category, m.error_code, m.error_message, m.event_count as sequence`;
+  m.recipient_user_id, m.status, m.attempt_count as attempt, m.failure_category, m.error_code, m.error_message,
+  m.event_count as sequence`;
 
 /**
  * Body of a CTE that writes one `message.status.updated` for each row of `relation`, in the statement that moved the
  * messages, so that no change is without its event and no event without its change.
  *
- * @param relation a CTE with organization_id, message_id, client_message_id, connection_id, recipient, status,
- * previous_status, occurred_at, attempt, failure_category, error_code, error_message, sequence.
+ * @param relation a CTE with organization_id, message_id, client_message_id, connection_id, recipient,
+ * recipient_user_id, status, previous_status, occurred_at, attempt, failure_category, error_code, error_message,
+ * sequence.
  * @param condition which of the rows are announced; default: all.
  */
 export function insertStatusEvents(relation: string, condition = 'true'): string {
@@ -20,7 +22,8 @@ export function insertStatusEvents(relation: string, condition = 'true'): string
     select c.organization_id, 'message.status.updated'::text as event_type, c.occurred_at,
       jsonb_build_object(
         'message_id', c.message_id, 'client_message_id', c.client_message_id, 'connection_id', c.connection_id,
-        'to', c.recipient, 'status', c.status, 'previous_status', c.previous_status,
+        'to', case when c.recipient_user_id is null then c.recipient end, 'recipient', c.recipient_user_id,
+        'status', c.status, 'previous_status', c.previous_status,
         'occurred_at', ${isoTime('c.occurred_at')}, 'attempt', c.attempt, 'failure_category', c.failure_category,
         'error', case when c.error_code is not null or c.error_message is not null then jsonb_build_object(
           'code', coalesce(c.error_code, 'UNKNOWN'), 'message', coalesce(c.error_message, '')) end,
@@ -42,10 +45,12 @@ export function insertReceivedEvents(relation: string): string {
           'direction', m.direction, 'from', m.sender, 'to', m.recipient, 'type', m.type, 'body', m.body,
           'status', m.status, 'failure_category', m.failure_category, 'client_message_id', m.client_message_id,
           'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
-          'created_at', ${isoTime('m.created_at')}),
-        'contact', jsonb_build_object(
-          'phone', coalesce(v.wa_id, v.phone), 'user_id', v.user_id, 'name', v.profile_name),
+          'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}),
+        'contact', case when m.inbound_context ? 'sender'
+          then jsonb_build_object('phone', m.sender) || (m.inbound_context -> 'sender')
+          else jsonb_build_object(
+            'phone', coalesce(v.wa_id, v.phone), 'user_id', v.user_id, 'name', v.profile_name) end,
         'content', m.content,
-        'sequence', m.event_count) as event_data
+        'sequence', m.event_count) || coalesce(m.inbound_context - 'sender', '{}') as event_data
     from ${relation} m left join conversation v on v.id = m.conversation_id and v.organization_id = m.organization_id)`);
 }

@@ -3,7 +3,7 @@ import { MediaTransferService } from '../media/media-transfer.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConversationsRepository } from './conversations.repository.js';
 import { InboundRepository, type ReceivedMessage } from './inbound.repository.js';
-import type { InboundReport, StatusReport, StatusReportResult } from './messages.types.js';
+import type { CallReport, InboundReport, StatusReport, StatusReportResult } from './messages.types.js';
 import { StatusReportsRepository, type AppliedReport } from './status-reports.repository.js';
 
 /** A recipient may be a group; only numbers name a contact. */
@@ -36,6 +36,22 @@ export class MessageEventsService {
    */
   receive(reports: readonly InboundReport[]): Promise<ReceivedMessage[]> {
     return allOrFirstFault(reports.map((report) => this.receiveOne(report)));
+  }
+
+  /** Opens the windows of customers who called, as their messages do. */
+  async takeCalls(calls: readonly CallReport[]): Promise<void> {
+    await allOrFirstFault(
+      calls.map(({ connectionId, organizationId, from, userId, profileName, occurredAt }) =>
+        this.conversations.see({
+          connectionId,
+          organizationId,
+          waId: from,
+          userId,
+          profileName,
+          inboundAt: occurredAt ?? new Date(),
+        }),
+      ),
+    );
   }
 
   /** Resolves when nothing is under way. */

@@ -61,6 +61,8 @@ describe('the fingerprint', () => {
       { body: 'hi', client_message_id: 'a' },
       { type: 'text', text: { body: 'hi', preview_url: true } },
       { type: 'image', media: { link: 'https://example.com/hi' } },
+      { type: 'image', media: { link: 'https://example.com/hi', filename: 'hi.jpg' } },
+      { type: 'image', media: { link: 'https://example.com/hi', voice: true } },
     ].map(print);
     expect(new Set(prints).size).toBe(prints.length);
   });

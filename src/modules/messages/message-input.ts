@@ -9,7 +9,7 @@ import type { MessageVariant } from './variants/variant.js';
 /** A well-formed request to send. */
 export interface MessageInput {
   connectionId: string;
-  /** Digits without `+`. */
+  /** Digits without `+`, or a user id. */
   recipient: string;
   type: string;
   content: Record<string, unknown>;
@@ -37,7 +37,7 @@ export function readMessageInput(body: unknown): MessageInput {
   const valid = body as Record<string, string>;
   return {
     connectionId: (valid.connection_id ?? '').toLowerCase(),
-    recipient: (valid.to ?? '').replace('+', ''),
+    recipient: valid.recipient ?? (valid.to ?? '').replace('+', ''),
     ...variant.normalize(valid),
     clientMessageId: valid.client_message_id ?? null,
     replyToMessageId: valid.reply_to_message_id?.toLowerCase() ?? null,

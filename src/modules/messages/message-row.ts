@@ -1,3 +1,4 @@
+import type { InboundContext } from '../../platform/whatsapp/inbound-context.js';
 import type { MessageStatus } from './message-state.js';
 import type { Attempt, Message } from './messages.types.js';
 
@@ -10,6 +11,7 @@ export interface MessageRow {
   direction: 'outbound' | 'inbound';
   type: string;
   recipient: string | null;
+  recipient_user_id: string | null;
   sender: string | null;
   body: string | null;
   content: Record<string, unknown>;
@@ -31,6 +33,7 @@ export interface MessageRow {
   delivered_at: Date | null;
   read_at: Date | null;
   failed_at: Date | null;
+  inbound_context: (InboundContext & { sender?: { user_id: string | null; name: string | null } }) | null;
   contact_phone: string | null;
   contact_wa_id: string | null;
   contact_user_id: string | null;
@@ -44,6 +47,7 @@ const COLUMNS = [
   'direction',
   'type',
   'recipient',
+  'recipient_user_id',
   'sender',
   'body',
   'content',
@@ -65,6 +69,7 @@ const COLUMNS = [
   'delivered_at',
   'read_at',
   'failed_at',
+  'inbound_context',
 ] as const;
 
 /**
@@ -80,6 +85,7 @@ export const MESSAGE_JOINS = `left join conversation c on c.id = m.conversation_
   left join conversation s on s.id = c.merged_into`;
 
 export function messageOf(row: MessageRow): Message {
+  const { sender, ...inboundContext } = row.inbound_context ?? {};
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -87,7 +93,8 @@ export function messageOf(row: MessageRow): Message {
     conversationId: row.conversation_id,
     direction: row.direction,
     type: row.type,
-    recipient: row.recipient,
+    recipient: row.recipient_user_id === null ? row.recipient : null,
+    recipientUserId: row.recipient_user_id,
     sender: row.sender,
     body: row.body,
     content: row.content,
@@ -109,11 +116,11 @@ export function messageOf(row: MessageRow): Message {
     deliveredAt: row.delivered_at,
     readAt: row.read_at,
     failedAt: row.failed_at,
-    contact: {
-      phone: row.contact_wa_id ?? row.contact_phone,
-      userId: row.contact_user_id,
-      name: row.contact_name,
-    },
+    contact:
+      sender === undefined
+        ? { phone: row.contact_wa_id ?? row.contact_phone, userId: row.contact_user_id, name: row.contact_name }
+        : { phone: row.sender, userId: sender.user_id, name: sender.name },
+    inboundContext,
   };
 }
 

@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { keepTrying } from '../../common/keep-trying.js';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { LostClaimError, takeBack } from '../../platform/lanes/lost-claims.js';
 import { Config } from '../../platform/config/config.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
@@ -17,11 +18,11 @@ import { ConversationsRepository } from './conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from './file-references.js';
 import { putBack, recordOf, refusal } from './outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
+import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
-/** A claimed message, and until when (monotonic ms) its request may still be written. */
-export type SendTask = ClaimedMessage & { notAfter: number };
+/** A claimed message, when it was claimed, and until when its request may still be written (monotonic ms). */
+export type SendTask = ClaimedMessage & { claimedAt: number; notAfter: number };
 
 /** Nothing was sent; the message goes back to the queue for so long. */
 interface Later {
@@ -32,7 +33,6 @@ interface Later {
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
-const RECORD_FOR_MS = 60_000;
 
 /** Sends claimed messages to the platform and records what came of each. */
 @Injectable()
@@ -40,7 +40,6 @@ export class MessageSender implements LaneHandler<SendTask> {
   readonly name = 'send';
   readonly maxInFlightPerLane = 64;
   private readonly logger = new Logger(MessageSender.name);
-  private readonly pausedLanes = new Set<string>();
   private stopping = false;
 
   constructor(
@@ -72,9 +71,24 @@ export class MessageSender implements LaneHandler<SendTask> {
   async claim(request: ClaimRequest): Promise<SendTask[]> {
     const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
-    const notAfter = performance.now() + leaseMs - LEASE_MARGIN_MS;
-    const claimed = await this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
-    return claimed.map((message) => ({ ...message, notAfter }));
+    const claimedAt = performance.now();
+    const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const claiming = this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
+    const claimed = await claiming.catch((error: unknown) => {
+      if (error instanceof LostClaimError) void this.takeBack(error, leaseMs);
+      throw error;
+    });
+    return claimed.map((message) => ({ ...message, claimedAt, notAfter }));
+  }
+
+  /** Beside the lane, which goes on meanwhile. */
+  private async takeBack(lost: LostClaimError, forMs: number): Promise<void> {
+    const count = await takeBack(lost, {
+      find: (attemptIds) => this.sends.findAttempts(attemptIds),
+      putBack: (attempt) => this.outcomes.record(putBack(attempt)),
+      forMs,
+    });
+    this.counters.increment('claims_taken_back', count);
   }
 
   async work(task: SendTask): Promise<void> {
@@ -126,6 +140,7 @@ export class MessageSender implements LaneHandler<SendTask> {
   ): Promise<SendOutcome> {
     const body = buildMessageBody({
       to: task.recipient,
+      userId: task.recipientUserId,
       type,
       content,
       contextMessageId: task.contextMessageId,
@@ -139,34 +154,38 @@ export class MessageSender implements LaneHandler<SendTask> {
     this.counters.increment(`send_${outcome.kind}`);
     const category = outcome.kind === 'accepted' ? 'none' : outcome.category;
     this.counters.incrementBy('send_outcomes', { outcome: outcome.kind, category });
-    await this.record(task, recordOf(task, outcome));
+    await this.record(task, recordOf(task, outcome), outcome.kind === 'lane_paused' ? outcome : null);
     if (outcome.kind === 'accepted') {
-      if (this.pausedLanes.delete(task.connectionId)) await this.quietly(this.lanes.resume(task.connectionId));
+      await this.quietly(this.lanes.succeeded(task.connectionId, task.claimedAt));
       await this.adopt(task, outcome.waId, outcome.userId);
-    } else if (outcome.kind === 'lane_paused') {
-      await this.pause(connection, outcome);
+    } else if (isTokenRefused({ code: outcome.platformCode })) {
+      await this.quietly(this.connections.tokenRefused(connection));
     } else if (outcome.kind === 'rejected' && outcome.category === 'template_unavailable') {
       await this.quietly(this.templates.suspect(connection));
     }
   }
 
-  private async pause(connection: SendingConnection, outcome: NotAcceptedOutcome): Promise<void> {
-    this.pausedLanes.add(connection.id);
+  private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
     const reason = `${outcome.category}${outcome.platformCode === null ? '' : ` (${outcome.platformCode})`}`;
-    await this.quietly(this.lanes.pause(connection.id, reason, outcome.retryAfterMs ?? 0));
-    if (isTokenRefused({ code: outcome.platformCode })) await this.quietly(this.connections.tokenRefused(connection));
+    return this.lanes.pause(connectionId, reason, outcome.retryAfterMs ?? 0);
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
   private async adopt(task: SendTask, waId: string | null, userId: string | null): Promise<void> {
-    if (task.conversationId === null || ((waId === null || waId === task.recipient) && userId === null)) return;
+    const isKnown = (waId === null || waId === task.recipient) && (userId === null || userId === task.recipientUserId);
+    if (task.conversationId === null || isKnown) return;
     await this.quietly(this.conversations.adopt(task.conversationId, { waId, userId }));
   }
 
   /** An outcome is never dropped for a database that is away: it is tried again for a minute, then the lease decides. */
-  private async record(task: SendTask, record: OutcomeRecord): Promise<void> {
+  private async record(task: SendTask, record: OutcomeRecord, pause: NotAcceptedOutcome | null = null): Promise<void> {
+    const write = async (): Promise<boolean> => {
+      // Before the message is due again: the very next claim would take it.
+      if (pause !== null) await this.pause(task.connectionId, pause);
+      return this.outcomes.record(record);
+    };
     try {
-      const moved = await keepTrying(() => this.outcomes.record(record), {
+      const moved = await keepTrying(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });

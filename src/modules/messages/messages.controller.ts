@@ -6,11 +6,12 @@ import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
 import { RequireScope } from '../../platform/access/require-scope.decorator.js';
 import { BodyErrors } from '../../platform/http/body-errors.decorator.js';
+import { TakesQuery } from '../../platform/http/query-parameters.js';
 import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
 import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
-import { readJournalFilter } from './journal-filter.js';
+import { JOURNAL_PARAMETERS, readJournalFilter } from './journal-filter.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
 import { readRetryInput } from './retry-input.js';
@@ -48,6 +49,7 @@ export class MessagesController {
 
   @Get()
   @RequireScope('messages:read')
+  @TakesQuery(JOURNAL_PARAMETERS)
   @ListMessagesDocs()
   async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<JournalResponse> {
     const { messages, next } = await this.messages.list(caller.organizationId, readJournalFilter(query));

@@ -37,6 +37,14 @@ const ownErrors = defineErrors('messages', {
     extra: ({ expiredAt }) => ({ window_expired_at: expiredAt?.toISOString() ?? null }),
     sample: { expiredAt: new Date('2026-11-20T17:42:00.000Z') },
   }),
+  RECIPIENT_NEEDS_PHONE: error({
+    kind: 'unprocessable',
+    alsoKinds: ['conflict'],
+    message:
+      'WhatsApp sends authentication templates to phone numbers only; give the number in to instead of recipient.',
+    when: 'An authentication template is addressed to a user id.',
+    fix: 'Send it with `to`, or send a template of another category.',
+  }),
   REPLY_TARGET_NOT_FOUND: error({
     kind: 'unprocessable',
     message: 'reply_to_message_id names no message of this conversation that can be answered.',

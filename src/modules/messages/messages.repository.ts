@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { numberOfConversation } from './conversation-register.js';
 import {
   attemptOf,
   MESSAGE_JOINS,
@@ -79,7 +80,9 @@ export class MessagesRepository {
       `update message set status = 'queued', seq = default, queued_at = clock_timestamp(),
          next_attempt_at = clock_timestamp(), lease_until = null, tries = 0, processing_at = null, accepted_at = null,
          sent_at = null, delivered_at = null, read_at = null, failed_at = null, failure_category = null,
-         error_code = null, error_message = null, body = $4
+         error_code = null, error_message = null, body = $4,
+         recipient = case when recipient_user_id is null then recipient
+           else coalesce(${numberOfConversation('conversation_id', 'message.organization_id')}, recipient) end
        where organization_id = $1 and id = $2 and direction = 'outbound' and status = any($3)`,
       [command.organizationId, command.messageId, command.from, command.body],
     );
@@ -105,12 +108,14 @@ export class MessagesRepository {
     return inserted > 0;
   }
 
-  /** Counts a workspace's queued messages on the given connections, up to `limit`. */
-  async countQueued(connectionIds: readonly string[], limit: number): Promise<number> {
+  /** Counts a workspace's queued messages, up to `limit`. */
+  async countQueued(organizationId: string, limit: number): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
       `select count(*)::integer as count from (
-         select 1 from message where status = 'queued' and connection_id = any($1) limit $2) as queued`,
-      [connectionIds, limit],
+         select 1 from connection k cross join lateral (
+           select 1 from message m where m.connection_id = k.id and m.status = 'queued' limit $2) as one
+         where k.organization_id = $1 limit $2) as queued`,
+      [organizationId, limit],
     );
     return rows[0]?.count ?? 0;
   }

@@ -6,12 +6,13 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept.repository.js';
 import { BacklogGuard } from './backlog-guard.js';
 import type { JournalFilter } from './journal-filter.js';
-import { JournalRepository } from './journal.repository.js';
+import { JournalRepository, UNFILTERED } from './journal.repository.js';
 import { fingerprintOf, readMessageInput } from './message-input.js';
-import { MESSAGE_STATUSES, statesThatTake } from './message-state.js';
+import { statesThatTake } from './message-state.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, Message } from './messages.types.js';
+import { isUserId } from './recipient.js';
 import { SendLane } from './processors/send-lane.js';
 import { SendPreparation, type PreparedSend, type Sender } from './send-preparation.js';
 
@@ -67,6 +68,7 @@ export class MessagesService {
       conversationId,
       type: input.type,
       recipient: input.recipient,
+      recipientUserId: isUserId(input.recipient) ? input.recipient : null,
       sender: connection.phoneNumber,
       body: message.body,
       content: message.content,
@@ -93,24 +95,13 @@ export class MessagesService {
    *
    * @throws CONNECTION_NOT_FOUND (404) for a connection of no or another workspace.
    */
-  async list(organizationId: string, filter: JournalFilter): Promise<JournalPage> {
-    let connectionIds: string[] | null = null;
-    if (filter.connectionId !== null) {
-      connectionIds = [(await this.connections.getById(organizationId, filter.connectionId)).id];
-    } else if (filter.status !== null) {
-      connectionIds = (await this.connections.list(organizationId)).map((connection) => connection.id);
-    }
-    const statuses = filter.status === null ? (connectionIds === null ? null : MESSAGE_STATUSES) : [filter.status];
-    const found = await this.journal.page({
-      organizationId,
-      connectionIds,
-      statuses,
-      clientMessageId: filter.clientMessageId,
-      recipient: filter.recipient,
-      before: filter.before,
-      beforeId: filter.beforeId,
-      limit: filter.limit + 1,
-    });
+  async list(
+    organizationId: string,
+    wanted: Partial<JournalFilter> & Pick<JournalFilter, 'limit'>,
+  ): Promise<JournalPage> {
+    const filter = { ...UNFILTERED, ...wanted };
+    if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
+    const found = await this.journal.page({ ...filter, organizationId, limit: filter.limit + 1 });
     const messages = found.slice(0, filter.limit);
     return { messages, next: found.length > filter.limit ? (messages.at(-1) ?? null) : null };
   }

@@ -1,3 +1,4 @@
+import type { InboundContext } from '../../platform/whatsapp/inbound-context.js';
 import type { MessageStatus } from './message-state.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
@@ -8,8 +9,10 @@ export interface Message {
   conversationId: string | null;
   direction: 'outbound' | 'inbound';
   type: string;
-  /** Digits without `+`; null where only a user id is known. */
+  /** Digits without `+`; null where the message is addressed to a user id. */
   recipient: string | null;
+  /** The user id that the message is addressed to. */
+  recipientUserId: string | null;
   sender: string | null;
   body: string | null;
   content: Record<string, unknown>;
@@ -32,6 +35,8 @@ export interface Message {
   readAt: Date | null;
   failedAt: Date | null;
   contact: Contact;
+  /** Only of received messages. */
+  inboundContext: InboundContext;
 }
 
 /** Who is on the other side of a conversation, as far as it is known. */
@@ -87,11 +92,19 @@ export interface InboundReport {
   content: Record<string, unknown>;
   body: string | null;
   occurredAt: Date | null;
+  context: InboundContext;
+  /** The platform's id of the message that this one answers or reacts to. */
   contextMessageId: string | null;
   opensWindow: boolean;
   /** The workspace's own number, digits. */
   businessNumber: string;
 }
+
+/** A customer called one of the workspace's numbers. */
+export type CallReport = Pick<
+  InboundReport,
+  'connectionId' | 'organizationId' | 'from' | 'userId' | 'profileName' | 'occurredAt'
+>;
 
 /** Identities under which the platform or a caller names one contact. At least one is set. */
 export interface ContactIdentity {

@@ -43,7 +43,7 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
 }
 
 /** Claimed, but surely not written: back to the queue, and the try does not count. */
-export function putBack(task: ClaimedMessage, delayMs = 0): OutcomeRecord {
+export function putBack(task: Pick<ClaimedMessage, 'id' | 'attemptId'>, delayMs = 0): OutcomeRecord {
   return { ...emptyRecord(task), status: 'queued', attemptStatus: 'deferred', delayMs };
 }
 
@@ -61,7 +61,7 @@ export function refusal(category: FailureCategory, message: string): NotAccepted
   };
 }
 
-function emptyRecord(task: ClaimedMessage): OutcomeRecord {
+function emptyRecord(task: Pick<ClaimedMessage, 'id' | 'attemptId'>): OutcomeRecord {
   return {
     attemptId: task.attemptId,
     messageId: task.id,

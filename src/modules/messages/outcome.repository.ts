@@ -24,6 +24,9 @@ export interface OutcomeRecord {
   countTry: boolean;
 }
 
+/** For so long an outcome is tried to be recorded; after that the lease decides. */
+export const RECORD_FOR_MS = 60_000;
+
 /** Writes down what came of attempts, and the events that tell of it, many in one statement. */
 @Injectable()
 export class OutcomeRepository {
@@ -36,6 +39,7 @@ export class OutcomeRepository {
       // Outcomes are bounded by the requests in flight; none may be refused.
       maxWaiting: 100_000,
       transactional: false,
+      lockedForMs: RECORD_FOR_MS,
       commit: (records, statements) => this.commit(records, statements),
     });
   }
@@ -58,6 +62,10 @@ export class OutcomeRepository {
     return records.map((record) => moved.has(record.messageId));
   }
 }
+
+/** What a report has said of the attempt before its own answer was recorded stays. */
+const reported = (column: string, answered: string): string =>
+  `case when a.status in ('accepted', 'rejected') then coalesce(a.${column}, ${answered}) else ${answered} end`;
 
 const RECORD: Prepared = {
   name: 'message_outcome',
@@ -89,8 +97,10 @@ with outcome as (
       as occurred_at
 ), closed as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
-    http_status = o."httpStatus", platform_code = o."platformCode", platform_message = o."platformMessage",
-    failure_category = o.category, trace_id = o."traceId",
+    http_status = o."httpStatus", trace_id = o."traceId",
+    platform_code = ${reported('platform_code', 'o."platformCode"')},
+    platform_message = ${reported('platform_message', 'o."platformMessage"')},
+    failure_category = ${reported('failure_category', 'o.category')},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
   from outcome o
   where a.id = o."attemptId" and (a.status in ('started', 'unknown') or o."attemptStatus" <> 'unknown')

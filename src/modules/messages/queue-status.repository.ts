@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { isHeld } from '../../platform/lanes/lane.repository.js';
 import type { LaneStatus } from './messages.types.js';
 
 /** What waits in every workspace's lanes; for those who run the service, never for callers of the API. */
@@ -40,14 +41,14 @@ const DEPTH_LIMIT = 100_000;
 // Number by number, the oldest queued row of each.
 const OLDEST_DUE = `
 select greatest(max(extract(epoch from clock_timestamp() - head.next_attempt_at)), 0)::float8 as seconds
-from (select id from connection where status in ('connected', 'restricted') order by id limit 10000) as c
+from (select id from connection where status in ('connected', 'restricted')) as c
 cross join lateral (
   select next_attempt_at from message where connection_id = c.id and status = 'queued'
   order by next_attempt_at limit 1) as head`;
 
 const UNKNOWN = `
 select coalesce(sum(counted.messages), 0)::integer as unknown
-from (select id, organization_id from connection order by id limit 10000) as c
+from connection as c
 cross join lateral (
   select count(*) as messages from (
     select 1 from message where organization_id = c.organization_id and connection_id = c.id
@@ -68,7 +69,7 @@ select c.id as "connectionId", c.organization_id as "organizationId", c.phone_nu
   round(extract(epoch from clock_timestamp() - queued.oldest) * 1000)::double precision as "oldestDueMs",
   case when lane.paused_until > clock_timestamp() then lane.paused_until end as "pausedUntil",
   case when lane.paused_until > clock_timestamp() then lane.pause_reason end as "pauseReason",
-  coalesce(lane.owner_until > clock_timestamp(), false) as "isDrained"
+  ${isHeld('lane')} as "isDrained"
 from queued full join sending using (connection_id)
 join connection c on c.id = coalesce(queued.connection_id, sending.connection_id)
 left join lane on lane.key = c.id::text

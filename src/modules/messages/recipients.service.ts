@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { ConversationsRepository } from './conversations.repository.js';
+import { isUserId } from './recipient.js';
 import { windowClosesAt } from './windows.js';
 
 /** A contact whom an ordinary message may reach now. */
@@ -34,33 +35,40 @@ export class RecipientsService {
     });
   }
 
-  /** The open conversation with a number where it is known, without asking; null says nothing. */
-  peekOpen(connectionId: string, phone: string): OpenConversation | null {
-    const known = this.open.peek(`${connectionId}/${phone}`);
+  /** The open conversation with a recipient where it is known, without asking; null says nothing. */
+  peekOpen(connectionId: string, recipient: string): OpenConversation | null {
+    const known = this.open.peek(`${connectionId}/${recipient}`);
     return known !== undefined && known.closesAt > Date.now() ? known : null;
   }
 
-  /** The open conversation with a number, or when its window closed (null where the contact never wrote). */
+  /**
+   * The open conversation with a recipient, or when its window closed (null where the contact never wrote).
+   *
+   * @param recipient digits or a user id.
+   */
   async findOpen(
     connectionId: string,
-    phone: string,
+    recipient: string,
   ): Promise<{ open: OpenConversation } | { open: null; expiredAt: Date | null }> {
-    const known = this.peekOpen(connectionId, phone);
+    const known = this.peekOpen(connectionId, recipient);
     if (known !== null) return { open: known };
-    const conversation = await this.conversations.findByPhone(connectionId, phone);
+    const conversation = isUserId(recipient)
+      ? await this.conversations.findByUserId(connectionId, recipient)
+      : await this.conversations.findByPhone(connectionId, recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
       return { open: null, expiredAt: closesAt };
     }
     const open = { conversationId: conversation.id, closesAt: closesAt.getTime() };
-    this.open.set(`${connectionId}/${phone}`, open);
+    this.open.set(`${connectionId}/${recipient}`, open);
     return { open };
   }
 
-  /** The conversation with a number, made at the first contact. */
-  async resolve(connection: { id: string; organizationId: string }, phone: string): Promise<string> {
-    return this.conversationIds.get(`${connection.id}/${phone}`, async () => {
-      const conversation = await this.conversations.resolve(connection, { phone });
+  /** The conversation with a recipient (digits or a user id), made at the first contact. */
+  async resolve(connection: { id: string; organizationId: string }, recipient: string): Promise<string> {
+    return this.conversationIds.get(`${connection.id}/${recipient}`, async () => {
+      const identity = isUserId(recipient) ? { userId: recipient } : { phone: recipient };
+      const conversation = await this.conversations.resolve(connection, identity);
       return conversation.id;
     });
   }

@@ -8,6 +8,7 @@ import type { MessageInput } from './message-input.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Message } from './messages.types.js';
+import { isUserId } from './recipient.js';
 import { RecipientsService } from './recipients.service.js';
 
 /** Who asks, as far as sending is concerned. */
@@ -51,21 +52,24 @@ export class SendPreparation {
 
   /**
    * @throws SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
-   * TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH,
-   * REPLY_TARGET_NOT_FOUND, VALIDATION_FAILED (422).
+   * TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, RECIPIENT_NEEDS_PHONE, MEDIA_NOT_FOUND,
+   * MEDIA_TYPE_MISMATCH, REPLY_TARGET_NOT_FOUND, VALIDATION_FAILED (422).
    */
   async prepare(sender: Sender, input: MessageInput): Promise<PreparedSend> {
     await this.requirePayment(sender);
     const connection = await this.readyConnection(sender.organizationId, input.connectionId);
     // A template comes before its conversation: where it can't be sent, none is made. All else needs an open one.
-    const template = input.type === 'template' ? await this.contents.prepare(connection, input) : null;
+    const template =
+      input.type === 'template' ? await this.contents.prepare(connection, input, isUserId(input.recipient)) : null;
     const conversationId = await this.conversationFor(connection, input);
     if (input.replyToMessageId !== null) {
       const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
       if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
     }
     if (template !== null) return { connection, conversationId, message: template };
-    const message = this.contents.isPlain(input) ? input : await this.contents.prepare(connection, input);
+    const message = this.contents.isPlain(input)
+      ? input
+      : await this.contents.prepare(connection, input, isUserId(input.recipient));
     return { connection, conversationId, message };
   }
 
@@ -83,10 +87,13 @@ export class SendPreparation {
     try {
       const connection = await this.readyConnection(organizationId, message.connectionId);
       if (message.type !== 'template') {
-        const window = await this.recipients.findOpen(message.connectionId, message.recipient ?? '');
+        const window = await this.recipients.findOpen(
+          message.connectionId,
+          message.recipientUserId ?? message.recipient ?? '',
+        );
         if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
       }
-      return await this.contents.prepareAgain(connection, message);
+      return await this.contents.prepareAgain(connection, message, message.recipientUserId !== null);
     } catch (error) {
       throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
     }

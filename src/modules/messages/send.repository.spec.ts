@@ -1,4 +1,5 @@
 import { newId } from '../../common/ids.js';
+import { Factories } from '../../../test/support/factories.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -51,6 +52,48 @@ async function queue(connectionId: string, ...recipients: string[]): Promise<str
   const ids: string[] = [];
   for (const recipient of recipients) ids.push((await accepts.accept(newMessage(connectionId, recipient))).messageId);
   return ids;
+}
+
+async function newConnection(status: 'connected' | 'pending' | 'disconnected' | 'restricted'): Promise<string> {
+  const factories = new Factories(opened.database);
+  const { id: organizationId } = await factories.workspace();
+  return (await factories.connection({ organizationId, status })).id;
+}
+
+/** All lanes with due messages, looked for in pages. */
+async function dueKeys(pageSize: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await sends.dueConnections(pageSize, after ?? null);
+    keys.push(...page.lanes.map(({ key }) => key));
+    after = page.next;
+  }
+  return keys;
+}
+
+interface Heads {
+  recipients: number;
+  /** SQL of the time from which they count as queued. */
+  queuedAt: string;
+  nextAttemptAt: string;
+  /** Messages behind each head, due at once. */
+  followers?: number;
+}
+
+/** Messages to as many recipients, whose numbers stand in front of `9...`. */
+async function crowd(connectionId: string, heads: Heads): Promise<void> {
+  const insert = (queuedAt: string, nextAttemptAt: string, copies: number) =>
+    opened.database.execute(
+      `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at,
+         queued_at, next_attempt_at)
+       select gen_random_uuid(), $1, $1, 'outbound', 'text', '1' || lpad(n::text, 8, '0'), '{}', 'queued', clock_timestamp(),
+         ${queuedAt}, ${nextAttemptAt}
+       from generate_series(1, $2::integer) as n, generate_series(1, $3::integer)`,
+      [connectionId, heads.recipients, copies],
+    );
+  await insert(heads.queuedAt, heads.nextAttemptAt, 1);
+  if (heads.followers !== undefined) await insert('clock_timestamp()', 'clock_timestamp()', heads.followers);
+  await opened.database.execute('analyze message');
 }
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
@@ -191,6 +234,63 @@ describe('claiming', () => {
   });
 });
 
+describe('claiming behind recipients that are not to be served', () => {
+  const NOW = 'clock_timestamp()';
+  const OVER_A_DAY_AGO = "clock_timestamp() - interval '25 hours'";
+  const LATER = "clock_timestamp() + interval '1 hour'";
+  const DUE = Array.from({ length: 20 }, (_unused, index) => `9${String(index).padStart(3, '0')}`);
+
+  /** Claims until nothing comes any more, as a drain does. */
+  async function drain(lane: string): Promise<string[]> {
+    const recipients: string[] = [];
+    for (;;) {
+      const rows = await claim(lane, 64);
+      if (rows.length === 0) return recipients.sort();
+      for (const row of rows) await outcomes.record(outcome(row));
+      recipients.push(...rows.map((row) => row.recipient));
+    }
+  }
+
+  it.each<[string, Heads]>([
+    ['deferred ones', { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER }],
+    ['deferred ones with more behind', { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER, followers: 1 }],
+    ['expired ones', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: OVER_A_DAY_AGO }],
+    ['expired ones that were deferred', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: NOW }],
+    [
+      'expired ones with more behind',
+      { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: NOW, followers: 1 },
+    ],
+  ])('finds those that are due behind %s', async (_name, heads) => {
+    const lane = newId();
+    await queue(lane, ...DUE);
+    await crowd(lane, heads);
+    expect(await drain(lane)).toEqual(DUE);
+  });
+
+  it('reads a few rows of 10,000 deferred recipients where little else is due', async () => {
+    const lane = newId();
+    await queue(lane, ...DUE);
+    await crowd(lane, { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER });
+    await claim(lane, 10);
+    const claimAgain = () => sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 64 }, LIMITS);
+    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(500);
+    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(500);
+  });
+
+  it('serves one recipient after the other in turns, however much waits for the first', async () => {
+    const lane = newId();
+    await queue(lane, ...Array.from({ length: 30 }, () => ['111', '222', '333']).flat());
+    const turns: string[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const [row] = await claim(lane, 1);
+      if (row === undefined) throw new Error('nothing was claimed');
+      turns.push(row.recipient);
+      await outcomes.record(outcome(row));
+    }
+    expect(turns).toEqual(['111', '222', '333', '111', '222', '333']);
+  });
+});
+
 describe('outcomes', () => {
   it('are fenced by the attempt, and close it all the same', async () => {
     const lane = newId();
@@ -303,15 +403,25 @@ describe('accepting', () => {
 
 describe('due connections', () => {
   it('are found by skipping, only those with due messages', async () => {
-    const [due, later] = [newId(), newId()];
+    const [due, later] = [await newConnection('connected'), await newConnection('connected')];
     await queue(due, '111', '222');
     const [id = ''] = await queue(later, '111');
     await opened.database.execute(
       `update message set next_attempt_at = clock_timestamp() + interval '1 hour' where id = $1`,
       [id],
     );
-    const keys = (await sends.dueConnections(1_000)).map((lane) => lane.key);
+    const keys = await dueKeys(1_000);
     expect(keys).toContain(due);
     expect(keys).not.toContain(later);
+  });
+
+  it('are found page by page, those that cannot send left out', async () => {
+    const able = await Promise.all((['connected', 'restricted'] as const).map(newConnection));
+    const unable = await Promise.all((['disconnected', 'pending'] as const).map(newConnection));
+    for (const connection of [...able, ...unable]) await queue(connection, '111');
+    const keys = await dueKeys(1);
+    expect(keys).toEqual(await dueKeys(1_000));
+    expect(keys).toEqual(expect.arrayContaining(able));
+    for (const connection of unable) expect(keys).not.toContain(connection);
   });
 });

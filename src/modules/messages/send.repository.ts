@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
-import type { Prepared } from '../../platform/database/prepared.js';
 import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
-import type { DueLane } from '../../platform/lanes/due-sweep.js';
+import { findDueLanes, laneHeads, type DueLanes } from '../../platform/lanes/due-lanes.js';
+import { LostClaimError } from '../../platform/lanes/lost-claims.js';
+import { CLAIM, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
@@ -13,7 +14,10 @@ export interface ClaimedMessage {
   connectionId: string;
   conversationId: string | null;
   attemptId: string;
+  /** The lane's key: digits, or the user id where no number is known. */
   recipient: string;
+  /** The user id that it is addressed to; null where it goes to the number. */
+  recipientUserId: string | null;
   type: string;
   content: Record<string, unknown>;
   /** Deferrals so far that count. */
@@ -37,24 +41,16 @@ export interface MovedMessage {
   connectionId: string;
 }
 
-interface ClaimRow {
-  kind: 'claimed' | 'tail';
-  id: string | null;
-  organization_id: string | null;
-  conversation_id: string | null;
-  attempt_id: string | null;
-  recipient: string | null;
-  type: string | null;
-  content: Record<string, unknown> | null;
-  tries: number | null;
-  attempt_number: number | null;
-  is_reply: boolean | null;
-  context_message_id: string | null;
-}
-
-// Recipients that one claim looks at; those in flight or deferred are passed over.
+// Due messages that a claim looks for first. Where there are fewer, their recipients are all that can be served.
+const PROBE = 128;
+// Recipients that one statement walks over, those in flight, deferred or expired among them, and statements a claim.
 const WALK = 1_000;
+const ROUNDS = 20;
 const MAX_CURSORS = 100_000;
+
+const QUEUED = { table: 'message', lane: 'connection_id', status: 'queued' };
+// Numbers that cannot send keep their due messages: without this each of them would be woken in every round.
+const CAN_SEND = `exists (select 1 from connection c where c.id = head.lane_id and c.status in ('connected', 'restricted'))`;
 
 /** The lane's statements on `message` and `message_attempt`: claim, sweep, due lanes. */
 @Injectable()
@@ -62,7 +58,12 @@ export class SendRepository {
   /** Where the last claim of a lane stopped, so that a long lane is walked on and not again from its start. */
   private readonly cursors = new Map<string, string>();
 
-  constructor(private readonly database: Database) {}
+  /** Connections with due messages that can send. */
+  readonly dueConnections: DueLanes;
+
+  constructor(private readonly database: Database) {
+    this.dueConnections = findDueLanes(database, { ...QUEUED, usable: CAN_SEND, prefix: '' });
+  }
 
   /**
    * Claims the heads of up to `limit` recipients: each gets an attempt, `processing` and a lease.
@@ -71,23 +72,39 @@ export class SendRepository {
    * not due yet, is passed over.
    *
    * @param connectionId the lane's connection.
+   * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
   async claim(connectionId: string, request: ClaimRequest, limits: ClaimLimits): Promise<ClaimedMessage[]> {
-    const from = this.cursors.get(connectionId) ?? '';
-    const claimed = await this.claimFrom(connectionId, request, limits, from);
-    if (claimed.length > 0 || from === '') return claimed;
-    // Nothing behind the cursor: once around from the start before the lane counts as empty.
-    return this.claimFrom(connectionId, request, limits, '');
+    let from = this.cursors.get(connectionId) ?? '';
+    let fromStart = from === '';
+    for (let round = 0; round < ROUNDS; round++) {
+      const { claimed, next, complete } = await this.claimFrom(connectionId, request, limits, from);
+      this.moveCursor(connectionId, next);
+      if (claimed.length > 0 || complete) return claimed;
+      // Nothing up to the lane's end: once around from the start before the lane counts as empty.
+      if (next === '' && fromStart) break;
+      fromStart ||= next === '';
+      from = next;
+    }
+    return [];
   }
 
+  /** Those of the given attempts that exist, with their messages. */
+  findAttempts(attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
+    return this.database.query(`select message_id as id, id as "attemptId" from message_attempt where id = any($1)`, [
+      attemptIds,
+    ]);
+  }
+
+  /** `next`: where to go on, '' for the start. `complete`: nothing else can be claimed, wherever the walk stands. */
   private async claimFrom(
     connectionId: string,
     request: ClaimRequest,
     { ttlHours, leaseMs }: ClaimLimits,
     from: string,
-  ): Promise<ClaimedMessage[]> {
+  ): Promise<{ claimed: ClaimedMessage[]; next: string; complete: boolean }> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
-    const rows = await this.database.query<ClaimRow>(CLAIM, [
+    const claiming = this.database.query<ClaimRow>(CLAIM, [
       connectionId,
       request.laneKey,
       request.owner,
@@ -97,30 +114,29 @@ export class SendRepository {
       leaseMs / 1_000,
       WALK,
       ttlHours,
+      PROBE,
     ]);
+    const rows = await claiming.catch(LostClaimError.of(attemptIds));
     const claimed = rows.filter((row) => row.kind === 'claimed').map((row) => claimedOf(row, connectionId));
-    const tail = rows.find((row) => row.kind === 'tail')?.recipient ?? null;
-    this.moveCursor(connectionId, claimed, request.limit, tail);
-    return claimed;
+    const end = rows.find((row) => row.kind !== 'claimed');
+    const complete = end?.kind === 'complete';
+    if (end?.kind === 'tail' || claimed.length < request.limit) {
+      return { claimed, next: end?.recipient ?? '', complete };
+    }
+    // Recipients up to the cursor have their turn behind the others.
+    const recipients = claimed.map((row) => row.recipient);
+    const around = recipients.filter((recipient) => recipient <= from);
+    const last = around.length > 0 ? around : recipients;
+    return { claimed, next: last.reduce((max, recipient) => (recipient > max ? recipient : max)), complete };
   }
 
-  private moveCursor(connectionId: string, claimed: ClaimedMessage[], limit: number, tail: string | null): void {
-    let last = tail;
-    if (claimed.length === limit) {
-      last = claimed.reduce((max, row) => (row.recipient > max ? row.recipient : max), '');
-    }
-    if (last === null) {
+  private moveCursor(connectionId: string, next: string): void {
+    if (next === '') {
       this.cursors.delete(connectionId);
       return;
     }
     if (this.cursors.size >= MAX_CURSORS) this.cursors.clear();
-    this.cursors.set(connectionId, last);
-  }
-
-  /** Connections with due messages: skips from one to the next in the index, never reads a backlog. */
-  async dueConnections(limit: number): Promise<DueLane[]> {
-    const rows = await this.database.query<{ connection_id: string; due_for_ms: number }>(DUE, [limit]);
-    return rows.map((row) => ({ key: row.connection_id, dueForMs: row.due_for_ms }));
+    this.cursors.set(connectionId, next);
   }
 
   /**
@@ -150,6 +166,7 @@ function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
     conversationId: row.conversation_id,
     attemptId: row.attempt_id ?? '',
     recipient: row.recipient ?? '',
+    recipientUserId: row.recipient_user_id,
     type: row.type ?? '',
     content: row.content ?? {},
     tries: row.tries ?? 0,
@@ -158,76 +175,6 @@ function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
     contextMessageId: row.context_message_id,
   };
 }
-
-// $1 connection, $2 lane key, $3 owner, $4 limit, $5 cursor, $6 attempt ids, $7 lease seconds, $8 walk, $9 ttl hours.
-// "tail" tells where the walk ended when it neither filled the limit nor reached the lane's end.
-const CLAIM: Prepared = {
-  name: 'message_claim',
-  text: `
-with recursive walk (recipient, id, status, next_attempt_at, queued_at, n) as (
-  (select m.recipient, m.id, m.status, m.next_attempt_at, m.queued_at, 1
-   from message m
-   where m.connection_id = $1 and m.status in ('queued', 'processing') and m.recipient > $5
-   order by m.connection_id, m.recipient, m.seq limit 1)
-  union all
-  select next.* from walk cross join lateral (
-    select m.recipient, m.id, m.status, m.next_attempt_at, m.queued_at, walk.n + 1
-    from message m
-    where m.connection_id = $1 and m.status in ('queued', 'processing') and m.recipient > walk.recipient
-    order by m.connection_id, m.recipient, m.seq limit 1) as next
-  where walk.n < $8
-), picked as (
-  select walk.id from walk
-  where walk.status = 'queued' and walk.next_attempt_at <= clock_timestamp()
-    and walk.queued_at > clock_timestamp() - make_interval(hours => $9)
-    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
-      and (paused_until is null or paused_until <= clock_timestamp()))
-    and not exists (select 1 from message p
-      where p.connection_id = $1 and p.recipient = walk.recipient and p.status = 'processing')
-  limit $4
-), locked as (
-  select m.id, m.seq from message m join picked on picked.id = m.id
-  where m.status = 'queued'
-  for update of m skip locked
-), numbered as (
-  select locked.id, a.attempt_id from (select id, row_number() over (order by seq) as n from locked) as locked
-  join unnest($6::uuid[]) with ordinality as a (attempt_id, n) on a.n = locked.n
-), claimed as (
-  update message m set status = 'processing', processing_at = greatest(clock_timestamp(), m.queued_at),
-    lease_until = clock_timestamp() + make_interval(secs => $7), attempt_count = m.attempt_count + 1,
-    current_attempt_id = numbered.attempt_id, next_attempt_at = null
-  from numbered where m.id = numbered.id and m.status = 'queued'
-  returning m.id, m.organization_id, m.conversation_id, m.current_attempt_id, m.recipient, m.type, m.content, m.tries,
-    m.attempt_count, m.reply_to_message_id, m.processing_at
-), attempts as (
-  insert into message_attempt (id, organization_id, message_id, number, status, started_at)
-  select current_attempt_id, organization_id, id, attempt_count, 'started', processing_at from claimed
-)
-select 'claimed' as kind, id, organization_id, conversation_id, current_attempt_id as attempt_id, recipient, type,
-  content, tries, attempt_count as attempt_number, reply_to_message_id is not null as is_reply,
-  (select r.meta_message_id from message r
-   where r.id = claimed.reply_to_message_id and r.organization_id = claimed.organization_id) as context_message_id
-from claimed
-union all
-select 'tail', null, null, null, null, walk.recipient, null, null, null, null, null, null
-from walk where walk.n = $8 and (select count(*) from picked) < $4`,
-};
-
-// The oldest queued row of each connection: skips from one to the next in the index, never reads a backlog.
-const LANE_HEADS = `
-with recursive lane_head as (
-  (select connection_id, next_attempt_at from message where status = 'queued'
-   order by connection_id, next_attempt_at limit 1)
-  union all
-  select next.* from lane_head cross join lateral (
-    select connection_id, next_attempt_at from message
-    where status = 'queued' and connection_id > lane_head.connection_id
-    order by connection_id, next_attempt_at limit 1) as next
-)`;
-
-const DUE = `${LANE_HEADS}
-select connection_id, (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision as due_for_ms
-from lane_head where next_attempt_at <= clock_timestamp() limit $1`;
 
 const EXPIRE_LEASES = `
 with lost as (
@@ -249,14 +196,15 @@ select organization_id, connection_id from moved`;
 
 // A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough;
 // by statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all of the lane.
-const EXPIRE_QUEUED = `${LANE_HEADS}, candidate as (
+const EXPIRE_QUEUED = `${laneHeads(QUEUED)}, candidate as (
   select found.id from lane_head cross join lateral (
     select id from message m
-    where m.status = 'queued' and m.connection_id = lane_head.connection_id
+    where m.status = 'queued' and m.connection_id = lane_head.lane_id
       and m.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
       and m.queued_at < clock_timestamp() - make_interval(hours => $1)
     order by m.next_attempt_at limit $2) as found
   where lane_head.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
+  limit $2
 ), old as (
   select m.id from message m join candidate on candidate.id = m.id
   where m.status = 'queued' order by m.id limit $2 for update of m skip locked

@@ -23,6 +23,9 @@ interface FoundRow {
   attempt_number: number;
   attempt_status: Attempt['status'];
   attempt_meta_message_id: string | null;
+  attempt_failed: boolean;
+  /** A retry queued it just now, perhaps after what is told of its attempts was read. */
+  just_queued: boolean;
   id: string;
   organization_id: string;
   connection_id: string;
@@ -75,6 +78,7 @@ export class StatusReportsRepository {
         number: row.attempt_number,
         status: row.attempt_status,
         metaMessageId: row.attempt_meta_message_id,
+        failed: row.attempt_failed,
       };
       const moved = message.apply(report, attempt, row.now);
       const { organization_id: organizationId, conversation_id: conversationId, recipient } = row;
@@ -85,11 +89,11 @@ export class StatusReportsRepository {
   }
 
   /** The attempts that are meant, with their messages locked in the order of their ids. */
-  private lock(reports: readonly StatusReport[], statements: Statements): Promise<FoundRow[]> {
-    return statements.query<FoundRow>(LOCK, [
-      reports.flatMap((report) => attemptIdOf(report) ?? []),
-      reports.map((report) => report.metaMessageId),
-    ]);
+  private async lock(reports: readonly StatusReport[], statements: Statements): Promise<FoundRow[]> {
+    const ids = [reports.flatMap((report) => attemptIdOf(report) ?? []), reports.map((report) => report.metaMessageId)];
+    const rows = await statements.query<FoundRow>(LOCK, ids);
+    // A row that had to be waited for is read as it became meanwhile, but its attempts as they were before.
+    return rows.some((row) => row.just_queued) ? statements.query<FoundRow>(LOCK, ids) : rows;
   }
 
   private async write(progress: readonly MessageProgress[], statements: Statements): Promise<void> {
@@ -143,7 +147,7 @@ function messageOf(row: FoundRow) {
 }
 
 /** The message's new values. What failed before and went on nevertheless bears no failure any more. */
-function messageChange({ message, moves, adoptedMetaMessageId }: MessageProgress) {
+function messageChange({ message, moves, adoptedMetaMessageId, adoptedAttemptId }: MessageProgress) {
   const last = moves.at(-1);
   const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at ?? null;
   return {
@@ -152,6 +156,7 @@ function messageChange({ message, moves, adoptedMetaMessageId }: MessageProgress
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
     metaMessageId: adoptedMetaMessageId,
+    attemptId: adoptedAttemptId,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
@@ -187,7 +192,9 @@ const LOCK: Prepared = {
   name: 'report_lock',
   text: `
 select a.id as attempt_id, a.number as attempt_number, a.status as attempt_status,
-  a.meta_message_id as attempt_meta_message_id, m.id, m.organization_id, m.connection_id, m.conversation_id,
+  a.meta_message_id as attempt_meta_message_id,
+  a.status = 'rejected' or (a.status = 'accepted' and a.failure_category is not null) as attempt_failed,
+  m.status = 'queued' and m.queued_at > statement_timestamp() - interval '1 second' as just_queued, m.id, m.organization_id, m.connection_id, m.conversation_id,
   m.recipient, m.status, m.meta_message_id, m.current_attempt_id, m.event_count,
   (extract(epoch from greatest(m.queued_at, m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at,
     m.failed_at)) * ${MICROSECONDS})::double precision as latest_at,
@@ -206,6 +213,7 @@ with moved as (
     status = r.status,
     event_count = r."eventCount",
     meta_message_id = coalesce(r."metaMessageId", m.meta_message_id),
+    current_attempt_id = coalesce(r."attemptId", m.current_attempt_id),
     lease_until = case when not r.moved then m.lease_until end,
     next_attempt_at = case when not r.moved then m.next_attempt_at end,
     sent_at = coalesce(to_timestamp(r."sentAt" / ${MICROSECONDS}), m.sent_at),
@@ -216,14 +224,14 @@ with moved as (
     error_code = case when not r.moved then m.error_code else r."errorCode" end,
     error_message = case when not r.moved then m.error_message else r."errorMessage" end
   from json_to_recordset($1) as r (id uuid, status text, moved boolean, "eventCount" integer, "metaMessageId" text,
-    "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision,
+    "attemptId" uuid, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision,
     category text, "errorCode" text, "errorMessage" text)
   where m.id = r.id
-  returning m.id, m.organization_id, m.connection_id, m.client_message_id, m.recipient
+  returning m.id, m.organization_id, m.connection_id, m.client_message_id, m.recipient, m.recipient_user_id
 ), change as (
-  select m.id as message_id, m.organization_id, m.connection_id, m.client_message_id, m.recipient, e.status,
-    e."previousStatus" as previous_status, to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt,
-    e.category as failure_category, e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence
+  select m.id as message_id, m.organization_id, m.connection_id, m.client_message_id, m.recipient,
+    m.recipient_user_id, e.status, e."previousStatus" as previous_status, to_timestamp(e.at / ${MICROSECONDS}) as occurred_at,
+    e.attempt,     e.category as failure_category, e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence
   from moved m join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
     at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
     on e."messageId" = m.id
@@ -233,7 +241,8 @@ with moved as (
 select 1`,
 };
 
-// The attempt's own answer may have been recorded since it was read, so what is known by now decides.
+// The attempt's own answer may have been recorded since it was read, so what is known by now decides. A doubt that is
+// resolved leaves no category of failure.
 const NOTE: Prepared = {
   name: 'report_note',
   text: `
@@ -243,7 +252,7 @@ update message_attempt a set
   finished_at = coalesce(a.finished_at, clock_timestamp()),
   platform_code = case when r.failed then r.code else a.platform_code end,
   platform_message = case when r.failed then r.message else a.platform_message end,
-  failure_category = case when r.failed then r.category else a.failure_category end
+  failure_category = case when r.failed then r.category when a.status in ('accepted', 'rejected') then a.failure_category end
 from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
   message text, category text)
 where a.id = r.id`,

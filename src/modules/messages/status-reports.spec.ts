@@ -21,7 +21,7 @@ function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
 }
 
 function attempt(change: Partial<ReportedAttempt> = {}): ReportedAttempt {
-  return { id: CURRENT, number: 2, status: 'accepted', metaMessageId: 'wamid.2', ...change };
+  return { id: CURRENT, number: 2, status: 'accepted', metaMessageId: 'wamid.2', failed: false, ...change };
 }
 
 function report(status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
@@ -164,13 +164,16 @@ describe('any sequence of reports', () => {
       fc.property(anyStatus, anyReports, (status, reports) => {
         let at = message().latestAt;
         let state = status;
+        let current = CURRENT;
         for (const move of run(status, reports).moves) {
-          const side = move.attemptId === CURRENT ? 'notified' : 'earlier';
+          const side = move.attemptId === current ? 'notified' : 'earlier';
           expect(move.from).toBe(state);
           expect(nextStatus(state, `${side}_${move.to}` as MessageEvent)).toBe(move.to);
           expect(move.at).toBeGreaterThanOrEqual(at);
           expect(move.at).toBeLessThanOrEqual(NOW);
           ({ at } = move);
+          // The attempt that withdraws a retry takes its place.
+          if (state === 'queued' && move.to === 'sent') current = move.attemptId;
           state = move.to;
         }
       }),

@@ -22,6 +22,8 @@ export interface ReportedAttempt {
   number: number;
   status: Attempt['status'];
   metaMessageId: string | null;
+  /** The platform refused it, or reported that it failed. */
+  failed: boolean;
 }
 
 /** Why the platform gave a message up. */
@@ -52,12 +54,15 @@ export interface AttemptEvidence {
 
 /**
  * What a number of reports make of one message, applied one after the other. Pure, and indifferent to repeats, to
- * order and to how the reports are spread over batches: a state is never left for an earlier one.
+ * order and to how the reports are spread over batches: a state is never left for an earlier one. Of an attempt that
+ * failed, only `delivered` and `read` move the message.
  */
 export class MessageProgress {
   readonly moves: StatusMove[] = [];
   /** The platform's id where it is another than the row has: that of the current attempt, else any. */
   adoptedMetaMessageId: string | null = null;
+  /** The attempt whose reports count from now on, where it is another than the row has. */
+  adoptedAttemptId: string | null = null;
   readonly attempts = new Map<string, AttemptEvidence>();
   private status: OutboundStatus;
   private latestAt: number;
@@ -74,11 +79,16 @@ export class MessageProgress {
    */
   apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
     const failure = report.status === 'failed' ? failureOf(report) : null;
+    const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
     this.note(attempt, report, failure);
-    const isCurrent = attempt.id === this.message.currentAttemptId;
-    this.adopt(report.metaMessageId, isCurrent);
+    const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
     const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
-    const to = nextStatus(this.status, event);
+    // Once an attempt has failed, only its arrival is news: a late or repeated "sent" must not withdraw a retry.
+    const to = hasFailed && !isProof(report.status) ? null : nextStatus(this.status, event);
+    // The earlier attempt takes the place of the retry that it withdraws, so that its failure would count.
+    const withdraws = !isCurrent && to === 'sent';
+    if (withdraws) this.adoptedAttemptId = attempt.id;
+    this.adopt(report.metaMessageId, isCurrent || withdraws);
     if (to === null) return false;
     // The platform tells whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
@@ -105,6 +115,10 @@ export class MessageProgress {
     if (!isNews) return;
     this.attempts.set(attempt.id, { taken: failure === null, failure, metaMessageId: report.metaMessageId });
   }
+}
+
+function isProof(status: StatusReport['status']): boolean {
+  return status === 'delivered' || status === 'read';
 }
 
 function failureOf(report: StatusReport): ReportedFailure {

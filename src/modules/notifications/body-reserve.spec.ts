@@ -1,24 +1,39 @@
-import { createServer, request, type ClientRequest, type Server } from 'node:http';
+import { createServer, request, type ClientRequest, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AppError } from '../../common/app-error.js';
 import type { HeraldRequest } from '../../platform/http/herald-request.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { BodyReserve } from './body-reserve.js';
+import type { Sender } from './notification-senders.js';
 
 let server: Server;
 let reserve: BodyReserve;
 let use: (body: Buffer) => Promise<void>;
 let port: number;
 let begun: number;
+let sender: Sender;
+
+const bound = (refuseAtBytes: number) => ({ refuseAtBytes, cutOffAtBytes: 2 * refuseAtBytes });
+const PROVEN: Sender = { origin: 'platform', proven: true };
+const stranger = (origin: string): Sender => ({ origin, proven: false });
+const senderOf = ({ 'x-origin': origin }: IncomingHttpHeaders): Sender =>
+  origin === PROVEN.origin ? PROVEN : stranger(String(origin));
 
 beforeEach(async () => {
-  reserve = new BodyReserve({ refuseAtBytes: 1_000, cutOffAtBytes: 2_000 });
+  sender = PROVEN;
+  reserve = new BodyReserve({
+    proven: bound(1_000),
+    small: bound(400),
+    large: bound(800),
+    perAddress: bound(300),
+    lookMs: 50,
+  });
   use = () => Promise.resolve();
   begun = 0;
   server = createServer((req, res) => {
     begun++;
     reserve
-      .read(req as HeraldRequest, (body) => use(body))
+      .read(req as HeraldRequest, senderOf(req.headers), (body) => use(body))
       .then(() => res.writeHead(200).end())
       .catch((error: unknown) => res.writeHead(error instanceof AppError ? error.status : 500).end());
   });
@@ -33,7 +48,7 @@ afterEach(async () => {
 
 /** Begins a request; resolves with the status, or with 0 where the connection was cut. */
 function begin(headers: Record<string, string | number> = {}): { call: ClientRequest; status: Promise<number> } {
-  const call = request({ port, host: '127.0.0.1', method: 'POST', headers });
+  const call = request({ port, host: '127.0.0.1', method: 'POST', headers: { ...headers, 'x-origin': sender.origin } });
   const status = new Promise<number>((resolve) => {
     call.on('response', (response) => resolve(response.resume().statusCode ?? 0));
     call.on('error', () => resolve(0));
@@ -43,6 +58,13 @@ function begin(headers: Record<string, string | number> = {}): { call: ClientReq
 
 function post(body: Buffer): Promise<number> {
   const { call, status } = begin();
+  call.end(body);
+  return status;
+}
+
+/** With its Content-Length. */
+function postSized(body: Buffer): Promise<number> {
+  const { call, status } = begin({ 'content-length': body.length });
   call.end(body);
   return status;
 }
@@ -108,5 +130,61 @@ describe('a reserve for bodies', () => {
   it('gives back what a failed use held', async () => {
     use = () => Promise.reject(new Error('no'));
     for (let round = 0; round < 5; round++) expect(await post(Buffer.alloc(900))).toBe(500);
+  });
+});
+
+describe('addresses that have signed nothing yet', () => {
+  /** Begins a body of 3 MiB from this address, of which so much comes. */
+  async function unfinished(origin: string, bytes: number): Promise<ReturnType<typeof begin>> {
+    sender = stranger(origin);
+    const before = begun;
+    const { call, status } = begin({ 'content-length': 3 * 1_024 * 1_024 });
+    call.write(Buffer.alloc(bytes));
+    await waitFor(() => begun > before);
+    return { call, status };
+  }
+
+  it('cannot take the place of the platform, nor of small bodies, however many they are', async () => {
+    const holding = hold();
+    const strangers = Array.from({ length: 4 }, (_, index) => {
+      sender = stranger(`stranger ${index}`);
+      return begin({ 'transfer-encoding': 'chunked' });
+    });
+    for (const { call } of strangers) call.end(Buffer.alloc(200));
+    await waitFor(() => holding.held() === 800);
+    sender = stranger('another');
+    const large = begin({ 'transfer-encoding': 'chunked' });
+    large.call.end(Buffer.alloc(10));
+    expect(await large.status).toBe(503);
+    use = () => Promise.resolve();
+    expect(await postSized(Buffer.alloc(10))).toBe(200);
+    sender = PROVEN;
+    expect(await post(Buffer.alloc(900))).toBe(200);
+    holding.letGo();
+    expect(await Promise.all(strangers.map(({ status }) => status))).toEqual([200, 200, 200, 200]);
+  });
+
+  it('have a share each, which one of them cannot exceed', async () => {
+    const holding = hold();
+    sender = stranger('a');
+    const first = postSized(Buffer.alloc(300));
+    await waitFor(() => holding.held() === 300);
+    expect(await postSized(Buffer.alloc(10))).toBe(503);
+    sender = stranger('b');
+    use = () => Promise.resolve();
+    expect(await postSized(Buffer.alloc(10))).toBe(200);
+    holding.letGo();
+    expect(await first).toBe(200);
+    sender = stranger('a');
+    expect(await postSized(Buffer.alloc(10))).toBe(200);
+  });
+
+  it('are cut off where a body stops, and hold nothing any more', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { call, status } = await unfinished('a', 250);
+      expect(await status).toBe(0);
+      call.destroy();
+    }
+    await waitFor(async () => (await postSized(Buffer.alloc(10))) === 200);
   });
 });

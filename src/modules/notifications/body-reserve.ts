@@ -1,27 +1,78 @@
 import { commonErrors } from '../../common/common.errors.js';
 import { hasBody, readBytes } from '../../platform/http/body-reader.js';
 import type { HeraldRequest } from '../../platform/http/herald-request.js';
+import type { Sender } from './notification-senders.js';
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
 
 /** A notification has at most 3 MB (WhatsApp Cloud API, webhooks overview). */
-const MAX_BODY_BYTES = 3 * 1_024 * 1_024;
+const MAX_BODY_BYTES = 3 * MIB;
+/** Statuses and texts have some kilobytes, so this is nearly every notification. */
+const SMALL_BODY_BYTES = 64 * KIB;
+/** A body of an unproven address that brings less than this twice in a row is cut off. */
+const LEAST_BYTES_A_LOOK = 32 * KIB;
+const SLOW_LOOKS = 2;
 
-export interface BodyReserveOptions {
-  /** No further body is begun while so many bytes are held. */
+/** Bytes that bodies hold together. */
+export interface Bound {
+  /** No further body is begun while so many are held. */
   refuseAtBytes: number;
   /** A body that would go beyond this is cut off. */
   cutOffAtBytes: number;
 }
 
-const DEFAULTS: BodyReserveOptions = { refuseAtBytes: 64 * 1_024 * 1_024, cutOffAtBytes: 128 * 1_024 * 1_024 };
+export interface BodyReserveOptions {
+  /** Addresses that gave a valid signature lately. */
+  proven: Bound;
+  /** All other addresses together: bodies that say that they are small, and the rest. */
+  small: Bound;
+  large: Bound;
+  /** One of the other addresses. */
+  perAddress: Bound;
+  /** Between two looks at how fast a body comes. */
+  lookMs: number;
+}
+
+const DEFAULTS: BodyReserveOptions = {
+  proven: { refuseAtBytes: 64 * MIB, cutOffAtBytes: 96 * MIB },
+  small: { refuseAtBytes: 8 * MIB, cutOffAtBytes: 12 * MIB },
+  large: { refuseAtBytes: 16 * MIB, cutOffAtBytes: 20 * MIB },
+  perAddress: { refuseAtBytes: 4 * MIB, cutOffAtBytes: 8 * MIB },
+  lookMs: 1_500,
+};
+
+/** A bound and what is held under it. */
+class Share {
+  held = 0;
+  /** Bodies that count under it. */
+  bodies = 0;
+  constructor(readonly bound: Bound) {}
+}
+
+/** True where a body says that it is one of the small ones. */
+export function isSmall(req: HeraldRequest): boolean {
+  const length = req.headers['content-length'];
+  return length !== undefined && Number(length) <= SMALL_BODY_BYTES;
+}
 
 /**
- * Reads bodies whole, before anybody can know who sent them, and bounds what all of them hold together: strangers must
- * not fill the memory. Bytes count from when they have come, so those who announce much and send little block nobody.
+ * Reads bodies whole, before it is known who sent them, and bounds what all of them hold together: strangers must
+ * neither fill the memory nor take the place of the platform. So they share a part of their own, of which one address
+ * has little and small bodies have theirs, and must send without a break; addresses that signed well lately meet none
+ * of that. Bytes count from when they have come, so those who announce much and send little block nobody.
  */
 export class BodyReserve {
-  private held = 0;
+  private readonly proven: Share;
+  private readonly small: Share;
+  private readonly large: Share;
+  private readonly byOrigin = new Map<string, Share>();
 
-  constructor(private readonly options: BodyReserveOptions = DEFAULTS) {}
+  constructor(private readonly options: BodyReserveOptions = DEFAULTS) {
+    this.proven = new Share(options.proven);
+    this.small = new Share(options.small);
+    this.large = new Share(options.large);
+  }
 
   /**
    * Hands the bytes to `use` and counts them as held until it is done.
@@ -29,23 +80,55 @@ export class BodyReserve {
    * @throws PAYLOAD_TOO_LARGE (413), INVALID_REQUEST (400) for a body that does not come, or SERVICE_UNAVAILABLE (503)
    * while too much is held.
    */
-  async read(req: HeraldRequest, use: (body: Buffer) => Promise<void>): Promise<void> {
-    if (this.held >= this.options.refuseAtBytes) {
-      throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'too many bytes of notifications are under way' });
-    }
+  async read(req: HeraldRequest, sender: Sender, use: (body: Buffer) => Promise<void>): Promise<void> {
+    const shares = this.sharesOf(req, sender);
     let bytes = 0;
     const count = (chunk: Buffer): void => {
       bytes += chunk.length;
-      this.held += chunk.length;
-      if (this.held > this.options.cutOffAtBytes) req.destroy();
+      for (const share of shares) share.held += chunk.length;
+      if (shares.some(({ held, bound }) => held > bound.cutOffAtBytes)) req.destroy();
     };
+    for (const share of shares) share.bodies += 1;
     try {
+      if (shares.some(({ held, bound }) => held >= bound.refuseAtBytes)) {
+        throw commonErrors.SERVICE_UNAVAILABLE(undefined, {
+          internal: 'too many bytes of notifications are under way',
+        });
+      }
       await Promise.resolve(); // lets the parser finish what it holds: a small body is complete then
       req.on('data', count);
-      await use(hasBody(req) ? await readBytes(req, MAX_BODY_BYTES) : Buffer.alloc(0));
+      await use(await this.bodyOf(req, sender, () => bytes));
     } finally {
       req.off('data', count);
-      this.held -= bytes;
+      for (const share of shares) {
+        share.held -= bytes;
+        share.bodies -= 1;
+      }
+      if (this.byOrigin.get(sender.origin)?.bodies === 0) this.byOrigin.delete(sender.origin);
     }
+  }
+
+  private sharesOf(req: HeraldRequest, { origin, proven }: Sender): Share[] {
+    if (proven) return [this.proven];
+    let own = this.byOrigin.get(origin);
+    if (own === undefined) {
+      own = new Share(this.options.perAddress);
+      this.byOrigin.set(origin, own);
+    }
+    return [own, isSmall(req) ? this.small : this.large];
+  }
+
+  private async bodyOf(req: HeraldRequest, { proven }: Sender, soFar: () => number): Promise<Buffer> {
+    if (!hasBody(req)) return Buffer.alloc(0);
+    const body = readBytes(req, MAX_BODY_BYTES);
+    if (proven || !(body instanceof Promise)) return body;
+    let [before, slowLooks] = [0, 0];
+    const timer = setInterval(() => {
+      const now = soFar();
+      slowLooks = now - before < LEAST_BYTES_A_LOOK ? slowLooks + 1 : 0;
+      before = now;
+      if (slowLooks >= SLOW_LOOKS) req.destroy();
+    }, this.options.lookMs);
+    return body.finally(() => clearInterval(timer));
   }
 }

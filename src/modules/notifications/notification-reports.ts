@@ -1,6 +1,10 @@
-import type { InboundNotification, StatusNotification } from '../../platform/whatsapp/webhook-payload.js';
+import type {
+  CallNotification,
+  InboundNotification,
+  StatusNotification,
+} from '../../platform/whatsapp/webhook-payload.js';
 import type { Connection } from '../connections/connections.types.js';
-import type { InboundReport, StatusReport } from '../messages/messages.types.js';
+import type { CallReport, InboundReport, StatusReport } from '../messages/messages.types.js';
 
 /** What the other fields of a report tell already. */
 const ENVELOPE: ReadonlySet<string> = new Set([
@@ -11,6 +15,9 @@ const ENVELOPE: ReadonlySet<string> = new Set([
   'timestamp',
   'type',
   'context',
+  'referral',
+  'identity',
+  'group_id',
 ]);
 
 export function statusReportOf(notification: StatusNotification, connection: Connection): StatusReport {
@@ -38,9 +45,21 @@ export function inboundReportOf(notification: InboundNotification, connection: C
     content: contentOf(notification),
     body: notification.body,
     occurredAt: notification.timestamp,
+    context: notification.context,
     contextMessageId: notification.contextMessageId,
     opensWindow: notification.opensWindow,
     businessNumber: connection.phoneNumber,
+  };
+}
+
+export function callReportOf(call: CallNotification, connection: Connection): CallReport {
+  return {
+    connectionId: connection.id,
+    organizationId: connection.organizationId,
+    from: call.from,
+    userId: call.fromUserId,
+    profileName: call.profileName,
+    occurredAt: call.timestamp,
   };
 }
 

@@ -15,6 +15,7 @@ const MAX_BATCHES = 20;
 export class NotificationsSweep implements Sweep, OnModuleInit {
   readonly name = 'notifications';
   readonly everyMs = 1_000;
+  readonly waitsFor = [{ table: 'platform_notification', column: 'next_try_at', where: `state = 'stored'` }];
 
   constructor(
     private readonly notifications: NotificationsRepository,

@@ -1,11 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Controller, Get, Header, Headers, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
+import { accessErrors } from '../../platform/access/access.errors.js';
 import { Public } from '../../platform/access/public.decorator.js';
 import { Config } from '../../platform/config/config.js';
 import { BodyAs } from '../../platform/http/body-as.decorator.js';
 import type { HeraldRequest } from '../../platform/http/herald-request.js';
-import { BodyReserve } from './body-reserve.js';
+import { BodyReserve, isSmall } from './body-reserve.js';
+import { NotificationSenders, type Sender } from './notification-senders.js';
 import { notificationsErrors } from './notifications.errors.js';
 import { NotificationsService } from './notifications.service.js';
 
@@ -15,11 +17,14 @@ import { NotificationsService } from './notifications.service.js';
 @ApiExcludeController()
 export class NotificationsController {
   private readonly bodies = new BodyReserve();
+  private readonly senders: NotificationSenders;
 
   constructor(
     private readonly notifications: NotificationsService,
     private readonly config: Config,
-  ) {}
+  ) {
+    this.senders = new NotificationSenders(config.security.authFailuresPerMinute);
+  }
 
   /**
    * Proves to the platform that this address is meant: the challenge is answered as it came.
@@ -38,15 +43,31 @@ export class NotificationsController {
   /**
    * Takes a notification. 200 once it is stored, and applied where that was possible.
    *
-   * @throws {401} NOTIFICATION_SIGNATURE_INVALID when the body was not signed with our app secret.
+   * @throws {401} NOTIFICATION_SIGNATURE_INVALID when the body was not signed with our app secret; {429} RATE_LIMITED
+   * when its address did so too often in the last minute.
    */
   @Post()
   @HttpCode(200)
   @BodyAs('stream')
   async take(@Req() req: HeraldRequest, @Headers('x-hub-signature-256') signature: string | undefined): Promise<void> {
+    const sender = this.senders.of(req.ip ?? '');
     // Nothing is read from those who do not even claim to be the platform.
-    if (signature === undefined) this.notifications.refuse();
-    await this.bodies.read(req, (body) => this.notifications.take(body, signature));
+    if (signature === undefined) this.refuse(sender);
+    const seconds = this.senders.blockedFor(sender);
+    // A short body is read all the same: a valid signature always counts, whoever else has the address.
+    if (seconds !== null && !isSmall(req)) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
+    await this.bodies.read(req, sender, async (body) => {
+      if (!this.notifications.isSigned(body, signature)) this.refuse(sender);
+      this.senders.prove(sender);
+      await this.notifications.take(body);
+    });
+  }
+
+  private refuse(sender: Sender): never {
+    this.notifications.countRefused();
+    const seconds = this.senders.fail(sender);
+    if (seconds !== null) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
+    throw notificationsErrors.NOTIFICATION_SIGNATURE_INVALID();
   }
 
   private get verifyToken(): string {

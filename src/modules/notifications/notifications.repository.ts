@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 
-export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable';
+export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 
 export interface NewNotification {
   id: string;

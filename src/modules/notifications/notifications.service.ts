@@ -8,13 +8,16 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { MessageEventsService } from '../messages/message-events.service.js';
 import { TemplatesService } from '../templates/templates.service.js';
-import { inboundReportOf, statusReportOf } from './notification-reports.js';
-import { notificationsErrors } from './notifications.errors.js';
+import { callReportOf, inboundReportOf, statusReportOf } from './notification-reports.js';
 import { NotificationsRepository, type DueNotification } from './notifications.repository.js';
 import { OtpNotifications } from './otp-notifications.js';
 
 /** Numbers by the platform's id; a number that is not ours is missing. */
 type Numbers = ReadonlyMap<string | null, Connection>;
+
+/** Tries by the sweep before a notification whose application fails is given up; they take four hours. */
+const LEAST_TRIES = 8;
+const FIRST = { expired: false, tries: 0 };
 
 /**
  * Takes in what the platform calls us for. Whatever bears a good signature is stored as it came before it is applied,
@@ -34,20 +37,21 @@ export class NotificationsService implements BeforeApplicationShutdown {
     private readonly counters: Counters,
   ) {}
 
-  /** For a notification that does not even claim to be signed. */
-  refuse(): never {
+  countRefused(): void {
     this.counters.increment('notifications_refused');
-    throw notificationsErrors.NOTIFICATION_SIGNATURE_INVALID();
+  }
+
+  /** @param signature the header `X-Hub-Signature-256`. */
+  isSigned(body: Buffer, signature: string): boolean {
+    return verifySignature(body, signature, this.config.whatsapp.appSecrets);
   }
 
   /**
-   * Stores and applies a notification. What can't be applied now is left to the sweep.
+   * Stores and applies a notification whose signature was verified. What can't be applied now is left to the sweep.
    *
-   * @param signature the header `X-Hub-Signature-256`.
-   * @throws NOTIFICATION_SIGNATURE_INVALID (401) and stores nothing; SERVICE_UNAVAILABLE (503) where it can't be stored.
+   * @throws SERVICE_UNAVAILABLE (503) where it can't be stored.
    */
-  async take(body: Buffer, signature: string): Promise<void> {
-    if (!verifySignature(body, signature, this.config.whatsapp.appSecrets)) this.refuse();
+  async take(body: Buffer): Promise<void> {
     const payload = readPayload(body);
     const id = newId();
     await this.notifications.store({ id, body, state: payload === null ? 'unreadable' : 'stored' });
@@ -56,13 +60,13 @@ export class NotificationsService implements BeforeApplicationShutdown {
     else if (await this.tryToApply(id, payload)) void this.mark(id, 'applied');
   }
 
-  /** Another try at a stored notification; after a day without a match it is given up, and counted. */
-  async takeAgain({ id, body, expired }: DueNotification): Promise<void> {
+  /** Another try at a stored notification; after a day without a match, or of failures, it is given up, and counted. */
+  async takeAgain({ id, body, expired, tries }: DueNotification): Promise<void> {
     const payload = readPayload(body);
     if (payload === null) {
       this.reportUnreadable(id);
       await this.mark(id, 'unreadable');
-    } else if (await this.tryToApply(id, payload, expired)) {
+    } else if (await this.tryToApply(id, payload, { expired, tries })) {
       await this.mark(id, 'applied');
     }
   }
@@ -72,14 +76,20 @@ export class NotificationsService implements BeforeApplicationShutdown {
   }
 
   /** True where everything in it was applied; false where it must be tried again. */
-  private async tryToApply(id: string, payload: WebhookPayload, expired = false): Promise<boolean> {
+  private async tryToApply(id: string, payload: WebhookPayload, { expired, tries } = FIRST): Promise<boolean> {
     try {
       const unmatched = await this.apply(payload);
       if (unmatched === 0) return true;
       if (expired) await this.giveUp(id, unmatched);
     } catch (error) {
       this.counters.increment('notifications_apply_failed');
-      this.logger.error(`notification ${id} is stored but could not be applied; it will be tried again`, error);
+      // A service that was down for a day has tried it once: that is no reason yet.
+      const isLast = expired && tries >= LEAST_TRIES;
+      const next = isLast ? 'was given up' : 'will be tried again';
+      this.logger.error(`notification ${id} is stored but could not be applied; it ${next}`, error);
+      if (!isLast) return false;
+      await this.mark(id, 'failed');
+      this.counters.increment('notifications_failed');
     }
     return false;
   }
@@ -92,6 +102,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     const [statuses, messages] = await allOrFirstFault([
       this.applyStatuses(payload, numbers),
       this.applyMessages(payload, numbers),
+      this.applyCalls(payload, numbers),
       this.applyManagement(payload),
     ]);
     return statuses + messages;
@@ -129,8 +140,18 @@ export class NotificationsService implements BeforeApplicationShutdown {
     return inbound.length - reports.length;
   }
 
-  private async numbersIn({ statuses, inbound }: WebhookPayload): Promise<Numbers> {
-    const ids = new Set([...statuses, ...inbound].flatMap(({ phoneNumberId }) => phoneNumberId ?? []));
+  /** A call opens the window as a message does; that of a number which is not ours is nobody's. */
+  private async applyCalls({ calls }: WebhookPayload, numbers: Numbers): Promise<void> {
+    await this.events.takeCalls(
+      calls.flatMap((call) => {
+        const number = numbers.get(call.phoneNumberId);
+        return number === undefined ? [] : callReportOf(call, number);
+      }),
+    );
+  }
+
+  private async numbersIn({ statuses, inbound, calls }: WebhookPayload): Promise<Numbers> {
+    const ids = new Set([...statuses, ...inbound, ...calls].flatMap(({ phoneNumberId }) => phoneNumberId ?? []));
     const numbers = new Map<string | null, Connection>();
     await Promise.all(
       [...ids].map(async (id) => {

@@ -5,7 +5,7 @@ import { MAX_ATTEMPTS } from './otp.types.js';
 export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
 
 /** Columns of a challenge as its project may see it; `c` names the row. */
-export const CHALLENGE_COLUMNS = `c.id, c.organization_id, c.project_id, c.mode, c.recipient,
+export const CHALLENGE_COLUMNS = `c.id, c.organization_id, c.project_id, c.mode, coalesce(c.number, c.recipient) as recipient,
   case when c.status in ${OPEN_SQL} and c.expires_at <= clock_timestamp() then 'expired' else c.status end as status,
   c.attempts, c.error, c.created_at, c.expires_at, c.sent_at, c.delivered_at, c.read_at, c.verified_at`;
 

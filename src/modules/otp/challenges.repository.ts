@@ -10,7 +10,10 @@ export interface NewChallenge {
   organizationId: string;
   projectId: string;
   mode: OtpMode;
+  /** The account under which it is counted. */
   recipient: string;
+  /** Digits as they were given: where it is sent. */
+  number: string;
   country: string;
   idempotencyKey: string;
   /** SHA-256 of the request's meaning. */
@@ -39,9 +42,9 @@ export class ChallengesRepository {
     const rows = await this.database.query<ChallengeRow>(
       `insert into otp_challenge as c (id, organization_id, project_id, mode, recipient, country, idempotency_key,
          fingerprint, status, code_hash, code_key_version, code_ciphertext, template_language, attempt_id, created_at,
-         expires_at, sent_at)
+         expires_at, sent_at, number)
        select $1, $2, $3, $4, $5, $6, $7, $8, case when $4 = 'sandbox' then 'sent' else 'queued' end, $9, $10, $11, $12,
-         $13, now.at, now.at + make_interval(secs => $14), case when $4 = 'sandbox' then now.at end
+         $13, now.at, now.at + make_interval(secs => $14), case when $4 = 'sandbox' then now.at end, nullif($15, $5)
        from (select date_trunc('milliseconds', clock_timestamp()) as at) as now
        on conflict (project_id, idempotency_key) do nothing
        returning ${CHALLENGE_COLUMNS}`,
@@ -60,6 +63,7 @@ export class ChallengesRepository {
         row.templateLanguage,
         row.attemptId,
         row.ttlSeconds,
+        row.number,
       ],
     );
     return rows[0] === undefined ? null : challengeOf(rows[0]);
@@ -92,9 +96,9 @@ export class ChallengesRepository {
     ]);
   }
 
-  /** Ends the number's other challenges; returns the sends of those that were not under way yet. */
+  /** Ends the account's other challenges; returns the sends of those that were not under way yet. */
   async supersede(
-    challenge: Pick<OtpChallenge, 'organizationId' | 'projectId' | 'recipient' | 'id'>,
+    challenge: Pick<NewChallenge, 'organizationId' | 'projectId' | 'recipient' | 'id'>,
   ): Promise<OtpPackageMove[]> {
     const rows = await this.database.query<{ package_id: string | null; package_used: boolean; released: boolean }>(
       `with older as (

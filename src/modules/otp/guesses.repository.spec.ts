@@ -1,7 +1,7 @@
 import { CodeRows, type MadeCode } from '../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { GuessesRepository, type ChallengeRef } from './guesses.repository.js';
+import { GuessesRepository, looksLikeGuessing, type ChallengeRef } from './guesses.repository.js';
 
 let opened: OpenTestDatabase;
 let rows: CodeRows;
@@ -62,7 +62,7 @@ describe('guesses', () => {
     const codes = await atOnce(6, () => rows.make('sent', NUMBER));
     const answers = await atOnce(60, (n) => guesses.admitGuess(ref(codes[n % 6] ?? codes[0] ?? fail())));
     expect(admitted(answers)).toBe(20);
-    expect(await admitSend()).toBeGreaterThan(86_000);
+    expect(await admitSend()).toEqual({ hold: 'too_many_wrong_codes', seconds: expect.closeTo(86_400, -3) });
     await age(86_400);
     expect(await admitSend()).toBeNull();
     expect(await guesses.admitGuess(ref(await rows.make('sent', NUMBER)))).not.toBeNull();
@@ -72,7 +72,7 @@ describe('guesses', () => {
   it('a right one gives its share of the budget back', async () => {
     const code = await sent();
     await guesses.admitGuess(ref(code));
-    await guesses.refundGuess(ref(code), NUMBER);
+    await guesses.refundGuess(ref(code));
     expect(await recipientRow()).toMatchObject({ failures: 0 });
   });
 
@@ -128,8 +128,10 @@ describe('guesses', () => {
 describe('sends to a number', () => {
   it('of many at once one is admitted, and the others are told how long to wait', async () => {
     const answers = await atOnce(20, () => admitSend());
-    expect(answers.filter((wait) => wait === null)).toHaveLength(1);
-    for (const wait of answers) if (wait !== null) expect(wait).toBeGreaterThan(55);
+    expect(answers.filter((held) => held === null)).toHaveLength(1);
+    for (const held of answers) {
+      if (held !== null) expect(held).toEqual({ hold: 'resend_interval', seconds: expect.closeTo(60, -1) });
+    }
   });
 
   it('come at most five times in a row, then every two minutes', async () => {
@@ -140,8 +142,7 @@ describe('sends to a number', () => {
         [rows.projectId],
       );
     }
-    const wait = await admitSend();
-    expect(wait).toBeGreaterThan(100);
+    expect(await admitSend()).toEqual({ hold: 'too_many_codes', seconds: expect.closeTo(120, -2) });
     await age(120);
     expect(await admitSend()).toBeNull();
     expect(await admitSend()).not.toBeNull();
@@ -151,6 +152,34 @@ describe('sends to a number', () => {
     await admitSend();
     expect(await guesses.admitSend(rows.organizationId, newId(), NUMBER)).toBeNull();
   });
+});
+
+describe('the alarm on guessing', () => {
+  const count = (isRight: boolean) => guesses.count(rows.organizationId, rows.projectId, isRight);
+
+  it('counts right and wrong codes for an hour, of one project', async () => {
+    await count(false);
+    await count(true);
+    expect(await guesses.count(rows.organizationId, newId(), false)).toEqual({ right: 0, wrong: 0 });
+    expect(await count(false)).toEqual({ right: 1, wrong: 2 });
+    await opened.database.execute(
+      `update otp_project set guesses_since = guesses_since - interval '1 hour' where id = $1`,
+      [rows.projectId],
+    );
+    expect(await count(true)).toEqual({ right: 1, wrong: 0 });
+  });
+
+  it.each([
+    [{ right: 0, wrong: 100 }, true],
+    [{ right: 1, wrong: 100 }, true],
+    [{ right: 200, wrong: 100 }, true],
+    // People mistype: so many right ones are a busy hour.
+    [{ right: 201, wrong: 100 }, false],
+    [{ right: 5, wrong: 99 }, false],
+    [{ right: 5, wrong: 101 }, false],
+    [{ right: 5, wrong: 200 }, true],
+    [{ right: 0, wrong: 0 }, false],
+  ])('%p: %p', (counted, alarm) => expect(looksLikeGuessing(counted)).toBe(alarm));
 });
 
 function fail(): never {

@@ -5,15 +5,34 @@ import type { CodeHash } from './otp-code.js';
 import { MAX_ATTEMPTS, type OtpChallenge } from './otp.types.js';
 
 /** Wrong codes that one number of a project may have in a day, whatever the number of challenges. */
-const FAILURE_BUDGET = 20;
+export const FAILURE_BUDGET = 20;
 const FAILURE_SECONDS = 24 * 3_600;
 /** Sends to one number: five at once, then one in two minutes; and never two within a minute. */
 const SEND_BURST = 5;
 const SEND_EVERY_SECONDS = 120;
 const RESEND_SECONDS = 60;
+/** For how long a project's right and wrong codes are counted together. */
+const RATIO_SECONDS = 3_600;
+const ALARM_EVERY = 100;
+/** A wrong code for at most so many right ones is more than people mistype. */
+const RIGHT_FOR_ONE_WRONG = 2;
 
 /** Why a guess was not admitted, as far as its own project may know. */
 export type GuessRefusal = 'unknown' | 'used' | 'exhausted' | 'expired';
+
+/** What keeps a number from being sent another code, by the name that callers get. */
+export type SendHold = 'resend_interval' | 'too_many_codes' | 'too_many_wrong_codes';
+
+/** Codes of one project since its hour began. */
+export interface GuessCount {
+  right: number;
+  wrong: number;
+}
+
+/** True with every hundredth wrong code of an hour in which more are wrong than people mistype. */
+export function looksLikeGuessing({ right, wrong }: GuessCount): boolean {
+  return wrong > 0 && wrong % ALARM_EVERY === 0 && right <= wrong * RIGHT_FOR_ONE_WRONG;
+}
 
 /** A project's challenge: who asks never reaches beyond it. */
 export interface ChallengeRef {
@@ -27,12 +46,21 @@ export interface ChallengeRef {
 export class GuessesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Lets a number be sent a code; returns the seconds to wait where it may not. In the ambient transaction. */
-  async admitSend(organizationId: string, projectId: string, recipient: string): Promise<number | null> {
+  /** Lets a number be sent a code; says why not, and how long to wait, where it may not. In the ambient transaction. */
+  async admitSend(
+    organizationId: string,
+    projectId: string,
+    recipient: string,
+  ): Promise<{ hold: SendHold; seconds: number } | null> {
     const admitted = await this.database.execute(ADMIT_SEND, [projectId, recipient, organizationId]);
     if (admitted > 0) return null;
-    const rows = await this.database.query<{ wait: number }>(SEND_WAIT, [projectId, recipient, organizationId]);
-    return Math.max(1, Math.ceil(rows[0]?.wait ?? 1));
+    const rows = await this.database.query<{ hold: SendHold; wait: number }>(SEND_WAIT, [
+      projectId,
+      recipient,
+      organizationId,
+    ]);
+    const { hold = 'resend_interval', wait = 1 } = rows[0] ?? {};
+    return { hold, seconds: Math.max(1, Math.ceil(wait)) };
   }
 
   /**
@@ -66,11 +94,13 @@ export class GuessesRepository {
   }
 
   /** A right code was no failure: gives back what its guess took from the number's budget. */
-  async refundGuess({ organizationId, projectId }: ChallengeRef, recipient: string): Promise<void> {
+  async refundGuess({ organizationId, projectId, id }: ChallengeRef): Promise<void> {
     await this.database.execute(
-      `update otp_recipient set failures = greatest(failures - 1, 0)
-       where organization_id = $1 and project_id = $2 and recipient = $3`,
-      [organizationId, projectId, recipient],
+      `update otp_recipient r set failures = greatest(r.failures - 1, 0)
+       from otp_challenge c
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3
+         and r.organization_id = $1 and r.project_id = c.project_id and r.recipient = c.recipient`,
+      [organizationId, projectId, id],
     );
   }
 
@@ -88,15 +118,10 @@ export class GuessesRepository {
     return rows[0]?.wrong_attempts === MAX_ATTEMPTS;
   }
 
-  /** Counts wrong codes of a project in a row; a right one ends the row. Returns the count. */
-  async countInRow(organizationId: string, projectId: string, right: boolean): Promise<number> {
-    const rows = await this.database.query<{ failures_in_row: number }>(
-      `update otp_project set failures_in_row = case when $3 then 0 else failures_in_row + 1 end
-       where organization_id = $1 and id = $2 and (not $3 or failures_in_row > 0)
-       returning failures_in_row`,
-      [organizationId, projectId, right],
-    );
-    return rows[0]?.failures_in_row ?? 0;
+  /** Counts a code that was compared; an hour after the first one the count begins anew. Returns the count. */
+  async count(organizationId: string, projectId: string, isRight: boolean): Promise<GuessCount> {
+    const rows = await this.database.query<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
+    return rows[0] ?? { right: 0, wrong: 0 };
   }
 
   async refusalOf({ organizationId, projectId, id }: ChallengeRef): Promise<GuessRefusal> {
@@ -130,13 +155,25 @@ where r.organization_id = $3
   and ${TOKENS} >= 1
   and (r.failures < ${FAILURE_BUDGET} or ${BUDGET_IS_FRESH})`;
 
+// Of several reasons the one that lasts longest.
 const SEND_WAIT = `
-select greatest(
-  ${RESEND_SECONDS} - extract(epoch from clock_timestamp() - r.last_sent_at),
-  (1 - ${TOKENS}) * ${SEND_EVERY_SECONDS},
-  case when r.failures >= ${FAILURE_BUDGET}
-    then ${FAILURE_SECONDS} - extract(epoch from clock_timestamp() - r.failures_since) end)::float8 as wait
-from otp_recipient r where r.project_id = $1 and r.recipient = $2 and r.organization_id = $3`;
+select hold.name as hold, hold.wait::float8 as wait
+from otp_recipient r cross join lateral (values
+  ('resend_interval', ${RESEND_SECONDS} - extract(epoch from clock_timestamp() - r.last_sent_at)),
+  ('too_many_codes', (1 - ${TOKENS}) * ${SEND_EVERY_SECONDS}),
+  ('too_many_wrong_codes', case when r.failures >= ${FAILURE_BUDGET}
+    then ${FAILURE_SECONDS} - extract(epoch from clock_timestamp() - r.failures_since) end)) as hold (name, wait)
+where r.project_id = $1 and r.recipient = $2 and r.organization_id = $3 and hold.wait is not null
+order by hold.wait desc limit 1`;
+
+const HOUR_IS_OVER = `coalesce(p.guesses_since <= clock_timestamp() - make_interval(secs => ${RATIO_SECONDS}), true)`;
+const COUNT_GUESS = `
+update otp_project p set
+  guesses_right = case when ${HOUR_IS_OVER} then 0 else p.guesses_right end + case when $3 then 1 else 0 end,
+  guesses_wrong = case when ${HOUR_IS_OVER} then 0 else p.guesses_wrong end + case when $3 then 0 else 1 end,
+  guesses_since = case when ${HOUR_IS_OVER} then clock_timestamp() else p.guesses_since end
+where p.organization_id = $1 and p.id = $2
+returning p.guesses_right as right, p.guesses_wrong as wrong`;
 
 // The number's row is locked before the challenge's, as a send does. What waited for a lock looks at the newest row.
 const ADMIT_GUESS = `

@@ -23,6 +23,4 @@ export class OtpBacklogRepository implements OnModuleInit {
 const BACKLOG = `
 select ${boundedCount("from otp_challenge where status = 'queued'")} as waiting,
   ${boundedCount("from otp_challenge where status = 'sending'")} as "inFlight",
-  ${secondsSince(`(
-    select min(created_at) from (
-      select created_at from otp_challenge where status = 'queued' limit 10000) as waiting)`)} as "oldestDueSeconds"`;
+  ${secondsSince("(select min(created_at) from otp_challenge where status = 'queued')")} as "oldestDueSeconds"`;

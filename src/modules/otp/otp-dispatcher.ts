@@ -3,6 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { keepTrying } from '../../common/keep-trying.js';
 import { Database } from '../../platform/database/database.js';
 import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
+import { LostClaimError, takeBack } from '../../platform/lanes/lost-claims.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import type { NotAcceptedOutcome } from '../../platform/whatsapp/outcome.js';
@@ -59,20 +60,35 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   async claim(request: ClaimRequest): Promise<CodeTask[]> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
-    const claimed = await this.sending.claim(request, this.lastProjectId);
+    const claimed = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
+      if (error instanceof LostClaimError) void this.takeBack(error);
+      throw error;
+    });
     this.lastProjectId = claimed.at(-1)?.projectId ?? this.lastProjectId;
     return claimed.map((code) => ({ ...code, notAfter }));
   }
 
+  /** Beside the lane, which goes on meanwhile. */
+  private async takeBack(lost: LostClaimError): Promise<void> {
+    const count = await takeBack(lost, {
+      find: (attemptIds) => this.sending.findAttempts(attemptIds),
+      putBack: (attemptId) => this.putBack(attemptId),
+      forMs: LEASE_MS,
+    });
+    this.counters.increment('claims_taken_back', count);
+  }
+
   async work(task: CodeTask): Promise<void> {
     const outcome = await this.send(task);
-    await this.persist(task, () => (outcome === null ? this.putBack(task) : this.record(task, outcome)));
+    await this.persist(task, () =>
+      outcome === null ? this.putBack(task.attemptId) : this.record(task.attemptId, outcome),
+    );
   }
 
   /** What nobody wrote waits again; where its lease was over first, it was not sent all the same. */
-  private async putBack(task: CodeTask): Promise<void> {
-    if (await this.sending.putBack(task.attemptId)) return;
-    await this.record(task, { kind: 'failed', error: 'platform_unavailable' });
+  private async putBack(attemptId: string): Promise<void> {
+    if (await this.sending.putBack(attemptId)) return;
+    await this.record(attemptId, { kind: 'failed', error: 'platform_unavailable' });
   }
 
   private async send(task: CodeTask): Promise<CodeOutcome | null> {
@@ -109,9 +125,9 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
     }
   }
 
-  private async record(task: CodeTask, outcome: CodeOutcome): Promise<void> {
+  private async record(attemptId: string, outcome: CodeOutcome): Promise<void> {
     await this.database.transaction(async () => {
-      const move = await this.sending.record(task.attemptId, outcome);
+      const move = await this.sending.record(attemptId, outcome);
       if (move !== null) await this.packages.apply([move]);
     });
     this.counters.increment(`otp_${outcome.kind}`);

@@ -44,6 +44,27 @@ export class OtpErasureRepository {
     return rows[0]?.count ?? 0;
   }
 
+  /** Ends codes of the workspace that wait to be sent. */
+  async withdraw(organizationId: string): Promise<void> {
+    await this.database.execute(
+      `update otp_challenge c set status = 'expired', code_ciphertext = null, lease_until = null,
+         released_at = clock_timestamp()
+       from otp_project p where p.organization_id = $1 and c.organization_id = $1 and c.project_id = p.id
+         and c.status = 'queued'`,
+      [organizationId],
+    );
+  }
+
+  /** Codes of the workspace that are on the wire, or were put back from it. */
+  async countSending(organizationId: string): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
+       where p.organization_id = $1 and c.organization_id = $1 and c.status in ('queued', 'sending')`,
+      [organizationId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
   private async limits({ organizationId, numbers }: Subject, erase: boolean): Promise<number> {
     const ofProjects = `project_id in (select id from otp_project where organization_id = $1)
       and organization_id = $1 and recipient = any($2)`;

@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Erasure, type Subject } from '../../platform/erasure/erasure.js';
+import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
 import { OtpErasureRepository } from './otp-erasure.repository.js';
 
 /** Forgets the codes of a number, and how often it asked. What was sent each month stays, as figures. */
@@ -8,6 +9,7 @@ export class OtpErasure implements OnModuleInit {
   constructor(
     private readonly codes: OtpErasureRepository,
     private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
   ) {}
 
   onModuleInit(): void {
@@ -16,12 +18,17 @@ export class OtpErasure implements OnModuleInit {
       batch: (subject, cursor, erase) => this.codes.batch(subject, cursor, erase),
       busy: (subject) => this.busy(subject),
     });
+    this.workspaces.add({
+      stop: (organizationId) => this.codes.withdraw(organizationId),
+      busy: async (organizationId) =>
+        (await this.codes.countSending(organizationId)) === 0 ? null : 'one-time codes are being sent',
+    });
   }
 
   private async busy(subject: Subject): Promise<string | null> {
     const underWay = await this.codes.countUnderWay(subject);
     return underWay === 0
       ? null
-      : `${underWay} one-time code${underWay === 1 ? ' is' : 's are'} on the way to the number`;
+      : `${underWay} one-time code${underWay === 1 ? ' is' : 's are'} on the way to the contact`;
   }
 }

@@ -4,7 +4,6 @@ import type { OtpProject } from './otp.types.js';
 
 const COLUMNS = `id, organization_id as "organizationId", name, mode, template_language as "templateLanguage",
   allowed_countries as "allowedCountries", created_at as "createdAt"`;
-const LIST_LIMIT = 1_000;
 
 /** Projects; the count of failures in a row is kept with the guesses. */
 @Injectable()
@@ -26,10 +25,11 @@ export class OtpProjectsRepository {
     );
   }
 
+  /** All of them: an operator makes each by hand. */
   list(organizationId: string): Promise<OtpProject[]> {
     return this.database.query<OtpProject>(
-      `select ${COLUMNS} from otp_project where organization_id = $1 order by otp_project.created_at, id limit $2`,
-      [organizationId, LIST_LIMIT],
+      `select ${COLUMNS} from otp_project where organization_id = $1 order by otp_project.created_at, id`,
+      [organizationId],
     );
   }
 

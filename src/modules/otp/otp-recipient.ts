@@ -1,9 +1,12 @@
 import { parsePhoneNumberFromString, type NumberType } from 'libphonenumber-js/max';
+import { accountOf } from '../../platform/whatsapp/account-number.js';
 import { otpErrors } from './otp.errors.js';
 
 export interface OtpRecipient {
-  /** Digits without `+`. */
+  /** Digits without `+`, as the number was given. */
   digits: string;
+  /** The number under which everything is counted: the same for every way to write one WhatsApp account's number. */
+  account: string;
   /** ISO 3166 alpha-2; where several countries share a code and the number tells no more, the main one. */
   country: string;
 }
@@ -29,7 +32,10 @@ const WRITTEN = /^\+?[0-9][0-9 ().-]{5,38}$/;
 export function readRecipient(text: string, allowedCountries: readonly string[] | null): OtpRecipient {
   const written = text.trim();
   const digits = WRITTEN.test(written) ? written.replaceAll(/\D/g, '') : '';
-  const number = digits === '' ? undefined : parsePhoneNumberFromString(`+${digits}`);
+  // The platform itself still writes Mexican numbers with the 1 that the numbering plan gave up in 2019.
+  const given = /^521\d{10}$/.test(digits) ? digits : null;
+  const plain = given === null ? digits : accountOf(given);
+  const number = plain === '' ? undefined : parsePhoneNumberFromString(`+${plain}`);
   if (number === undefined || !number.isPossible()) {
     throw otpErrors.OTP_RECIPIENT_INVALID({ reason: 'it is not a possible phone number with its country code' });
   }
@@ -43,6 +49,7 @@ export function readRecipient(text: string, allowedCountries: readonly string[] 
   if (allowedCountries !== null && !allowedCountries.includes(country)) {
     throw otpErrors.OTP_RECIPIENT_INVALID({ reason: `this project sends no codes to ${country}` });
   }
-  // The number's own digits: a trunk zero after the country code is gone, so that one phone is one recipient.
-  return { digits: number.number.slice(1), country };
+  // The number's own digits: a trunk zero after the country code is gone.
+  const own = given ?? number.number.slice(1);
+  return { digits: own, account: accountOf(own), country };
 }

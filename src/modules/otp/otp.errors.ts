@@ -1,5 +1,14 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/idempotency.errors.js';
+import { FAILURE_BUDGET, type SendHold } from './guesses.repository.js';
+
+const HOLDS: Readonly<Record<SendHold, string>> = {
+  resend_interval: 'This number was sent a code just now',
+  too_many_codes: 'This number was sent too many codes in a short time',
+  too_many_wrong_codes: `${FAILURE_BUDGET} wrong codes were given for this number within 24 hours`,
+};
+const holdText = ({ hold, retryAfterSeconds }: { hold: SendHold; retryAfterSeconds: number }): string =>
+  `${HOLDS[hold]}; ask again in ${retryAfterSeconds} s.`;
 
 const ownErrors = defineErrors('otp', {
   OTP_PROJECT_REQUIRED: error({
@@ -15,14 +24,17 @@ const ownErrors = defineErrors('otp', {
     fix: 'Send the whole number with its country code, such as +491751234567.',
     sample: { reason: 'it is not a possible phone number with its country code' },
   }),
-  OTP_RESEND_TOO_SOON: error<{ retryAfterSeconds: number }>({
+  OTP_RESEND_TOO_SOON: error<{ hold: SendHold; retryAfterSeconds: number }>({
     kind: 'rate_limited',
-    message: ({ retryAfterSeconds }) => `This number was sent a code just now; ask again in ${retryAfterSeconds} s.`,
-    when: 'Less than 60 seconds have passed since the last code to this number, or too many wrong codes were given for it.',
+    message: holdText,
+    when: 'The `rule` in `details` says why: `resend_interval`, less than 60 seconds since the last code to this number; `too_many_codes`, five codes and then one in two minutes; `too_many_wrong_codes`, twenty wrong ones within 24 hours.',
     fix: 'Wait for `Retry-After` seconds. A repeat with the same Idempotency-Key answers at once.',
-    extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
+    extra: (args) => ({
+      retry_after_seconds: args.retryAfterSeconds,
+      details: [{ field: 'to', rule: args.hold, message: holdText(args) }],
+    }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
-    sample: { retryAfterSeconds: 42 },
+    sample: { hold: 'resend_interval', retryAfterSeconds: 42 },
   }),
   OTP_SENDER_NOT_READY: error({
     kind: 'conflict',

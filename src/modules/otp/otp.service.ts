@@ -11,7 +11,13 @@ import { Counters } from '../../platform/operations/counters.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { ChallengesRepository, type NewChallenge } from './challenges.repository.js';
-import { GuessesRepository, type ChallengeRef, type GuessRefusal } from './guesses.repository.js';
+import {
+  type ChallengeRef,
+  GuessesRepository,
+  type GuessCount,
+  type GuessRefusal,
+  looksLikeGuessing,
+} from './guesses.repository.js';
 import { OtpCodes } from './otp-code.js';
 import { codePlace } from './otp-code-place.js';
 import { OtpProjectsService } from './otp-projects.service.js';
@@ -43,8 +49,6 @@ export interface OtpSendResult {
   replayed: boolean;
 }
 
-/** Wrong codes in a row within one project that look like guessing. */
-const ALARM_EVERY = 100;
 const MAX_GUESSES_WAITING = 1_000;
 
 const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
@@ -88,10 +92,10 @@ export class OtpService {
     const { id: projectId } = requireProject(caller);
     const project = await this.projects.find(organizationId, projectId);
     if (project === null) throw otpErrors.OTP_PROJECT_REQUIRED();
-    const { digits: recipient, country } = readRecipient(request.to, project.allowedCountries);
+    const { digits: number, account: recipient, country } = readRecipient(request.to, project.allowedCountries);
     const { channel, ttl } = request;
     const fingerprint = createHash('sha256')
-      .update(canonicalJson({ channel, to: recipient, ttl }))
+      .update(canonicalJson({ channel, to: number, ttl }))
       .digest();
     const id = newId();
     const code = this.codes.newCode();
@@ -102,6 +106,7 @@ export class OtpService {
       projectId,
       mode: project.mode,
       recipient,
+      number,
       country,
       idempotencyKey,
       fingerprint,
@@ -148,7 +153,7 @@ export class OtpService {
     if (stored === null) {
       const refusal = await this.guesses.refusalOf(ref);
       // Guessing at ids is guessing too; and it takes about as long as a wrong code does.
-      if (refusal === 'unknown') this.watch(ref, await this.guesses.countInRow(organizationId, projectId, false));
+      if (refusal === 'unknown') this.watch(ref, await this.guesses.count(organizationId, projectId, false));
       throw REFUSALS[refusal]();
     }
     if (!this.codes.matches(code, { challengeId: id, projectId }, stored)) {
@@ -158,8 +163,8 @@ export class OtpService {
     const verified = await this.guesses.consume(ref);
     if (verified === null) throw REFUSALS[await this.guesses.refusalOf(ref)]();
     this.counters.increment('otp_verified');
-    await this.guesses.refundGuess(ref, verified.recipient);
-    await this.guesses.countInRow(organizationId, projectId, true);
+    await this.guesses.refundGuess(ref);
+    await this.guesses.count(organizationId, projectId, true);
     return verified;
   }
 
@@ -168,9 +173,9 @@ export class OtpService {
     const { organizationId, projectId, recipient, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
     if (challenge === null) return null;
-    const waitSeconds = await this.guesses.admitSend(organizationId, projectId, recipient);
-    if (waitSeconds !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ retryAfterSeconds: waitSeconds });
-    await this.packages.apply(await this.challenges.supersede(challenge));
+    const held = await this.guesses.admitSend(organizationId, projectId, recipient);
+    if (held !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ hold: held.hold, retryAfterSeconds: held.seconds });
+    await this.packages.apply(await this.challenges.supersede(fresh));
     if (fresh.mode === 'live') {
       const packageId = await this.packages.reserve(organizationId, projectId, country);
       await this.challenges.setPackage(organizationId, challenge.id, packageId);
@@ -192,20 +197,23 @@ export class OtpService {
 
   private async noteWrong(ref: ChallengeRef): Promise<void> {
     this.counters.increment('otp_wrong');
-    const inRow = await this.database.transaction(async () => {
+    const count = await this.database.transaction(async () => {
       if (await this.guesses.noteWrong(ref)) {
         const move = await this.sending.end(ref.id);
         if (move !== null) await this.packages.apply([move]);
       }
-      return this.guesses.countInRow(ref.organizationId, ref.projectId, false);
+      return this.guesses.count(ref.organizationId, ref.projectId, false);
     });
-    this.watch(ref, inRow);
+    this.watch(ref, count);
   }
 
-  private watch({ projectId }: ChallengeRef, inRow: number): void {
-    if (inRow === 0 || inRow % ALARM_EVERY !== 0) return;
+  private watch({ projectId }: ChallengeRef, count: GuessCount): void {
+    if (!looksLikeGuessing(count)) return;
     this.counters.increment('otp_guessing_alarms');
-    this.logger.error(`OTP project ${projectId}: ${inRow} wrong codes in a row; somebody may be guessing`);
+    const { wrong, right } = count;
+    this.logger.error(
+      `OTP project ${projectId}: ${wrong} wrong and ${right} right codes within an hour; codes may be being guessed`,
+    );
   }
 }
 

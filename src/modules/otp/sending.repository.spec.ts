@@ -1,7 +1,9 @@
 import { newId } from '../../common/ids.js';
-import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts } from '../../../test/otp/code-rows.js';
+import { Backlogs } from '../../platform/operations/backlogs.js';
+import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts, type MadeCode } from '../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
+import { OtpBacklogRepository } from './otp-backlog.repository.js';
 import type { OtpStatus } from './otp.types.js';
 
 let opened: OpenTestDatabase;
@@ -17,6 +19,19 @@ beforeEach(async () => {
   await opened.database.execute('delete from lane');
   rows = await CodeRows.project(opened.database);
 });
+
+/** Queues as many codes like the given one; `project` is SQL that may use `n`. */
+async function crowd(like: MadeCode, count: number, project = 'project_id', waitedSeconds = 0): Promise<void> {
+  await opened.database.execute(
+    `insert into otp_challenge (id, organization_id, project_id, mode, recipient, country, idempotency_key, fingerprint,
+       status, code_hash, code_key_version, code_ciphertext, template_language, attempt_id, created_at, expires_at)
+     select gen_random_uuid(), organization_id, ${project}, mode, recipient, country, gen_random_uuid()::text, fingerprint,
+       'queued', code_hash, code_key_version, 'sealed', template_language, gen_random_uuid(),
+       clock_timestamp() - make_interval(secs => $3), expires_at
+     from otp_challenge cross join generate_series(1, $2) as n where id = $1`,
+    [like.id, count, waitedSeconds],
+  );
+}
 
 describe('claiming', () => {
   const many = async (project: CodeRows, count: number) => {
@@ -46,11 +61,31 @@ describe('claiming', () => {
     expect(turns).toEqual([first, second, first, second, idA, idA, idA]);
   });
 
+  describe('with 1,100 projects in front', () => {
+    const PROJECT = `('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid`;
+    const projectOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+
+    it('goes on behind the last turn, and then from the first project', async () => {
+      const last = await rows.make();
+      for (let each = 0; each < 2; each++) await crowd(last, 1_100, PROJECT);
+      const claimed = await rows.claim(3, projectOf(1_099));
+      expect(claimed.map(({ projectId }) => projectId)).toEqual([projectOf(1_100), rows.projectId, projectOf(1)]);
+      expect(claimed[1]?.id).toBe(last.id);
+    });
+
+    it('passes over those whose codes are all too old', async () => {
+      const last = await rows.make();
+      await crowd(last, 1_100, PROJECT, 31);
+      expect((await rows.claim(3)).map(({ id }) => id)).toEqual([last.id]);
+    });
+  });
+
   it('opens a lease, and gives a code once', async () => {
     const made = await rows.make();
     const claims = await Promise.all(Array.from({ length: 4 }, () => rows.claim(1)));
-    expect(claims.flat()).toMatchObject([{ id: made.id, attemptId: made.attemptId, recipient: made.recipient }]);
+    expect(claims.flat()).toMatchObject([{ id: made.id, recipient: made.recipient }]);
     const row = await rows.row(made);
+    expect(row.attempt_id).toBe(claims.flat()[0]?.attemptId);
     expect(row).toMatchObject({ status: 'sending', sending_at: expect.any(Date) });
     expect((row.lease_until as Date).getTime()).toBeGreaterThan(Date.now() + 10_000);
   });
@@ -77,17 +112,26 @@ describe('claiming', () => {
 
   it('what is put back goes out under an attempt of its own, and the old one touches nothing', async () => {
     const made = await rows.make();
-    await rows.claim(1);
-    expect(await rows.sending.putBack(made.attemptId)).toBe(true);
+    const attemptId = (await rows.claim(1))[0]?.attemptId ?? '';
+    expect(await rows.sending.putBack(attemptId)).toBe(true);
     const [again] = await rows.claim(1);
     expect(again?.id).toBe(made.id);
-    expect(again?.attemptId).not.toBe(made.attemptId);
+    expect(again?.attemptId).not.toBe(attemptId);
     // As a process does that never learned that its statement was committed.
-    expect(await rows.sending.putBack(made.attemptId)).toBe(false);
-    await rows.answer(made.attemptId, { kind: 'failed', error: 'platform_unavailable' });
+    expect(await rows.sending.putBack(attemptId)).toBe(false);
+    await rows.answer(attemptId, { kind: 'failed', error: 'platform_unavailable' });
     expect(await rows.statusOf(made)).toBe('sending');
     expect(await rows.counts()).toEqual(RESERVED);
   });
+});
+
+it('the oldest waiting code is found however many wait', async () => {
+  await crowd(await rows.make(), 10_000);
+  await crowd(await rows.make(), 1, 'project_id', 25);
+  expect(await rows.sending.dueForMs()).toBeGreaterThan(24_000);
+  const backlogs = new Backlogs();
+  new OtpBacklogRepository(opened.database, backlogs).onModuleInit();
+  expect((await backlogs.read())[0]?.oldestDueSeconds).toBeGreaterThan(24);
 });
 
 describe('the answer to a send', () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
 import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
+import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { OPEN_SQL } from './challenge-row.js';
 import type { OtpStatusReport } from './otp.types.js';
@@ -25,7 +26,6 @@ export type CodeOutcome =
 export const LEASE_MS = 20_000;
 /** A code that waited this long is given up: its user has asked for another one, or left. */
 const QUEUE_SECONDS = 30;
-const MAX_PROJECTS = 1_000;
 
 interface MoveRow {
   package_id: string | null;
@@ -44,24 +44,37 @@ export class SendingRepository {
    *
    * @param after the project that had the last turn; the one behind it begins. Where the pace allows one code at a time,
    * this alone keeps the turns.
+   * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
   async claim(request: ClaimRequest, after: string | null): Promise<ClaimedCode[]> {
     const { laneKey, owner, limit } = request;
-    const rows = await this.database.query<ClaimedCode & { place: number }>(CLAIM, [
+    const attemptIds = Array.from({ length: limit }, () => newId());
+    const claiming = this.database.query<ClaimedCode & { place: number }>(CLAIM, [
       laneKey,
       owner,
       limit,
       LEASE_MS / 1_000,
       after,
+      attemptIds,
     ]);
+    const rows = await claiming.catch(LostClaimError.of(attemptIds));
     return rows.sort((a, b) => a.place - b.place).map(({ place: _place, ...code }) => code);
+  }
+
+  /** Those of the given attempts that exist and are the last of their codes. */
+  async findAttempts(attemptIds: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ attempt_id: string }>(
+      'select attempt_id from otp_challenge where attempt_id = any($1)',
+      [attemptIds],
+    );
+    return rows.map((row) => row.attempt_id);
   }
 
   /** Milliseconds since the oldest code that can be sent was accepted; null where none waits. */
   async dueForMs(): Promise<number | null> {
     const rows = await this.database.query<{ due_ms: number | null }>(
       `select (extract(epoch from clock_timestamp() - min(created_at)) * 1000)::float8 as due_ms
-       from (select created_at from otp_challenge where status = 'queued' limit ${MAX_PROJECTS}) as waiting`,
+       from otp_challenge where status = 'queued'`,
     );
     return rows[0]?.due_ms ?? null;
   }
@@ -150,21 +163,31 @@ function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
 /** Whatever leaves `sending` or `queued` has no more use for the plain code. */
 const WIPE = 'code_ciphertext = null, lease_until = null';
 
-// $1 lane key, $2 owner, $3 limit, $4 lease seconds, $5 the project that had the last turn.
+const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
+      and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})`;
+const FIRST = `'00000000-0000-0000-0000-000000000000'`;
+const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
+
+// $1 lane key, $2 owner, $3 limit, $4 lease seconds, $5 the project that had the last turn, $6 an attempt id for each
+// place. The projects behind $5 are walked, then those up to it, of each part as many as the claim takes: further ones
+// could not have a turn.
 const CLAIM = `
 with recursive project as (
-  (select project_id, 1 as n from otp_challenge where status = 'queued' order by project_id, seq limit 1)
+  select next.project_id, part.upto, 1 as n
+  from (values (coalesce($5::uuid, ${FIRST}), ${LAST}::uuid), (${FIRST}, $5::uuid)) as part (behind, upto)
+  cross join lateral (
+    select project_id from otp_challenge where project_id > part.behind and project_id <= part.upto and ${CLAIMABLE}
+    order by project_id, seq limit 1) as next
   union all
-  select next.project_id, project.n + 1 from project cross join lateral (
+  select next.project_id, project.upto, project.n + 1 from project cross join lateral (
     select project_id from otp_challenge
-    where status = 'queued' and project_id > project.project_id order by project_id, seq limit 1) as next
-  where project.n < ${MAX_PROJECTS}
+    where project_id > project.project_id and project_id <= project.upto and ${CLAIMABLE}
+    order by project_id, seq limit 1) as next
+  where project.n < $3
 ), head as (
   select due.id, project.project_id, row_number() over (partition by project.project_id order by due.seq) as turn
   from project cross join lateral (
-    select id, seq from otp_challenge
-    where status = 'queued' and project_id = project.project_id and code_ciphertext is not null
-      and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})
+    select id, seq from otp_challenge where project_id = project.project_id and ${CLAIMABLE}
     order by seq limit $3) as due
   where exists (select 1 from lane where key = $1 and owner = $2 and owner_until > clock_timestamp()
     and (paused_until is null or paused_until <= clock_timestamp()))
@@ -178,9 +201,11 @@ with recursive project as (
   for update of c skip locked
 )
 update otp_challenge c set status = 'sending', sending_at = clock_timestamp(),
+  attempt_id = ($6::uuid[])[locked.place],
   lease_until = clock_timestamp() + make_interval(secs => $4)
 from locked where c.id = locked.id
-returning c.id, c.organization_id as "organizationId", c.project_id as "projectId", c.recipient,
+returning c.id, c.organization_id as "organizationId", c.project_id as "projectId",
+  coalesce(c.number, c.recipient) as recipient,
   c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
   locked.place`;
 
@@ -245,7 +270,8 @@ with overdue as (
    order by expires_at limit $1)
   union
   (select id from otp_challenge
-   where status = 'queued' and created_at <= statement_timestamp() - make_interval(secs => $2) limit $1)
+   where status = 'queued' and created_at <= statement_timestamp() - make_interval(secs => $2)
+   order by created_at limit $1)
 ), ended as (
   select c.id, c.status, c.expires_at <= clock_timestamp() as expired, c.released_at
   from otp_challenge c join overdue on overdue.id = c.id

@@ -3,7 +3,7 @@ import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
 import type { RowChange } from './template-events.js';
 import { TEMPLATE_COLUMNS, TEMPLATE_ROW_COLUMNS, type TemplateRow } from './template-row.js';
-import type { AccountKey, PlatformTemplate, Template, TemplateComponent } from './templates.types.js';
+import type { AccountKey, PlatformTemplate, Template, TemplateEdit } from './templates.types.js';
 
 /** A list may still show, under a deleted name, languages that the mirror did not know of. */
 const DELETION_GRACE = "interval '10 minutes'";
@@ -12,7 +12,8 @@ const DELETION_GRACE = "interval '10 minutes'";
 const MARK_LIFE = "interval '90 days'";
 
 const LISTED = `jsonb_to_recordset($3::jsonb) as l (id uuid, "platformId" text, name text, language text, status text,
-  "platformStatus" text, category text, "parameterFormat" text, quality text, "rejectedReason" text, components jsonb)`;
+  "platformStatus" text, category text, "parameterFormat" text, quality text, "rejectedReason" text,
+  "messageSendTtlSeconds" integer, components jsonb)`;
 
 const STARTED = '(select sync_started_at from template_account where organization_id = $1 and waba_id = $2)';
 
@@ -30,9 +31,9 @@ export class MirrorRepository {
   async takeOver({ organizationId, wabaId }: AccountKey, listed: readonly PlatformTemplate[]): Promise<number> {
     return this.database.execute(
       `insert into template as t (id, organization_id, waba_id, platform_id, name, language, status, platform_status,
-         category, parameter_format, quality, rejected_reason, components)
+         category, parameter_format, quality, rejected_reason, message_send_ttl_seconds, components)
        select l.id, $1, $2, l."platformId", l.name, l.language, l.status, l."platformStatus", l.category,
-         l."parameterFormat", l.quality, l."rejectedReason", l.components
+         l."parameterFormat", l.quality, l."rejectedReason", l."messageSendTtlSeconds", l.components
        from ${LISTED}
        where exists (select from template k where k.organization_id = $1 and k.waba_id = $2
            and k.name = l.name and k.language = l.language)
@@ -46,15 +47,16 @@ export class MirrorRepository {
          platform_id = excluded.platform_id, status = excluded.status, platform_status = excluded.platform_status,
          category = excluded.category, parameter_format = excluded.parameter_format, quality = excluded.quality,
          rejected_reason = excluded.rejected_reason, components = excluded.components,
+         message_send_ttl_seconds = excluded.message_send_ttl_seconds,
          status_at = null, quality_at = null, category_at = null,
          deleted_at = null, updated_at = excluded.updated_at
        where t.touched_at < ${STARTED}
          and case when t.deleted_at is not null
            then t.platform_id <> excluded.platform_id and excluded.status <> 'pending_deletion'
            else (t.platform_id, t.status, t.platform_status, t.category, t.parameter_format, t.quality,
-             t.rejected_reason, t.components) is distinct from (excluded.platform_id, excluded.status,
+             t.rejected_reason, t.message_send_ttl_seconds, t.components) is distinct from (excluded.platform_id, excluded.status,
              excluded.platform_status, excluded.category, excluded.parameter_format, excluded.quality,
-             excluded.rejected_reason, excluded.components) end`,
+             excluded.rejected_reason, excluded.message_send_ttl_seconds, excluded.components) end`,
       [organizationId, wabaId, JSON.stringify(listed.map((template) => ({ id: newId(), ...template })))],
     );
   }
@@ -92,8 +94,8 @@ export class MirrorRepository {
     );
     const [row] = await this.database.query<Template>(
       `insert into template (id, organization_id, waba_id, platform_id, name, language, status, platform_status, category,
-         parameter_format, quality, rejected_reason, components, touched_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())
+         parameter_format, quality, rejected_reason, message_send_ttl_seconds, components, touched_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, clock_timestamp())
        returning ${TEMPLATE_COLUMNS}`,
       [
         newId(),
@@ -108,6 +110,7 @@ export class MirrorRepository {
         template.parameterFormat,
         template.quality,
         template.rejectedReason,
+        template.messageSendTtlSeconds,
         JSON.stringify(template.components),
       ],
     );
@@ -116,23 +119,25 @@ export class MirrorRepository {
   }
 
   /**
-   * New components: the platform reviews the template anew. Its word from before `since` no longer counts.
+   * New components: the platform reviews the template anew. Its word from before `since` no longer counts. A time to
+   * live that is left out stays.
    *
    * @returns null where the template is gone.
    */
   async edit(
     { organizationId, wabaId }: AccountKey,
     id: string,
-    components: readonly TemplateComponent[],
+    { components, messageSendTtlSeconds }: Omit<TemplateEdit, 'language'>,
     since: Date,
   ): Promise<Template | null> {
     const [row] = await this.database.query<Template>(
       `update template set components = $4, status = 'pending', platform_status = 'PENDING', rejected_reason = null,
+         message_send_ttl_seconds = coalesce($6, message_send_ttl_seconds),
          status_at = date_trunc('second', $5::timestamptz), touched_at = clock_timestamp(),
          updated_at = date_trunc('milliseconds', clock_timestamp())
        where organization_id = $1 and waba_id = $2 and id = $3 and deleted_at is null
        returning ${TEMPLATE_COLUMNS}`,
-      [organizationId, wabaId, id, JSON.stringify(components), since],
+      [organizationId, wabaId, id, JSON.stringify(components), since, messageSendTtlSeconds ?? null],
     );
     return row ?? null;
   }

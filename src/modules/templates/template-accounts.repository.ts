@@ -30,7 +30,7 @@ const STATE = `organization_id as "organizationId", waba_id as "wabaId", synced_
     then (extract(epoch from clock_timestamp() - sync_started_at) * 1000)::float8 end as "syncingForMs"`;
 
 /** Longer than one page of the platform's list can take. A process that dies leaves the account for this long. */
-const LEASE_SECONDS = 60;
+export const LEASE_SECONDS = 60;
 const FIRST_RETRY_SECONDS = 60;
 const SYNC_EVERY = "interval '1 hour'";
 

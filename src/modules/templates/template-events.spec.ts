@@ -15,6 +15,7 @@ const ROW: TemplateRow = {
   parameterFormat: 'POSITIONAL',
   quality: 'GREEN',
   rejectedReason: null,
+  messageSendTtlSeconds: null,
   components: [],
   createdAt: at(0),
   updatedAt: at(0),

@@ -4,6 +4,7 @@ import {
   isObject,
   own,
   ownId,
+  ownInteger,
   ownList,
   ownObject,
   ownText,
@@ -14,13 +15,17 @@ import { reasonOf, statusOf } from './template-status.js';
 import type { PlatformTemplate, TemplateCategory, TemplateComponent } from './templates.types.js';
 
 /** Everything that the mirror keeps; not all of it comes unasked. */
-const FIELDS = 'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason';
+const FIELDS =
+  'id,name,language,status,category,parameter_format,components,quality_score,rejected_reason,message_send_ttl_seconds';
 
 /**
  * The platform allows 5,000 calls an hour and 6,000 templates an account: by its default of 25 a page an account read
  * each minute would need three times as many. It may still give fewer than asked for.
  */
 const PAGE_SIZE = 100;
+
+/** What the column holds. */
+const MAX_SECONDS = 2_147_483_647;
 
 /** 6,000 templates in pages of 25, and some to spare. */
 const MAX_PAGES = 300;
@@ -103,8 +108,15 @@ function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
     parameterFormat: ownText(item, 'parameter_format')?.toUpperCase() === 'NAMED' ? 'NAMED' : 'POSITIONAL',
     quality: ownText(ownObject(item, 'quality_score'), 'score') ?? ownText(item, 'quality_score'),
     rejectedReason: reasonOf(ownText(item, 'rejected_reason')),
+    messageSendTtlSeconds: secondsOf(item),
     components: ownList(item, 'components').filter(isComponent),
   };
+}
+
+/** The platform's default is told by no value, or by one that is none of ours to store. */
+function secondsOf(item: unknown): number | null {
+  const seconds = ownInteger(item, 'message_send_ttl_seconds');
+  return seconds === null || Math.abs(seconds) > MAX_SECONDS ? null : seconds;
 }
 
 function isShort(text: string | null | undefined, max: number): text is string {

@@ -12,7 +12,7 @@ export interface TemplateRow extends Template {
 /** What a `Template` is made of. */
 export const TEMPLATE_COLUMNS = `id, platform_id as "platformId", name, language, status,
   platform_status as "platformStatus", category, parameter_format as "parameterFormat", quality,
-  rejected_reason as "rejectedReason", components, created_at as "createdAt", updated_at as "updatedAt"`;
+  rejected_reason as "rejectedReason", message_send_ttl_seconds as "messageSendTtlSeconds", components, created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** What a `TemplateRow` is made of. */
 export const TEMPLATE_ROW_COLUMNS = `${TEMPLATE_COLUMNS}, status_at as "statusAt", quality_at as "qualityAt",

@@ -7,7 +7,6 @@ import { Counters } from '../../platform/operations/counters.js';
 import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
 import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import type { Connection, ConnectionStatus } from '../connections/connections.types.js';
 import { MirrorRepository } from './mirror.repository.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
 import { TemplateListing, type Listing } from './template-listing.js';
@@ -163,7 +162,7 @@ export class TemplateSync implements OnModuleDestroy {
   /** Any number of the account will do; where the platform refuses the one's token, the next is tried. */
   private async list(key: AccountKey, owner: string): Promise<Listing | PlatformFailure | null> {
     let listed: Listing | PlatformFailure | null = failure('unavailable', { message: NO_NUMBER });
-    for (const { id } of await this.numbersOf(key)) {
+    for (const id of await this.connections.askable(key.organizationId, key.wabaId, MAX_NUMBERS_TRIED)) {
       const number = await this.connections.forSending(id);
       if (number === null) continue;
       listed = await this.listing.read(key.wabaId, number.token, async () => {
@@ -173,13 +172,6 @@ export class TemplateSync implements OnModuleDestroy {
       if (isTokenRefused(listed)) await this.connections.tokenRefused(number);
     }
     return listed;
-  }
-
-  /** Best first. */
-  private async numbersOf({ organizationId, wabaId }: AccountKey): Promise<Connection[]> {
-    const numbers = await this.connections.listByWaba(organizationId, wabaId);
-    const inState = (...states: ConnectionStatus[]) => numbers.filter(({ status }) => states.includes(status));
-    return [...inState('connected'), ...inState('restricted', 'pending')].slice(0, MAX_NUMBERS_TRIED);
   }
 
   private async awaitOther(key: AccountKey): Promise<void> {

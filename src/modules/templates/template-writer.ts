@@ -20,7 +20,7 @@ import {
   type AccountKey,
   type PlatformTemplate,
   type Template,
-  type TemplateComponent,
+  type TemplateEdit,
 } from './templates.types.js';
 
 export interface WrittenTemplate {
@@ -61,7 +61,7 @@ export class TemplateWriter {
   async create(organizationId: string, connectionId: string, draft: TemplateDraft): Promise<WrittenTemplate> {
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
-    const { name, language, category, parameterFormat, components } = draft;
+    const { name, language, category, parameterFormat, components, messageSendTtlSeconds } = draft;
     const answer = await this.call(number, {
       method: 'POST',
       path: `/${encodeURIComponent(number.wabaId)}/message_templates`,
@@ -70,6 +70,7 @@ export class TemplateWriter {
         language,
         category,
         ...(parameterFormat === 'NAMED' ? { parameter_format: parameterFormat } : {}),
+        message_send_ttl_seconds: messageSendTtlSeconds,
         components,
       },
     });
@@ -85,7 +86,7 @@ export class TemplateWriter {
   }
 
   /**
-   * Gives one language of a template new components, which the platform reviews anew.
+   * Gives one language of a template new components, and a time to live where one is given; the platform reviews it anew.
    *
    * @throws INVALID_REQUEST (400) for faults of form, TEMPLATE_NOT_FOUND (404), and as `create`.
    */
@@ -93,21 +94,21 @@ export class TemplateWriter {
     organizationId: string,
     connectionId: string,
     name: string,
-    { language, components }: { language: string; components: readonly TemplateComponent[] },
+    { language, ...edit }: TemplateEdit,
   ): Promise<WrittenTemplate> {
     const { versions } = await this.templates.get(organizationId, connectionId, name, language);
     const [version] = versions;
     if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
-    const details = checkTemplate({ ...version, components });
+    const details = checkTemplate({ ...version, ...edit });
     if (details.length > 0) throw commonErrors.INVALID_REQUEST({ details });
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     await this.call(number, {
       method: 'POST',
       path: `/${encodeURIComponent(version.platformId)}`,
-      json: { components },
+      json: { components: edit.components, message_send_ttl_seconds: edit.messageSendTtlSeconds },
     });
-    const template = await this.change(account, () => this.mirror.edit(account, version.id, components, account.now));
+    const template = await this.change(account, () => this.mirror.edit(account, version.id, edit, account.now));
     // Deleted while the platform took the edit.
     if (template === null) throw templatesErrors.TEMPLATE_NOT_FOUND();
     return { template, syncedAt: account.syncedAt };
@@ -186,6 +187,7 @@ function createdFrom(draft: TemplateDraft, answer: unknown): PlatformTemplate | 
     parameterFormat: draft.parameterFormat,
     quality: null,
     rejectedReason: null,
+    messageSendTtlSeconds: draft.messageSendTtlSeconds ?? null,
     components: draft.components,
   };
 }

@@ -8,7 +8,7 @@ export const templatesErrors = defineErrors('templates', {
     kind: 'not_found',
     alsoKinds: ['unprocessable', 'conflict'],
     message: "There is no such template on this connection's account; GET /connections/{id}/templates lists them.",
-    when: 'No template of that name, or not in that language, belongs to the account of the connection.',
+    when: 'No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.',
     fix: 'Take name and language from GET /connections/{id}/templates, or create the template.',
   }),
   TEMPLATE_NOT_APPROVED: error<{ status: string }>({
@@ -34,6 +34,27 @@ export const templatesErrors = defineErrors('templates', {
     },
   }),
 });
+
+const MOST_LANGUAGES = 20;
+
+/**
+ * TEMPLATE_NOT_FOUND of a template that exists in other languages. It names them; the one that is only written in another
+ * way, such as `en_US` for `en-US`, stands first.
+ */
+export function notInLanguage(language: string, existing: readonly string[]): AppError {
+  const spelling = (code: string): string => code.replaceAll('-', '_').toLowerCase();
+  const isMeant = (code: string): boolean => spelling(code) === spelling(language);
+  const languages = [...existing.filter(isMeant), ...existing.filter((code) => !isMeant(code))].slice(
+    0,
+    MOST_LANGUAGES,
+  );
+  const [first = ''] = languages;
+  const { kind, code } = templatesErrors.TEMPLATE_NOT_FOUND();
+  const message = isMeant(first)
+    ? `This template does not exist in the language ${language}; its code is written ${first}.`
+    : `This template does not exist in the language ${language}, only in ${languages.join(', ')}.`;
+  return new AppError({ kind, code, message, extra: { available_languages: languages } });
+}
 
 /** What the caller is told where the templates could not be listed and nothing is known of them yet. */
 export function listError(failure: PlatformFailure): AppError {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { AppError } from '../../common/app-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
@@ -10,7 +11,7 @@ import { checkSendParameters, headerMediaOf, renderBody } from './form/send-para
 import type { AccountState } from './template-accounts.repository.js';
 import { TemplateNotifications } from './template-notifications.js';
 import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
-import { listError, templatesErrors } from './templates.errors.js';
+import { listError, notInLanguage, templatesErrors } from './templates.errors.js';
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
 import type { AccountKey, SendableTemplate, Template } from './templates.types.js';
 
@@ -126,7 +127,7 @@ export class TemplatesService {
     if (template?.status === 'approved') return sendableOf(template);
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
     requireMirror(state);
-    throw templatesErrors.TEMPLATE_NOT_FOUND().withKind('unprocessable');
+    throw (await this.notFound(key, name, language)).withKind('unprocessable');
   }
 
   /** The platform refused a template that the mirror has as good: its list is asked for within seconds. */
@@ -161,7 +162,16 @@ export class TemplatesService {
     }
     if (versions.length > 0) return { name, versions, syncedAt: state.syncedAt };
     requireMirror(state);
-    throw templatesErrors.TEMPLATE_NOT_FOUND();
+    throw await this.notFound(key, name, language);
+  }
+
+  private async notFound(key: AccountKey, name: string, language: string | null): Promise<AppError> {
+    const others = language === null ? [] : await this.find(key, name, null);
+    if (language === null || others.length === 0) return templatesErrors.TEMPLATE_NOT_FOUND();
+    return notInLanguage(
+      language,
+      others.map((version) => version.language),
+    );
   }
 
   private async find(key: AccountKey, name: string, language: string | null): Promise<Template[]> {
@@ -179,6 +189,7 @@ export class TemplatesService {
 
 function sendableOf(template: Template): SendableTemplate {
   return {
+    category: template.category,
     headerMedia: headerMediaOf(template.components),
     render(components) {
       const mismatch = checkSendParameters(template, components);

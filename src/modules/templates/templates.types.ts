@@ -41,6 +41,7 @@ export interface TemplateVariable {
 
 /** A template that may be sent now. */
 export interface SendableTemplate {
+  readonly category: TemplateCategory;
   /** Kind of media in the header, where it has one. */
   readonly headerMedia: 'image' | 'video' | 'document' | null;
   /**
@@ -65,6 +66,8 @@ export interface Template extends TemplateForm {
   quality: string | null;
   /** The platform's word, such as `INVALID_FORMAT`. */
   rejectedReason: string | null;
+  /** Seconds that a message may wait for its delivery; null: the platform's default. */
+  messageSendTtlSeconds: number | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -78,6 +81,15 @@ export interface PlatformTemplate extends TemplateForm {
   readonly platformStatus: string;
   readonly quality: string | null;
   readonly rejectedReason: string | null;
+  readonly messageSendTtlSeconds: number | null;
+}
+
+/** What a request changes of one language of a template. */
+export interface TemplateEdit {
+  readonly language: string;
+  readonly components: readonly TemplateComponent[];
+  /** Undefined: it stays. */
+  readonly messageSendTtlSeconds: number | undefined;
 }
 
 /** One account of the platform in one workspace. */

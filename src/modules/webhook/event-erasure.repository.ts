@@ -34,7 +34,8 @@ with page as materialized (
   select id, organization_id, data from webhook_event where id > $2 order by id limit $3
 ), hit as (
   select id from page where organization_id = $1 and (
-    data ->> 'to' = any($4) or data -> 'message' ->> 'from' = any($4) or data -> 'message' ->> 'to' = any($4)
+    data ->> 'to' = any($4) or data ->> 'recipient' = any($5)
+    or data -> 'message' ->> 'from' = any($4) or data -> 'message' ->> 'to' = any($4)
     or data -> 'contact' ->> 'phone' = any($4) or data -> 'contact' ->> 'user_id' = any($5))
 )
 select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,

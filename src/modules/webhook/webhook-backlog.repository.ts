@@ -47,8 +47,7 @@ select ${boundedCount("from webhook_event where status = 'pending'")} as waiting
   ${boundedCount('from webhook_event where current_attempt_id is not null')} as "inFlight",
   ${secondsSince(`(
     select min(head.next_attempt_at)
-    from (select id from webhook_endpoint where active and disabled_reason is null and deleted_at is null
-      order by id limit 10000) as endpoint
+    from (select id from webhook_endpoint where active and disabled_reason is null and deleted_at is null) as endpoint
     cross join lateral (
       select next_attempt_at from webhook_event where endpoint_id = endpoint.id and status = 'pending'
       order by next_attempt_at limit 1) as head)`)} as "oldestDueSeconds"`;

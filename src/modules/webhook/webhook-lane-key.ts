@@ -1,10 +1,11 @@
-const PREFIX = 'webhook:';
+/** What stands before the id of the endpoint. */
+export const WEBHOOK_LANE = 'webhook:';
 
 /** The lane of an endpoint's deliveries. */
 export function laneKeyOf(endpointId: string): string {
-  return `${PREFIX}${endpointId}`;
+  return `${WEBHOOK_LANE}${endpointId}`;
 }
 
 export function endpointOfLane(laneKey: string): string {
-  return laneKey.slice(PREFIX.length);
+  return laneKey.slice(WEBHOOK_LANE.length);
 }

@@ -10,7 +10,7 @@ export const webhookErrors = defineErrors('webhook', {
   WEBHOOK_URL_NOT_ALLOWED: error<{ reason: string; message: string }>({
     kind: 'invalid_request',
     message: ({ message }) => message,
-    when: 'The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `private_address`, `unresolvable` or `credentials_in_url`.',
+    when: 'The address of the webhook is one that Herald does not deliver to; `reason` says why: `not_https`, `port`, `ip_literal`, `private_address`, `unresolvable` or `credentials_in_url`.',
     fix: 'Use an https address on port 443, without user name and password, whose host name leads to public addresses only.',
     extra: ({ reason }) => ({ reason }),
     sample: {

@@ -86,9 +86,14 @@ export class WebhookService {
 
   /** Deletes the webhook and the events that wait for it. @throws WEBHOOK_NOT_FOUND (404). */
   async remove(organizationId: string): Promise<void> {
+    if (!(await this.removeIfAny(organizationId))) throw webhookErrors.WEBHOOK_NOT_FOUND();
+  }
+
+  /** As `remove`; false where there is none. */
+  async removeIfAny(organizationId: string): Promise<boolean> {
     const removed = await this.endpoints.remove(organizationId);
-    if (removed === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
-    await this.directory.changed(organizationId);
+    if (removed !== null) await this.directory.changed(organizationId);
+    return removed !== null;
   }
 
   /** Queues a test event on the way of all events. @throws WEBHOOK_NOT_FOUND (404). */

@@ -1,4 +1,5 @@
 import { defineErrors, error } from '../../common/define-errors.js';
+import { isOtpScope, type Scope } from './scopes.js';
 
 const challenge = () => ({ 'WWW-Authenticate': 'Bearer' });
 
@@ -31,13 +32,22 @@ export const accessErrors = defineErrors('access', {
     fix: 'Use another key of the workspace, or have a new one made.',
     headers: challenge,
   }),
-  SCOPE_REQUIRED: error<{ scope: string }>({
+  SCOPE_REQUIRED: error<{
+    scope: Scope;
+    /** The key belongs to an OTP project. */
+    ofOtpProject: boolean;
+  }>({
     kind: 'forbidden',
-    message: ({ scope }) => `This API key lacks the scope ${scope}; use a key that has it.`,
+    message: ({ scope, ofOtpProject }) => {
+      if (isOtpScope(scope) === ofOtpProject) return `This API key lacks the scope ${scope}; use a key that has it.`;
+      return ofOtpProject
+        ? `This is a key of an OTP project, which serves one-time codes only; use a key of the workspace with the scope ${scope}.`
+        : `One-time codes need a key of an OTP project, and this is one of the workspace: make one with "herald key create --otp-project <id>".`;
+    },
     when: 'The key is valid, but lacks the scope of this route.',
     fix: 'Use a key that has the scope named in `required_scope`.',
     extra: ({ scope }) => ({ required_scope: scope }),
-    sample: { scope: 'messages:write' },
+    sample: { scope: 'messages:write', ofOtpProject: false },
   }),
   RATE_LIMITED: error<{ retryAfterSeconds: number }>({
     kind: 'rate_limited',

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { Config } from '../config/config.js';
+import { Counters } from '../operations/counters.js';
 import { accessErrors } from './access.errors.js';
 import { ApiKeysService } from './api-keys.service.js';
 import type { AuthenticatedRequest, Caller } from './caller.js';
@@ -13,8 +14,9 @@ import { routePolicyOf } from './route-policy.js';
 import type { Scope } from './scopes.js';
 
 /**
- * Who may pass: key, then scope, then rate limit. Answers at once where the key was read in the last two seconds and
- * tokens are at hand, so that the usual request waits for nothing here.
+ * Who may pass: key, then rate limit, then scope: a key without the scope spends a token too, or it could ask without
+ * end. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual request
+ * waits for nothing here.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -23,6 +25,7 @@ export class AccessGuard implements CanActivate {
   constructor(
     private readonly keys: ApiKeysService,
     private readonly limiter: RateLimiter,
+    private readonly counters: Counters,
     config: Config,
   ) {
     this.guesses = new GuessLimiter(config.security.authFailuresPerMinute);
@@ -54,32 +57,33 @@ export class AccessGuard implements CanActivate {
     req.caller = caller;
     req.apiKeyId = caller.apiKeyId;
     req.organizationId = caller.organizationId;
-    if (!caller.scopes.has(scope)) {
-      setRateHeaders(res, caller, this.limiter.peek(caller.apiKeyId, caller.rateLimits));
-      throw accessErrors.SCOPE_REQUIRED({ scope });
-    }
     const decision = this.limiter.take(caller.apiKeyId, caller.rateLimits);
-    if (!(decision instanceof Promise)) return obey(decision, caller, res);
-    return decision.then((decided) => obey(decided, caller, res));
+    if (!(decision instanceof Promise)) return this.obey(decision, caller, scope, res);
+    return decision.then((decided) => this.obey(decided, caller, scope, res));
+  }
+
+  private obey(decision: RateDecision, caller: Caller, scope: Scope, res: Response): true {
+    res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
+    res.setHeader('RateLimit', `"default";r=${decision.remaining};t=${decision.resetSeconds}`);
+    if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
+    if (!caller.scopes.has(scope)) {
+      throw this.counted(accessErrors.SCOPE_REQUIRED({ scope, ofOtpProject: caller.otpProject !== null }));
+    }
+    return true;
   }
 
   /** A failure counts against the address; over the limit it is told nothing but that. */
   private refusal(error: unknown, req: AuthenticatedRequest): unknown {
     if (!(error instanceof AppError) || error.kind !== 'unauthenticated') return error;
+    this.counted(error);
     const retryAfterSeconds = this.guesses.fail(req.ip ?? '');
     return retryAfterSeconds === null ? error : accessErrors.RATE_LIMITED({ retryAfterSeconds });
   }
-}
 
-function obey(decision: RateDecision, caller: Caller, res: Response): true {
-  setRateHeaders(res, caller, decision);
-  if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
-  return true;
-}
-
-function setRateHeaders(res: Response, caller: Caller, { remaining, resetSeconds }: RateDecision): void {
-  res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
-  res.setHeader('RateLimit', `"default";r=${remaining};t=${resetSeconds}`);
+  private counted(refusal: AppError): AppError {
+    this.counters.incrementBy('keys_refused', { code: refusal.code });
+    return refusal;
+  }
 }
 
 /** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one: nobody must guess which one counts. */

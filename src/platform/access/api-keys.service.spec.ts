@@ -37,7 +37,7 @@ function processOf() {
   const invalidation = new CacheInvalidation(database, config);
   const repository = new CountingRepository(database);
   const keys = new ApiKeysService(repository, database, invalidation, config);
-  return { keys, repository, invalidation };
+  return { keys, repository, invalidation, config };
 }
 
 beforeAll(async () => {
@@ -46,8 +46,8 @@ beforeAll(async () => {
   source = new DataSource({ ...options, entities: [OrganizationEntity, ApiKeyEntity] });
   await source.initialize();
   database = new Database(source);
-  const { invalidation } = processOf();
-  workspaces = new WorkspacesService(new WorkspacesRepository(database), database, invalidation);
+  const { invalidation, config } = processOf();
+  workspaces = new WorkspacesService(new WorkspacesRepository(database), database, invalidation, config);
   organizationId = (await workspaces.create('Lighthouse Coffee')).id;
 });
 
@@ -209,7 +209,7 @@ describe('ApiKeysService', () => {
     const paidUntil = new Date(Date.now() + 60_000);
     const workspace = await workspaces.create('Paid');
     await workspaces.setSubscription(workspace.id, paidUntil);
-    await workspaces.setRateLimit(workspace.id, { ratePerSecond: 7, burst: 10 });
+    await workspaces.setLimits(workspace.id, { ratePerSecond: 7, rateBurst: 10 });
     const { keys } = processOf();
     const { key } = await keys.create({ organizationId: workspace.id, name: 'a', scopes: [] });
     const caller = await keys.authenticate(key);

@@ -3,6 +3,8 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import { loadConfig } from '../config/load-config.js';
 import { CacheInvalidation } from './cache-invalidation.js';
 
+const WRITE = 'insert into lane (key) values (gen_random_uuid())';
+
 let opened: OpenTestDatabase;
 const started: CacheInvalidation[] = [];
 
@@ -47,6 +49,16 @@ describe('CacheInvalidation', () => {
     await opened.database.transaction(() => invalidation.publish('thing', 'committed'));
     await waitFor(() => heard.includes('committed'));
     expect(heard).not.toContain('rolled back');
+  });
+
+  it('listens anew where its server turns out to be no primary any more', async () => {
+    const { invalidation, heard } = await listening();
+    // The pool lends the connection that was given back last.
+    await opened.database.execute('set default_transaction_read_only = on');
+    await expect(opened.database.execute(WRITE)).rejects.toThrow('read-only');
+    await waitFor(() => heard.filter((id) => id === null).length === 2 && invalidation.connected);
+    await invalidation.publish('thing', 'after');
+    await waitFor(() => heard.includes('after'));
   });
 
   it('listens again when its connection breaks, and empties caches for what it missed', async () => {

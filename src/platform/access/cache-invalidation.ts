@@ -42,6 +42,8 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    // Notices come from the new primary only.
+    this.database.onDemotion(() => void this.client?.end().catch(() => undefined));
     await this.listen(FIRST_RETRY_MS);
   }
 

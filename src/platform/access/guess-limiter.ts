@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { originOf } from '../../common/address-origin.js';
 import { systemClock, type Clock } from '../../common/clock.js';
 
 interface Failures {
@@ -40,26 +40,16 @@ export class GuessLimiter {
     return null;
   }
 
+  /** Seconds until an address that is over its limit may fail again; null: it is within. */
+  blockedFor(address: string): number | null {
+    const entry = this.failures.get(originOf(address));
+    if (entry === undefined || entry.count < this.perMinute) return null;
+    const leftMs = entry.startedAt + WINDOW_MS - this.clock.monotonic();
+    return leftMs <= 0 ? null : Math.ceil(leftMs / 1_000);
+  }
+
   private forgetOldest(): void {
     const oldest = this.failures.keys().next();
     if (!oldest.done) this.failures.delete(oldest.value);
   }
-}
-
-/** Whoever has one IPv6 address has the whole /64 around it; IPv4 in IPv6's clothes counts as IPv4. */
-export function originOf(address: string): string {
-  const plain = address.split('%', 1)[0] ?? '';
-  if (!isIPv6(plain)) return plain;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain);
-  if (mapped !== null) return mapped[1] ?? plain;
-  const [head, tail] = plain.toLowerCase().split('::', 2) as [string, string | undefined];
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const wide = right.some((group) => group.includes('.')) ? right.length + 1 : right.length;
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - wide);
-  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
 }

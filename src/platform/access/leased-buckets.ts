@@ -86,11 +86,6 @@ export class LeasedBuckets {
     return this.tryTake(key, lease) ?? this.wait(key, lease);
   }
 
-  /** What `take` would answer, without taking. */
-  peek(key: string, limits: BucketLimits): RateDecision {
-    return this.decision(this.leaseOf(key, limits), true);
-  }
-
   /** Gives back what was not used. Call it once a second. */
   tick(): void {
     for (const [key, lease] of this.leases) {

@@ -41,7 +41,10 @@ export class RateBucketRepository {
          ), share as (
            select key, at, level, greatest(least(want, floor(level)), 0) as granted from bucket
          )
-         update rate_bucket b set tokens = s.level - s.granted, refilled_at = greatest(s.at, b.refilled_at)
+         update rate_bucket b set tokens = s.level - s.granted,
+           -- Further ahead than two processes overtake one another: the database's clock has stepped back.
+           refilled_at = case when b.refilled_at > s.at + interval '1 second' then s.at
+             else greatest(s.at, b.refilled_at) end
          from share s where b.key = s.key
          returning b.key, s.granted, b.tokens as left`,
         [

@@ -51,9 +51,4 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
   take(keyId: string, limits: BucketLimits): RateDecision | Promise<RateDecision> {
     return this.buckets.take(keyId, limits);
   }
-
-  /** What is left to the key, without taking. */
-  peek(keyId: string, limits: BucketLimits): RateDecision {
-    return this.buckets.peek(keyId, limits);
-  }
 }

@@ -27,6 +27,14 @@ export class WorkspacesRepository {
     return (result.affected ?? 0) > 0;
   }
 
+  /** Bytes of stored files of each workspace that ever had one. */
+  async storedBytes(): Promise<Map<string, number>> {
+    const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
+      'select organization_id, used_bytes::float8 as used_bytes from media_usage',
+    );
+    return new Map(rows.map((row) => [row.organization_id, row.used_bytes]));
+  }
+
   private get table() {
     return this.database.repository(OrganizationEntity);
   }

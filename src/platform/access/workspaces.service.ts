@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, newId } from '../../common/ids.js';
+import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { CacheInvalidation } from './cache-invalidation.js';
 import { WorkspacesRepository } from './workspaces.repository.js';
-import type { Workspace } from './workspaces.types.js';
+import type { Workspace, WorkspaceUse } from './workspaces.types.js';
 
 /** Name under which changes of a workspace are announced. */
 export const WORKSPACE_CHANGED = 'workspace';
@@ -15,6 +16,7 @@ export class WorkspacesService {
     private readonly workspaces: WorkspacesRepository,
     private readonly database: Database,
     private readonly invalidation: CacheInvalidation,
+    private readonly config: Config,
   ) {}
 
   /** Makes a workspace that has not paid for anything yet. */
@@ -51,21 +53,45 @@ export class WorkspacesService {
   }
 
   /**
-   * Sets how fast each key of the workspace may ask; null: as fast as the service's default.
+   * Sets limits of the workspace's own; null: the service's default. What is left out stays as it is.
    *
    * @throws Error where there is no such workspace.
    */
-  setRateLimit(organizationId: string, limit: { ratePerSecond: number; burst: number } | null): Promise<Workspace> {
-    return this.change(organizationId, {
-      ratePerSecond: limit?.ratePerSecond ?? null,
-      rateBurst: limit?.burst ?? null,
-    });
+  setLimits(
+    organizationId: string,
+    limits: Partial<Pick<Workspace, 'ratePerSecond' | 'rateBurst' | 'storageLimitBytes'>>,
+  ): Promise<Workspace> {
+    return this.change(organizationId, limits);
+  }
+
+  /** A workspace with what it uses. @throws Error where there is no such workspace. */
+  async use(id: string): Promise<Workspace & WorkspaceUse> {
+    return this.withUse(await this.getById(id), await this.workspaces.storedBytes());
+  }
+
+  /** Every workspace with what it uses, oldest first. */
+  async listUse(): Promise<(Workspace & WorkspaceUse)[]> {
+    const [workspaces, stored] = await Promise.all([this.workspaces.list(), this.workspaces.storedBytes()]);
+    return workspaces.map((workspace) => this.withUse(workspace, stored));
+  }
+
+  private withUse(workspace: Workspace, stored: ReadonlyMap<string, number>): Workspace & WorkspaceUse {
+    const { limits, media } = this.config;
+    return {
+      ...workspace,
+      storageUsedBytes: stored.get(workspace.id) ?? 0,
+      effective: {
+        ratePerSecond: workspace.ratePerSecond ?? limits.ratePerSecond,
+        rateBurst: workspace.rateBurst ?? limits.rateBurst,
+        storageLimitBytes: workspace.storageLimitBytes ?? media.workspaceLimitBytes,
+      },
+    };
   }
 
   private change(id: string, change: Partial<Workspace>): Promise<Workspace> {
     return this.database.transaction(async () => {
       await this.getById(id);
-      await this.workspaces.update(id, change);
+      if (Object.keys(change).length > 0) await this.workspaces.update(id, change);
       await this.invalidation.publish(WORKSPACE_CHANGED, id);
       return this.getById(id);
     });

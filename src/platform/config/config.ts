@@ -17,6 +17,8 @@ export abstract class Config {
     shutdownDrainMs: number;
     logLevel: string;
     logFormat: 'pretty' | 'json';
+    /** Whether the line of a request names its caller's address. */
+    logsAddress: boolean;
     demo: boolean;
     /** Whether /docs and the API description are served. */
     docs: boolean;
@@ -45,6 +47,7 @@ export abstract class Config {
     appSecrets: readonly string[];
     verifyToken: string;
     timeoutMs: number;
+    simulatorHost: string;
     simulatorPort: number;
     simulatorSeed: string;
   };
@@ -60,6 +63,8 @@ export abstract class Config {
     dir: string;
     /** Bytes that uploads leave free on its disk. */
     minFreeBytes: number;
+    /** Of stored files, where a workspace has no limit of its own; null: none. */
+    workspaceLimitBytes: number | null;
     /** Of a file that a customer sends; larger ones are not fetched. */
     maxInboundBytes: number;
   };
@@ -92,6 +97,8 @@ export abstract class Config {
     /** Of one key, besides its own limit; for all keys of a project three times as many. */
     otpSendsPerSecond: number;
     otpVerifiesPerSecond: number;
+    /** HTTP connections that one address may have open; 0: any number. */
+    connectionsPerAddress: number;
     /** Of the event loop, mean; 0: never refuse for it. */
     overloadLoopDelayMs: number;
     /** Statements that wait for a connection; 0: never refuse for them. */

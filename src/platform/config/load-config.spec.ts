@@ -1,14 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { loadConfig, type ConfigError } from './load-config.js';
 
 const PRODUCTION = {
   NODE_ENV: 'production',
-  ROLES: 'worker',
+  ROLES: 'api',
   DATABASE_URL: 'postgres://db/herald',
   WHATSAPP_API_URL: 'https://graph.test',
-  WHATSAPP_APP_SECRET: 'a',
-  WHATSAPP_VERIFY_TOKEN: 'b',
-  ENCRYPTION_KEYS: `1:${Buffer.alloc(32).toString('base64')}`,
+  WHATSAPP_APP_SECRET: '4f6a0c51d8e7b2939f6a0c51d8e7b293',
+  WHATSAPP_VERIFY_TOKEN: 'lighthouse',
+  ENCRYPTION_KEYS: '1:q5Xk7M1zVYt0c8mBq2JQ0hZ1nE4pWvX9aL3sD6fGhUo=',
 };
+const WORKER = { ROLES: 'worker', WHATSAPP_APP_SECRET: '', WHATSAPP_VERIFY_TOKEN: '' };
 
 function load(settings: Record<string, string>) {
   return loadConfig({ env: { ...PRODUCTION, ...settings }, persistSecrets: false });
@@ -22,6 +24,20 @@ function faultsOf(settings: Record<string, string>): string[] {
     return (error as ConfigError).faults;
   }
 }
+
+function keyOf(byte: (index: number) => number): string {
+  return `1:${Buffer.from(Array.from({ length: 32 }, (_, index) => byte(index))).toString('base64')}`;
+}
+
+describe('TRUST_PROXY', () => {
+  it.each(['nginx', '10.0.0.0/8/8', '10.0.0.0/255.0.255.0', '300.1.1.1', '10.0.0.1,', '1.2.3.4/x'])(
+    'is refused as %s',
+    (value) => {
+      const fault = 'TRUST_PROXY must be false, a number of hops, or addresses separated by commas';
+      expect(faultsOf({ NODE_ENV: 'development', TRUST_PROXY: value })).toEqual([fault]);
+    },
+  );
+});
 
 describe('SEND_LEASE_MS', () => {
   it('is 20 s, or what is set', () => {
@@ -58,6 +74,66 @@ describe('a start in production', () => {
 
   it.each(Object.keys(PRODUCTION).filter((name) => name !== 'NODE_ENV'))('refuses to guess %s', (name) => {
     expect(faultsOf({ [name]: '' })).toEqual([`${name} must be set in production`]);
+  });
+
+  it('needs what checks notifications only where they come in', () => {
+    expect(faultsOf(WORKER)).toEqual([]);
+    expect(load(WORKER).whatsapp).toMatchObject({ appSecrets: [], verifyToken: '' });
+    expect(faultsOf({ ...WORKER, ROLES: 'api,worker' })).toHaveLength(2);
+  });
+
+  it('needs for a migration nothing but the database', () => {
+    const env = { NODE_ENV: 'production', DATABASE_URL: 'postgres://db/herald' };
+    const migration = { persistSecrets: false, required: ['DATABASE_URL'] };
+    expect(loadConfig({ env, ...migration }).security.encryptionKeys).toEqual([]);
+    expect(() => loadConfig({ env: { NODE_ENV: 'production' }, ...migration })).toThrow('DATABASE_URL must be set');
+  });
+
+  it.each([
+    ['WHATSAPP_API_URL', 'http://graph.facebook.com', /^WHATSAPP_API_URL must begin with https:\/\//],
+    ['WHATSAPP_API_URL', 'http://127.0.0.1:3001', /^WHATSAPP_API_URL must begin with https:\/\//],
+    ['TRUST_PROXY', 'true', /^TRUST_PROXY must not trust everybody .* such as 1, or their addresses$/],
+    ['TRUST_PROXY', '99', /^TRUST_PROXY must not trust everybody/],
+    ['TRUST_PROXY', '10.0.0.1, 0.0.0.0/0', /^TRUST_PROXY must not trust everybody/],
+    ['TRUST_PROXY', '::/0', /^TRUST_PROXY must not trust everybody/],
+    ['TRUST_PROXY', '128.0.0.0/128.0.0.0', /^TRUST_PROXY must not trust everybody/],
+    ['METRICS_TOKEN', 'x', /^METRICS_TOKEN must be at least 16 random characters .* openssl rand/],
+    ['METRICS_TOKEN', 'x'.repeat(40), /^METRICS_TOKEN must be at least 16 random characters/],
+    ['WHATSAPP_APP_SECRET', 'x', /^WHATSAPP_APP_SECRET must be at least 16 random characters/],
+    ['WHATSAPP_APP_SECRET', `${PRODUCTION.WHATSAPP_APP_SECRET}, old`, /^WHATSAPP_APP_SECRET must be at least 16/],
+    ['WHATSAPP_VERIFY_TOKEN', 'x', /^WHATSAPP_VERIFY_TOKEN must be at least 8 random characters/],
+    ['ENCRYPTION_KEYS', keyOf(() => 0), /^ENCRYPTION_KEYS must be random; .* version 1 with openssl rand -base64 32$/],
+    ['ENCRYPTION_KEYS', keyOf((index) => index), /^ENCRYPTION_KEYS must be random/],
+    ['ENCRYPTION_KEYS', keyOf((index) => 'secret'.charCodeAt(index % 6)), /^ENCRYPTION_KEYS must be random/],
+    ['NODE_TLS_REJECT_UNAUTHORIZED', '0', /^NODE_TLS_REJECT_UNAUTHORIZED must not be 0/],
+  ])('refuses the weak setting %s=%s', (name, value, fault) => {
+    expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(fault)]);
+    if (!/\/0|128/.test(value)) expect(faultsOf({ NODE_ENV: 'development', [name]: value })).toEqual([]);
+  });
+
+  it('names all of them at once, and no secret', () => {
+    const secret = 'aa-1';
+    const weak = { WHATSAPP_APP_SECRET: secret, METRICS_TOKEN: secret, WHATSAPP_VERIFY_TOKEN: secret };
+    const faults = faultsOf({ ...weak, ENCRYPTION_KEYS: keyOf(() => 7), TRUST_PROXY: 'true', DEMO: 'true' });
+    expect(faults).toHaveLength(6);
+    expect(faults.join()).not.toContain(secret);
+    expect(faults.join()).not.toContain('BwcH');
+  });
+
+  it('takes every random key, and proxies by their number or addresses', () => {
+    for (let n = 0; n < 1_000; n++)
+      expect(faultsOf({ ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}` })).toEqual([]);
+    for (const proxies of [
+      'false',
+      '1',
+      '2',
+      'loopback',
+      '10.0.0.0/8, 192.168.1.1',
+      '10.0.0.0/255.0.0.0',
+      'fd00::/8',
+    ]) {
+      expect([proxies, ...faultsOf({ TRUST_PROXY: proxies })]).toEqual([proxies]);
+    }
   });
 
   it('has no demo and no description, and drains before it stops; elsewhere it is the other way round', () => {

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { parseUrl } from '../../common/parse-url.js';
 import { Config, type EncryptionKey } from './config.js';
 import { generatedSecrets } from './generated-secrets.js';
+import { productionFaults, weakKeyFaults } from './production-faults.js';
 import { ROLES, type Role, type Setting } from './setting.js';
 import { SETTINGS } from './settings.js';
+import { trustProxy, trustProxyFaults } from './trust-proxy.js';
 
 /** RFC 9745 wants the end after the deprecation; see `api-version.ts`. */
 const ALIAS_DEPRECATED_SINCE = Date.UTC(2026, 0, 1);
-/** Of SEND_LEASE_MS in production. */
-const LEAST_LEASE_MS = 10_000;
 
 /** All faults of the settings at once; names them, never a secret's value. */
 export class ConfigError extends Error {
@@ -23,6 +23,8 @@ export interface LoadConfigOptions {
   env?: Record<string, string | undefined>;
   /** Generate missing secrets and keep them under DATA_DIR. False only where nothing is served (documents). */
   persistSecrets?: boolean;
+  /** What production must name. Default: everything that its roles need; a migration needs the database alone. */
+  required?: readonly string[];
 }
 
 /**
@@ -38,9 +40,6 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
   for (const setting of SETTINGS) {
     const raw = env[setting.name]?.trim();
     const value = raw === undefined || raw === '' ? setting.fallback : raw;
-    if (value === null && production && setting.requiredInProduction) {
-      faults.push(`${setting.name} must be set in production`);
-    }
     if (value !== null) faults.push(...faultsOf(setting, value));
     values.set(setting.name, value);
   }
@@ -53,7 +52,16 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       .filter(Boolean) ?? null;
   const flag = (name: string): boolean | null => (text(name) === null ? null : text(name) === 'true');
 
+  const roles = (list('ROLES') ?? [...ROLES]) as Role[];
+  const isRequired = ({ name, requiredInProduction: by }: Setting): boolean =>
+    options.required?.includes(name) ?? (by === 'always' || (by !== undefined && roles.includes(by)));
+  if (production) {
+    const missing = SETTINGS.filter((setting) => text(setting.name) === null && isRequired(setting));
+    faults.push(...missing.map(({ name }) => `${name} must be set in production`));
+    faults.push(...productionFaults({ text, list }, SETTINGS, env));
+  }
   const keys = list('ENCRYPTION_KEYS') === null ? null : encryptionKeys(list('ENCRYPTION_KEYS') ?? [], faults);
+  if (production) faults.push(...weakKeyFaults(keys ?? []));
   const keyVersion = text('ENCRYPTION_KEY_VERSION') === null ? null : number('ENCRYPTION_KEY_VERSION');
   if (keys !== null && keyVersion !== null && !keys.some(({ version }) => version === keyVersion)) {
     faults.push(`ENCRYPTION_KEY_VERSION is ${keyVersion}, a version that ENCRYPTION_KEYS does not have`);
@@ -65,17 +73,15 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
   const aliasSunset = dayOf(text('API_ALIAS_SUNSET'));
   if (aliasSunset !== null && !(aliasSunset.getTime() > ALIAS_DEPRECATED_SINCE))
     faults.push('API_ALIAS_SUNSET must be a day after 2026-01-01, such as 2027-12-31');
-  const roles = (list('ROLES') ?? [...ROLES]) as Role[];
-  if (production && flag('WEBHOOK_ALLOW_PRIVATE_TARGETS') === true)
-    faults.push('WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production');
-  if (production && flag('DEMO') === true) faults.push('DEMO must not be true in production');
-  if (production && text('ROLES') !== null && roles.includes('simulator'))
-    faults.push('ROLES must not contain simulator in production');
-  faults.push(...leaseFaults(number('SEND_LEASE_MS'), number('WHATSAPP_TIMEOUT_MS'), production));
+  faults.push(...trustProxyFaults(text('TRUST_PROXY') ?? 'false', production));
+  // An answer that comes after the lease makes a doubt of a message that was taken.
+  if (number('SEND_LEASE_MS') <= number('WHATSAPP_TIMEOUT_MS'))
+    faults.push('SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS');
   if (faults.length > 0) throw new ConfigError(faults);
 
   const dataDir = text('DATA_DIR') ?? '.data';
-  const needsSecrets = keys === null || list('WHATSAPP_APP_SECRET') === null || text('WHATSAPP_VERIFY_TOKEN') === null;
+  const needsSecrets =
+    !production && (keys === null || list('WHATSAPP_APP_SECRET') === null || text('WHATSAPP_VERIFY_TOKEN') === null);
   const generated = needsSecrets ? generatedSecrets(dataDir, options.persistSecrets ?? true) : null;
   const databaseUrl = text('DATABASE_URL');
   const loaded: Config = {
@@ -92,6 +98,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       shutdownDrainMs: Number(text('SHUTDOWN_DRAIN_MS') ?? (production ? 2_000 : 0)),
       logLevel: text('LOG_LEVEL') ?? 'info',
       logFormat: (text('LOG_FORMAT') ?? (process.stdout.isTTY ? 'pretty' : 'json')) as 'pretty' | 'json',
+      logsAddress: flag('LOG_ADDRESSES') ?? true,
       demo: !production && (flag('DEMO') ?? databaseUrl === null),
       docs: flag('API_DOCS') ?? !production,
     },
@@ -113,9 +120,10 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     whatsapp: {
       apiUrl: text('WHATSAPP_API_URL')?.replace(/\/+$/, '') ?? null,
       apiVersion: text('WHATSAPP_API_VERSION') ?? '',
-      appSecrets: list('WHATSAPP_APP_SECRET') ?? [generated?.appSecret ?? ''],
+      appSecrets: list('WHATSAPP_APP_SECRET') ?? (generated === null ? [] : [generated.appSecret]),
       verifyToken: text('WHATSAPP_VERIFY_TOKEN') ?? generated?.verifyToken ?? '',
       timeoutMs: number('WHATSAPP_TIMEOUT_MS'),
+      simulatorHost: text('SIMULATOR_HOST') ?? '',
       simulatorPort: number('SIMULATOR_PORT'),
       simulatorSeed: text('SIMULATOR_SEED') ?? 'herald',
     },
@@ -127,6 +135,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
     media: {
       dir: text('MEDIA_DIR') ?? join(dataDir, 'media'),
       minFreeBytes: number('MEDIA_MIN_FREE_MIB') * 1_024 * 1_024,
+      workspaceLimitBytes: number('MEDIA_WORKSPACE_LIMIT_MIB') * 1_024 * 1_024 || null,
       maxInboundBytes: number('MEDIA_MAX_INBOUND_MIB') * 1_024 * 1_024,
     },
     security: {
@@ -153,6 +162,7 @@ export function loadConfig(options: LoadConfigOptions = {}): Config {
       sendLeaseMs: number('SEND_LEASE_MS'),
       otpSendsPerSecond: number('OTP_SENDS_PER_SECOND'),
       otpVerifiesPerSecond: number('OTP_VERIFIES_PER_SECOND'),
+      connectionsPerAddress: number('CONNECTIONS_PER_ADDRESS'),
       overloadLoopDelayMs: number('OVERLOAD_LOOP_DELAY_MS'),
       overloadPoolWaiting: number('OVERLOAD_POOL_WAITING'),
     },
@@ -194,16 +204,6 @@ function faultsOf(setting: Setting, value: string): string[] {
   }
 }
 
-/**
- * A lease that ends while answers may still be on their way makes doubts of messages that were taken, and one that a
- * pause of the process can outlast makes them of messages that were never written.
- */
-function leaseFaults(leaseMs: number, timeoutMs: number, production: boolean): string[] {
-  if (production && leaseMs < LEAST_LEASE_MS)
-    return [`SEND_LEASE_MS must be at least ${LEAST_LEASE_MS} in production; shorter ones are for tests`];
-  return leaseMs <= timeoutMs ? ['SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'] : [];
-}
-
 function encryptionKeys(items: string[], faults: string[]): EncryptionKey[] {
   const keys: EncryptionKey[] = [];
   for (const item of items) {
@@ -218,9 +218,4 @@ function encryptionKeys(items: string[], faults: string[]): EncryptionKey[] {
     faults.push('ENCRYPTION_KEYS must not name a version twice');
   }
   return keys;
-}
-
-function trustProxy(value: string): boolean | number | string {
-  if (value === 'false' || value === 'true') return value === 'true';
-  return /^\d+$/.test(value) ? Number(value) : value;
 }

@@ -14,8 +14,10 @@ export interface Setting {
   oneOf?: readonly string[];
   min?: number;
   max?: number;
-  /** Must be set when NODE_ENV=production. */
-  requiredInProduction?: boolean;
+  /** Must be set when NODE_ENV=production: by every process, or by those with a role. */
+  requiredInProduction?: 'always' | Role;
+  /** Characters of a secret that is not refused when NODE_ENV=production. */
+  leastLength?: number;
 }
 
 export const ROLES = ['api', 'worker', 'simulator'] as const;

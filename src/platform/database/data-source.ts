@@ -1,4 +1,5 @@
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { setTimeout as pause } from 'node:timers/promises';
+import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { migrations } from '../../../migrations/all.js';
 
 export interface DataSourceSettings {
@@ -38,6 +39,7 @@ const MIGRATION_LOCK = 7_204_118_301;
 
 // Whoever waits for a table's lock makes everybody behind it wait too: rather fail, and be run again at a quieter time.
 const LOCK_TIMEOUT_MS = 5_000;
+const LOCK_RETRY_MS = 100;
 
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait.
@@ -61,6 +63,11 @@ export async function revertLast(url: string): Promise<boolean> {
   });
 }
 
+async function takes(lock: QueryRunner): Promise<boolean> {
+  const rows = (await lock.query('select pg_try_advisory_lock($1) as taken', [MIGRATION_LOCK])) as { taken: boolean }[];
+  return rows[0]?.taken === true;
+}
+
 async function withMigrations<T>(url: string, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
   // Two connections: one holds the lock for as long as the other migrates. No statement timeout: an index may take long.
   const dataSource = new DataSource({
@@ -71,9 +78,9 @@ async function withMigrations<T>(url: string, work: (dataSource: DataSource) => 
   try {
     const lock = dataSource.createQueryRunner();
     try {
-      // To wait for another process's migrations takes as long as they take.
-      await lock.query('set lock_timeout = 0');
-      await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      // Asked for again and again: a statement that waits has a snapshot, and an index that another process makes
+      // concurrently waits for every older snapshot to end.
+      while (!(await takes(lock))) await pause(LOCK_RETRY_MS);
       return await work(dataSource);
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);

@@ -21,6 +21,21 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return (source as { constraint?: string }).constraint === constraint;
 }
 
+/** What it would change is locked by another transaction (55P03). Nothing was done, and the connection goes on. */
+export function isLocked(error: unknown): boolean {
+  return codeOf(error) === '55P03';
+}
+
+/** The statement's time was over (57014): it waited for a lock, or the database is slow. Nothing was done. */
+export function isOutOfTime(error: unknown): boolean {
+  return codeOf(error) === '57014';
+}
+
+/** A row still refers to what was to go, or what was referred to is gone. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return codeOf(error) === '23503';
+}
+
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -38,6 +53,8 @@ const UNREACHABLE = new Set([
   '57P01', // admin_shutdown
   '57P02', // crash_shutdown
   '57P03', // cannot_connect_now
+  '57P04', // database_dropped
+  '57P05', // idle_session_timeout
   '53100', // disk_full
   '53200', // out_of_memory
   '53300', // too_many_connections
@@ -47,6 +64,8 @@ const UNREACHABLE = new Set([
   '08003',
   '08004',
   '08006',
+  '08007',
+  '08P01', // protocol_violation: what a pooler in between says when it loses its server
 ]);
 
 const EXHAUSTED = new Set([

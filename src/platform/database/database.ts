@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Client, Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
-import { isTransientConflict, isUnreachable } from './database-faults.js';
+import { isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
+import { leaveDemotedPrimary } from './demoted-primary.js';
 import { forgetOldPlans, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
@@ -24,8 +25,18 @@ interface Ambient {
 @Injectable()
 export class Database implements Statements {
   private readonly ambient = new AsyncLocalStorage<Ambient | null>();
+  private readonly demotionHandlers: (() => void)[] = [];
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: DataSource) {
+    leaveDemotedPrimary(this.pool, () => {
+      for (const handle of this.demotionHandlers) handle();
+    });
+  }
+
+  /** Calls `handle` when the server turns out to be no primary any more; connections outside the pool should be left then. */
+  onDemotion(handle: () => void): void {
+    this.demotionHandlers.push(handle);
+  }
 
   /** The entity manager of the ambient transaction, else that of the pool. */
   get manager(): EntityManager {
@@ -86,7 +97,7 @@ export class Database implements Statements {
       return result;
     } catch (error) {
       // A connection that answers no more would keep its next user waiting, too: it is closed, and the pool forgets it.
-      if (client !== null && isUnreachable(error)) closeNow(client);
+      if (client !== null && isUnreachable(error) && !isLocked(error)) closeNow(client);
       else if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;
     } finally {
@@ -115,8 +126,6 @@ export class Database implements Statements {
       return ambient.query<R>(statement);
     }
     const client = await this.pool.connect();
-    // A connection that breaks says so twice: to its statement, and as an event that ends the process if nobody listens.
-    client.on('error', ignore);
     let failed = true;
     try {
       forgetOldPlans(client);
@@ -124,15 +133,10 @@ export class Database implements Statements {
       failed = false;
       return result;
     } finally {
-      client.off('error', ignore);
       // As the pool does it with its own statements: a connection on which one failed is not used again.
       client.release(failed);
     }
   }
-}
-
-function ignore(): void {
-  // The statement has failed with the same error.
 }
 
 /** Without waiting for its other end. The pool lends each client as what it is: one that can be ended. */

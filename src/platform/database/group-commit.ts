@@ -1,7 +1,7 @@
 import { GroupCommitRunner } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
 import type { Database, Statements } from './database.js';
-import { isExhausted, isTransientConflict, isUnreachable } from './database-faults.js';
+import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable } from './database-faults.js';
 
 export interface GroupCommitSettings<I, O> {
   name: string;
@@ -15,7 +15,13 @@ export interface GroupCommitSettings<I, O> {
    */
   commit(items: I[], statements: Statements): Promise<O[]>;
   transactional?: boolean;
+  /** How long an item whose row another transaction has locked is tried, from its arrival on. Default 10 s. */
+  lockedForMs?: number;
 }
+
+const LOCKED_FOR_MS = 10_000;
+// Not for every batch: it is a round trip more.
+const CAREFUL = `set local lock_timeout = '200ms'`;
 
 /** `GroupCommitRunner` on PostgreSQL: see there for what it promises. */
 export class GroupCommit<I, O> {
@@ -29,8 +35,13 @@ export class GroupCommit<I, O> {
       maxBatch: settings.maxBatch ?? 200,
       maxInFlight: 2,
       maxWaiting: settings.maxWaiting ?? 2_000,
-      commit: (items) => this.commit(items),
+      commit: (items, careful) => this.commit(items, careful),
       isRetryable: isTransientConflict,
+      locks: {
+        isLocked,
+        mayBeLocked: (error) => isLocked(error) || isOutOfTime(error),
+        forMs: settings.lockedForMs ?? LOCKED_FOR_MS,
+      },
       // A database that refuses work is not asked again for each half of the batch.
       isOutcomeUnknown: (error) => isUnreachable(error) || isExhausted(error),
       overloaded: () => commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: `${settings.name}: too many waiting` }),
@@ -62,11 +73,15 @@ export class GroupCommit<I, O> {
     return this.runner.idle();
   }
 
-  private commit(items: I[]): Promise<O[]> {
-    return this.database.detached(() =>
-      this.settings.transactional === false
-        ? this.settings.commit(items, this.database)
-        : this.database.transaction(() => this.settings.commit(items, this.database)),
+  private commit(items: I[], careful: boolean): Promise<O[]> {
+    const { database, settings } = this;
+    return database.detached(() =>
+      settings.transactional === false && !careful
+        ? settings.commit(items, database)
+        : database.transaction(async () => {
+            if (careful) await database.execute(CAREFUL);
+            return settings.commit(items, database);
+          }),
     );
   }
 }

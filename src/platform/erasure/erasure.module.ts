@@ -1,7 +1,12 @@
 import { Global, Module } from '@nestjs/common';
 import { Erasure } from './erasure.js';
+import { WorkspaceErasure } from './workspace-erasure.js';
+import { WorkspaceErasureRepository } from './workspace-erasure.repository.js';
 
-/** Erasure of what is personal, for every room that keeps some. */
+/** Erasure of what is personal, and of whole workspaces, for every module that keeps some. */
 @Global()
-@Module({ providers: [Erasure], exports: [Erasure] })
+@Module({
+  providers: [Erasure, WorkspaceErasure, WorkspaceErasureRepository],
+  exports: [Erasure, WorkspaceErasure],
+})
 export class ErasureModule {}

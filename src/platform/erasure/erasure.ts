@@ -31,8 +31,8 @@ export interface PersonalData {
   busy?(subject: Subject): Promise<string | null>;
 }
 
-/** Finds the other names of whoever bears a number. */
-type Identify = (organizationId: string, number: string) => Promise<Subject>;
+/** Finds the other names of whoever has a number, digits only, or a user id. */
+type Identify = (organizationId: string, name: string) => Promise<Subject>;
 
 export interface ErasureReport {
   counts: Counts;
@@ -52,7 +52,7 @@ export class ErasureBusyError extends Error {
 }
 
 /**
- * Erases what a workspace holds of one phone number, place by place and in small batches. Whoever dies in between has
+ * Erases what a workspace holds of one phone number or user id, place by place and in small batches. Whoever dies in between has
  * erased what he has erased: the names of the person go last, so that the next run finds the rest.
  */
 @Injectable()
@@ -71,8 +71,8 @@ export class Erasure {
   }
 
   /** Counts what would be erased; changes nothing. */
-  async count(organizationId: string, number: string): Promise<ErasureReport> {
-    const subject = await this.subjectOf(organizationId, number);
+  async count(organizationId: string, name: string): Promise<ErasureReport> {
+    const subject = await this.subjectOf(organizationId, name);
     return { counts: await this.pass(subject, false), names: namesOf(subject) };
   }
 
@@ -82,11 +82,11 @@ export class Erasure {
    * @param waitMs for what is under way, such as a message that is being sent.
    * @throws ErasureBusyError where it has not ended by then.
    */
-  async erase(organizationId: string, number: string, waitMs = 60_000): Promise<ErasureReport> {
+  async erase(organizationId: string, name: string, waitMs = 60_000): Promise<ErasureReport> {
     const totals = new Map<string, number>();
     let names = 0;
     for (let pass = 1; ; pass++) {
-      const subject = await this.subjectOf(organizationId, number);
+      const subject = await this.subjectOf(organizationId, name);
       names = Math.max(names, namesOf(subject));
       const counts = await this.pass(subject, true, waitMs);
       for (const [word, count] of Object.entries(counts)) totals.set(word, (totals.get(word) ?? 0) + count);
@@ -96,9 +96,9 @@ export class Erasure {
     return { counts: Object.fromEntries(totals), names };
   }
 
-  private subjectOf(organizationId: string, number: string): Promise<Subject> {
+  private subjectOf(organizationId: string, name: string): Promise<Subject> {
     if (this.identify === null) throw new Error('nobody knows the contacts');
-    return this.identify(organizationId, number);
+    return this.identify(organizationId, name);
   }
 
   private async pass(subject: Subject, erase: boolean, waitMs = 0): Promise<Counts> {

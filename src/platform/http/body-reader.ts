@@ -13,6 +13,13 @@ export function hasBody(req: IncomingMessage): boolean {
   return length === undefined ? req.headers['transfer-encoding'] !== undefined : length !== '0';
 }
 
+/** @throws UNSUPPORTED_CONTENT_TYPE (415) for a compressed body. */
+export function refuseEncoded(req: IncomingMessage, expected: string): void {
+  const encoding = req.headers['content-encoding'];
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw commonErrors.UNSUPPORTED_CONTENT_TYPE({ expected, encoding });
+}
+
 /**
  * Reads the whole body. Mostly it has arrived together with the headers and is taken without waiting.
  *
@@ -28,7 +35,7 @@ export function readBytes(req: HeraldRequest, limitBytes: number): Buffer | Prom
   return bytes;
 }
 
-function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function collect(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
   if (req.destroyed) return Promise.reject(incomplete());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -46,10 +53,11 @@ function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
     };
     const onEnd = (): void => settle(null);
     const onClose = (): void => settle(incomplete());
-    const timer = setTimeout(
-      () => settle(invalid('timeout', 'The body took too long to arrive; send it in one go.')),
-      BODY_TIMEOUT_MS,
-    );
+    const timer = setTimeout(() => {
+      // The connection is cut soon, so that nothing else may be sent on it.
+      req.res?.setHeader('Connection', 'close');
+      settle(invalid('timeout', 'The body took too long to arrive; send it in one go.'));
+    }, BODY_TIMEOUT_MS);
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
 }

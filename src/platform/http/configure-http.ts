@@ -1,6 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, NextFunction, Response } from 'express';
 import type { Config } from '../config/config.js';
+import { Counters } from '../operations/counters.js';
 import { setApiPrefix } from './api-prefix.js';
 import { sendJson } from './fast-json.js';
 import type { HeraldRequest } from './herald-request.js';
@@ -29,5 +30,11 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   app.use((req: HeraldRequest, res: Response, next: NextFunction) => reception.receive(req, res, next));
   app.get(HttpTail, { strict: false }).attach(app);
   const publicUrl = app.get(PublicUrl, { strict: false });
-  limitServer(app.getHttpServer(), () => publicUrl.value);
+  const counters = app.get(Counters, { strict: false });
+  const isTrusted = express.get('trust proxy fn') as (address: string, hops: number) => boolean;
+  limitServer(app.getHttpServer(), () => publicUrl.value, {
+    perAddress: config.limits.connectionsPerAddress,
+    isProxy: (address) => isTrusted(address, 0),
+    onRefused: () => counters.increment('connections_refused'),
+  });
 }

@@ -32,6 +32,26 @@ describe('jsonFaults', () => {
     expect(faultsOf(`[${keys(600)},${keys(600)}]`)).toEqual(['keys [1]']);
   });
 
+  it('takes 10,000 items and refuses 10,001, wherever they stand', () => {
+    const items = (count: number) => `[${Array.from({ length: count }, () => '0').join(',')}]`;
+    expect(faultsOf(items(10_000))).toEqual([]);
+    expect(faultsOf(items(10_001))).toEqual(['items ']);
+    expect(faultsOf(`{"a":${items(6_000)},"b":${items(6_000)}}`)).toEqual(['items b']);
+  });
+
+  it('names 20 faults at most, and of each place 200 characters at most', () => {
+    const key = 'k'.repeat(55_000);
+    const text = JSON.stringify({ [key]: Array.from({ length: 9_000 }, () => '\u0000') });
+    const faults = jsonFaults(JSON.parse(text), text);
+    expect(faults).toHaveLength(20);
+    const field = `${'k'.repeat(199)}\u2026`;
+    expect(faults[0]).toEqual({
+      field,
+      rule: 'text',
+      message: `${field} must not contain U+0000 or half of a surrogate pair.`,
+    });
+  });
+
   it.each([
     ['{"a":"\\u0000"}', 'text a'],
     ['{"a":{"b":["x","\\ud800"]}}', 'text a.b[1]'],

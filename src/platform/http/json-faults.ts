@@ -1,14 +1,17 @@
-import type { ErrorDetail } from '../../common/app-error.js';
+import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { clip } from '../../common/clip.js';
 
 const MAX_DEPTH = 32;
 const MAX_KEYS = 1_000;
+// Of all lists together.
+const MAX_ITEMS = 10_000;
 // Keys that would reach an object's prototype when somebody copies them carelessly.
 const DANGEROUS_KEYS = new Set(['__proto__', 'constructor']);
 
 /**
- * What makes parsed JSON unfit to work with, whatever it means: too deep, too many keys, keys that name prototypes,
- * and texts that PostgreSQL or UTF-8 can't hold (U+0000, half a surrogate pair). Each fault names its place. Stops at
- * the first fault of depth or number; those are about the whole body.
+ * What makes parsed JSON unfit to work with, whatever it means: too deep, too many keys or items, keys that name
+ * prototypes, and texts that PostgreSQL or UTF-8 can't hold (U+0000, half a surrogate pair). Each fault names its place.
+ * Stops at the first fault of depth or number, which are about the whole body, and at the twentieth of any kind.
  *
  * @param text what the value was parsed from: without an escape in it, its texts can't be at fault.
  */
@@ -22,6 +25,7 @@ export function jsonFaults(value: unknown, text: string): ErrorDetail[] {
 class Walk {
   readonly faults: ErrorDetail[] = [];
   private keys = 0;
+  private items = 0;
   private stopped = false;
 
   constructor(private readonly checkTexts: boolean) {}
@@ -29,6 +33,10 @@ class Walk {
   enter(value: object, path: string, depth: number): void {
     if (depth > MAX_DEPTH) return this.stop(path, 'depth', `The body is nested deeper than ${MAX_DEPTH} levels.`);
     if (Array.isArray(value)) {
+      this.items += value.length;
+      if (this.items > MAX_ITEMS) {
+        return this.stop(path, 'items', `The lists of the body have more than ${MAX_ITEMS} items; send fewer.`);
+      }
       for (let index = 0; index < value.length && !this.stopped; index++) this.visit(value[index], path, index, depth);
       return;
     }
@@ -39,6 +47,7 @@ class Walk {
       }
       if (DANGEROUS_KEYS.has(key)) this.add(path, key, 'forbidden_key', 'is not allowed as a key; remove it.');
       else if (this.checkTexts && !isStorable(key)) this.add(path, printable(key), 'text', BAD_KEY);
+      if (this.stopped) return;
       this.visit((value as Record<string, unknown>)[key], path, key, depth);
     }
   }
@@ -52,13 +61,14 @@ class Walk {
   }
 
   private add(path: string, key: string | number, rule: string, message: string): void {
-    const field = join(path, key);
+    const field = clip(join(path, key), LONGEST_FIELD);
     this.faults.push({ field, rule, message: `${field} ${message}` });
+    if (this.faults.length >= MOST_DETAILS) this.stopped = true;
   }
 
   private stop(field: string, rule: string, message: string): void {
     this.stopped = true;
-    this.faults.push({ field, rule, message });
+    this.faults.push({ field: clip(field, LONGEST_FIELD), rule, message });
   }
 }
 

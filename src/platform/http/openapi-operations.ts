@@ -4,7 +4,13 @@ import { declaredErrors, type DocumentedError } from '../../common/define-errors
 import { isOtpScope, type Scope } from '../access/scopes.js';
 import { docUrl } from './error-body.js';
 import { exampleOf, type ExampleSchema } from './openapi-examples.js';
-import { ERROR_EXTENSION, OTP_SECURITY_SCHEME, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from './openapi-names.js';
+import {
+  ERROR_EXTENSION,
+  EXAMPLE_URL,
+  OTP_SECURITY_SCHEME,
+  REQUIRED_SCOPE_EXTENSION,
+  SECURITY_SCHEME,
+} from './openapi-names.js';
 import { ERROR_SCHEMA } from './openapi-parts.js';
 
 type Headers = Record<string, { $ref: string }>;
@@ -39,8 +45,10 @@ interface Operation {
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 const EXAMPLE_ID = '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10';
 
-/** Codes that any operation may answer with; those with a body also the second list. */
+/** Codes that any operation may answer with; each POST, and others with a body, also the second list. */
 const ANYWHERE = ['INVALID_REQUEST', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
+/** Written to the connection before any key is read, so without the headers of a rate limit. */
+const HEADERS_TOO_LARGE = '431';
 const WITH_BODY = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_CONTENT_TYPE'];
 
 /**
@@ -67,7 +75,7 @@ export function completeOperations(document: OpenAPIObject): void {
       try {
         describeBody(operation, document);
         showExamples(operation, document);
-        for (const code of complete(operation, errors)) named.add(code);
+        for (const code of complete(operation, method === 'post', errors)) named.add(code);
       } catch (error) {
         throw new Error(`${method.toUpperCase()} ${path}: ${(error as Error).message}`, { cause: error });
       }
@@ -88,14 +96,14 @@ function showExamples({ requestBody, responses }: Operation, document: OpenAPIOb
 }
 
 /** Returns the codes that the operation may answer with. */
-function complete(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): string[] {
+function complete(operation: Operation, isPost: boolean, errors: ReadonlyMap<string, DocumentedError>): string[] {
   const scope = operation[REQUIRED_SCOPE_EXTENSION] as Scope | undefined;
   if (scope !== undefined) {
     const needs = `Needs a key with the scope \`${scope}\`.`;
     operation.description = operation.description ? `${operation.description}\n\n${needs}` : needs;
     operation.security = [{ [isOtpScope(scope) ? OTP_SECURITY_SCHEME : SECURITY_SCHEME]: [scope] }];
   }
-  const byStatus = errorsOf(operation, errors);
+  const byStatus = errorsOf(operation, isPost, errors);
   for (const answer of Object.values(operation.responses)) answer.headers = { ...answer.headers, ...headersOf(scope) };
   for (const [status, codes] of byStatus) {
     const described = operation.responses[status]?.description ?? '';
@@ -106,7 +114,11 @@ function complete(operation: Operation, errors: ReadonlyMap<string, DocumentedEr
   return [...byStatus.values()].flatMap((answered) => answered.map(({ code }) => code));
 }
 
-function errorsOf(operation: Operation, errors: ReadonlyMap<string, DocumentedError>): Map<string, DocumentedError[]> {
+function errorsOf(
+  operation: Operation,
+  isPost: boolean,
+  errors: ReadonlyMap<string, DocumentedError>,
+): Map<string, DocumentedError[]> {
   const named: { code: string; status: string }[] = [];
   for (const key of Object.keys(operation)) {
     if (!key.startsWith(ERROR_EXTENSION)) continue;
@@ -114,8 +126,9 @@ function errorsOf(operation: Operation, errors: ReadonlyMap<string, DocumentedEr
     named.push({ code, status });
     delete operation[key as `x-${string}`];
   }
-  const anywhere = operation.requestBody === undefined ? ANYWHERE : [...ANYWHERE, ...WITH_BODY];
+  const anywhere = operation.requestBody === undefined && !isPost ? ANYWHERE : [...ANYWHERE, ...WITH_BODY];
   for (const code of anywhere) named.push({ code, status: '' });
+  named.push({ code: 'INVALID_REQUEST', status: HEADERS_TOO_LARGE });
 
   const byStatus = new Map<string, DocumentedError[]>();
   for (const { code, status } of named) {
@@ -134,7 +147,7 @@ function errorsOf(operation: Operation, errors: ReadonlyMap<string, DocumentedEr
 
 function errorAnswer(status: string, errors: DocumentedError[], scope: string | undefined, described: string): Answer {
   const list = errors.map(({ code, when }) => `- [\`${code}\`](${docUrl('', code)}): ${when}`).join('\n');
-  const headers = headersOf(status === '401' ? undefined : scope);
+  const headers = headersOf(status === '401' || status === HEADERS_TOO_LARGE ? undefined : scope);
   if (status === '429' || status === '503') headers['Retry-After'] = ref('Retry-After');
   if (status === '401') headers['WWW-Authenticate'] = ref('WWW-Authenticate');
   return {
@@ -161,7 +174,7 @@ function errorExamples(
   return Object.fromEntries(
     errors.map(({ code, message, when, extra }) => {
       if (extra === null) throw new Error(`the error table of ${code} needs a sample, for its example`);
-      const doc_url = docUrl('https://herald.example', code);
+      const doc_url = docUrl(EXAMPLE_URL, code);
       return [
         code,
         {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { commonErrors } from '../../common/common.errors.js';
+import { type ConnectionLimits, guardConnections } from './connection-guard.js';
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import { errorBody } from './error-body.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
@@ -20,8 +21,8 @@ interface CheckedServer {
   connectionsCheckingInterval?: number;
 }
 
-/** Bounds what a slow, silent or broken client may cost. Call it before the server listens. */
-export function limitServer(server: Server, publicUrl: () => string): void {
+/** Bounds what a slow, silent, greedy or broken client may cost. Call it before the server listens. */
+export function limitServer(server: Server, publicUrl: () => string, connections: ConnectionLimits): void {
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
@@ -29,6 +30,8 @@ export function limitServer(server: Server, publicUrl: () => string): void {
   // The reception answers a missing Host in our own words.
   (server as { requireHostHeader?: boolean }).requireHostHeader = false;
   (server as CheckedServer).connectionsCheckingInterval = CHECK_EVERY_MS;
+  server.on('drop', () => connections.onRefused());
+  guardConnections(server, connections);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, publicUrl()));
 }
 

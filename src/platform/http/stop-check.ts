@@ -4,6 +4,7 @@ import type { Drain } from './drain.js';
 /** Not ready from the moment the process was told to stop. */
 export class StopCheck extends ReadinessCheck {
   readonly name = 'accepting';
+  override readonly mayBeRemembered = false;
 
   constructor(private readonly drain: Drain) {
     super();

@@ -4,7 +4,8 @@ import { API_PREFIX } from './api-version.js';
 import { setApiPrefix } from './api-prefix.js';
 import { documentedWebhooks } from './documented-webhooks.js';
 import { namedSchemas } from './named-schemas.js';
-import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from './openapi-names.js';
+import { EXAMPLE_URL, OTP_SECURITY_SCHEME, SECURITY_SCHEME } from './openapi-names.js';
+import { describeDefaults } from './openapi-defaults.js';
 import { completeOperations } from './openapi-operations.js';
 import { ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-parts.js';
 
@@ -56,17 +57,18 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
  * The API description (OpenAPI 3.1) of the routes below /api/v1. Needs no database: an application made with
  * `preview: true` will do. Two builds of the same routes give the same text.
  *
+ * @param publicUrl where this service is reached: generators of clients refuse addresses that are not absolute
  * @throws Error naming the operation where one declares an error code that does not exist.
  */
-export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
+export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_URL): OpenAPIObject {
   setApiPrefix(app);
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Herald')
     .setDescription(DESCRIPTION)
     .setVersion('1')
-    .setLicense('Proprietary', '/docs')
-    .setExternalDoc('Error codes', '/docs/errors')
+    .setLicense('Proprietary', `${publicUrl}/docs`)
+    .setExternalDoc('Error codes', `${publicUrl}/docs/errors`)
     .addServer('/', 'This service')
     .addBearerAuth(
       {
@@ -102,6 +104,7 @@ export function buildOpenApiDocument(app: INestApplication): OpenAPIObject {
     schemas: { ...document.components?.schemas, ...namedSchemas(), ...ERROR_SCHEMAS },
   } as OpenAPIObject['components'];
   completeOperations(document);
+  describeDefaults(document);
   document.webhooks = documentedWebhooks() as OpenAPIObject['webhooks'];
   return sorted(document);
 }

@@ -7,8 +7,8 @@ import { detailsOf, missingObjects } from './validation-details.js';
 
 /**
  * Validates what a route takes as a DTO class: `@Body() input: CreateThing` strictly (unknown keys are refused, no type
- * is bent into another), `@Query() query: ListThings` leniently (unknown parameters are ignored, texts become the
- * numbers and booleans that the class declares, a parameter given twice is refused). Whatever is no such class passes.
+ * is bent into another), `@Query() query: ListThings` by its texts (they become the numbers and booleans that the class
+ * declares, a parameter given twice is refused; unknown ones the guard has refused). Whatever is no such class passes.
  *
  * @throws INVALID_REQUEST (400) naming each faulty field.
  */
@@ -62,7 +62,8 @@ function validQuery(query: Query, dto: Dto): object {
   return instance;
 }
 
-function propertiesOf(dto: Dto): Set<string> {
+/** The names of what a DTO class declares rules for. */
+export function propertiesOf(dto: Dto): Set<string> {
   const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
   return new Set(rules.map((rule) => rule.propertyName));
 }

@@ -1,10 +1,13 @@
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import type { ErrorDetail } from '../../common/app-error.js';
+import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { clip } from '../../common/clip.js';
 import { CONSTRAINTS, snakeCase } from './constraint-sentences.js';
 
-/** One detail for each faulty field, with its whole path and a sentence that says what to do. */
+/** One detail for each faulty field, 20 at most, with its whole path and a sentence that says what to do. */
 export function detailsOf(errors: readonly ValidationError[]): ErrorDetail[] {
-  return errors.flatMap((error) => visit(error, ''));
+  const details: ErrorDetail[] = [];
+  visitAll(errors, '', details);
+  return details;
 }
 
 /**
@@ -34,16 +37,24 @@ export function missingObjects(instance: object, parent = ''): ErrorDetail[] {
 const NESTED = 'nestedValidation';
 const CONDITIONAL = 'conditionalValidation';
 
-function visit(error: ValidationError, parent: string): ErrorDetail[] {
+function visitAll(errors: readonly ValidationError[], parent: string, details: ErrorDetail[]): void {
+  for (const error of errors) {
+    if (details.length >= MOST_DETAILS) return;
+    visit(error, parent, details);
+  }
+}
+
+function visit(error: ValidationError, parent: string, details: ErrorDetail[]): void {
   const inArray = Array.isArray(error.target);
-  const field = inArray
+  const path = inArray
     ? `${parent}[${error.property}]`
     : parent === ''
       ? error.property
       : `${parent}.${error.property}`;
-  // What is inside a value of the wrong kind is nobody's business.
-  if (error.constraints !== undefined) return [describe(error, field)];
-  return (error.children ?? []).flatMap((child) => visit(child, field));
+  const field = clip(path, LONGEST_FIELD);
+  // What is inside a value of the wrong kind is not looked at.
+  if (error.constraints !== undefined) details.push(describe(error, field));
+  else visitAll(error.children ?? [], field, details);
 }
 
 /** Of several broken rules the most basic one: who sends a number for a text needn't read about its length. */

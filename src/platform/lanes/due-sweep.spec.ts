@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.js';
-import { DueSweep, type DueLane } from './due-sweep.js';
+import type { DueLane } from './due-lanes.js';
+import { DueSweep } from './due-sweep.js';
 import type { LaneWaker } from './lane-waker.js';
 
 const AN_HOUR_MS = 3_600_000;
@@ -9,13 +10,18 @@ function sweepOver(due: DueLane[], held: string[] = []) {
   const database = { query: () => Promise.resolve(held.map((key) => ({ key }))) } as unknown as Database;
   const waker = {
     wake: (key: string) => done.push(`wake ${key}`),
-    force: (key: string) => Promise.resolve(done.push(`force ${key}`)),
+    rescue: (key: string) => done.push(`rescue ${key}`),
   } as unknown as LaneWaker;
-  return { done, sweep: new DueSweep('spec', database, waker, () => Promise.resolve(due)) };
+  const dueLanes = (limit: number, after: string | null) => {
+    const from = due.findIndex(({ key }) => key === after) + 1;
+    const lanes = due.slice(from, from + limit);
+    return Promise.resolve({ lanes, next: lanes.length === limit ? (lanes.at(-1)?.key ?? null) : null });
+  };
+  return { done, sweep: new DueSweep('spec', database, waker, dueLanes) };
 }
 
 describe('the sweep of due lanes', () => {
-  it('wakes everybody else before it forces those that are stuck, for forcing waits for the queue', async () => {
+  it('wakes all lanes, and rescues those for which the queue did nothing', async () => {
     const { done, sweep } = sweepOver([
       { key: 'a', dueForMs: AN_HOUR_MS },
       { key: 'b', dueForMs: 10 },
@@ -23,7 +29,7 @@ describe('the sweep of due lanes', () => {
       { key: 'd', dueForMs: 10 },
     ]);
     expect(await sweep.run(new AbortController().signal)).toBe(4);
-    expect(done).toEqual(['wake b', 'wake d', 'force a', 'force c']);
+    expect(done).toEqual(['wake a', 'rescue a', 'wake b', 'wake c', 'rescue c', 'wake d']);
   });
 
   it('leaves lanes alone that somebody drains or that rest', async () => {
@@ -38,9 +44,11 @@ describe('the sweep of due lanes', () => {
     expect(done).toEqual(['wake b']);
   });
 
-  it('forces nothing more once it is told to stop', async () => {
-    const { done, sweep } = sweepOver([{ key: 'a', dueForMs: AN_HOUR_MS }]);
-    expect(await sweep.run(AbortSignal.abort())).toBe(0);
-    expect(done).toEqual([]);
+  it('wakes a lane behind any number of lanes that rest', async () => {
+    const resting = Array.from({ length: 4_000 }, (_unused, index) => `rest${String(index)}`);
+    const lanes = [...resting, 'last'].map((key) => ({ key, dueForMs: 10 }));
+    const { done, sweep } = sweepOver(lanes, resting);
+    expect(await sweep.run(new AbortController().signal)).toBe(1);
+    expect(done).toEqual(['wake last']);
   });
 });

@@ -1,20 +1,16 @@
 import { Database } from '../database/database.js';
+import type { DueLanes, DuePage } from './due-lanes.js';
+import { isHeld } from './lane.repository.js';
 import type { LaneWaker } from './lane-waker.js';
-import type { Sweep } from './sweeps.js';
+import type { AwaitedTime, Sweep } from './sweeps.js';
 
-export interface DueLane {
-  key: string;
-  /** Milliseconds since its oldest due row became due. */
-  dueForMs: number;
-}
-
-/** Woken through the queue and still due after this long: something lost the wake. */
-const FORCE_AFTER_MS = 5_000;
-const MAX_LANES = 2_000;
+/** Woken and still due after this long: the queue lost the wake or works off no jobs. */
+const RESCUE_AFTER_MS = 2_000;
+const PAGE = 2_000;
 
 /**
- * Wakes every lane that has due rows and that nobody drains. This alone keeps the promise that nothing is lost with
- * the queue: an empty Redis is refilled within seconds.
+ * Wakes every lane that has due rows and that no process drains. This alone keeps the promise that nothing is lost with
+ * the queue: an empty Redis is refilled within seconds, and without one the lanes are drained from here.
  */
 export class DueSweep implements Sweep {
   readonly everyMs = 1_000;
@@ -23,31 +19,38 @@ export class DueSweep implements Sweep {
     readonly name: string,
     private readonly database: Database,
     private readonly waker: LaneWaker,
-    /** Lanes with due rows, at most `limit`; a skip from lane to lane, never a scan of a backlog. */
-    private readonly dueLanes: (limit: number) => Promise<DueLane[]>,
+    private readonly dueLanes: DueLanes,
+    readonly waitsFor: readonly AwaitedTime[] = [],
   ) {}
 
+  /** No wake reaches the other workers: each looks for itself. */
+  get everywhere(): boolean {
+    return this.waker.isAway;
+  }
+
   async run(signal: AbortSignal): Promise<number> {
-    const due = await this.dueLanes(MAX_LANES);
-    if (due.length === 0) return 0;
-    const resting = await this.resting(due.map((lane) => lane.key));
-    const waiting = due.filter((lane) => !resting.has(lane.key));
-    // Forcing waits for the queue, so a hundred lanes that are stuck would hold up the wakes of all behind them.
-    const stuck = waiting.filter((lane) => lane.dueForMs > FORCE_AFTER_MS);
-    for (const lane of waiting) if (lane.dueForMs <= FORCE_AFTER_MS) this.waker.wake(lane.key);
-    let forced = 0;
-    for (const lane of stuck) {
-      if (signal.aborted) break;
-      await this.waker.force(lane.key);
-      forced++;
-    }
-    return waiting.length - stuck.length + forced;
+    let touched = 0;
+    let after: string | null = null;
+    // Page by page to the end: lanes that rest, however many, must not hide those behind them.
+    do {
+      const { lanes, next }: DuePage = await this.dueLanes(PAGE, after);
+      const resting = await this.resting(lanes.map((lane) => lane.key));
+      for (const { key, dueForMs } of lanes) {
+        if (resting.has(key)) continue;
+        // A lane that looks stuck may have rows that only became due now, behind one that is not to be sent yet.
+        this.waker.wake(key);
+        if (dueForMs > RESCUE_AFTER_MS) this.waker.rescue(key);
+        touched++;
+      }
+      after = next;
+    } while (after !== null && !signal.aborted);
+    return touched;
   }
 
   private async resting(keys: string[]): Promise<Set<string>> {
+    if (keys.length === 0) return new Set();
     const rows = await this.database.query<{ key: string }>(
-      `select key from lane where key = any($1)
-         and (owner_until > clock_timestamp() or paused_until > clock_timestamp())`,
+      `select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`,
       [keys],
     );
     return new Set(rows.map((row) => row.key));

@@ -265,6 +265,49 @@ describe('a drain', () => {
   });
 });
 
+describe('the row of a lane', () => {
+  it('that has gone, as after a restore, is made again at the next try', async () => {
+    const handler = new ListHandler();
+    const lane = newId();
+    handler.fill(lane, 1);
+    const { runner } = runnerFor(handler);
+    expect(await runner.drain(lane)).toBe('idle');
+    await opened.database.execute('delete from lane where key = $1', [lane]);
+    handler.fill(lane, 2);
+    await runner.drain(lane);
+    expect(await runner.drain(lane)).toBe('idle');
+    expect(handler.done).toHaveLength(3);
+  });
+
+  it('that has gone is made again by a pause', async () => {
+    const lane = newId();
+    await lanes.pause(lane, 'rate_limited');
+    await lanes.resume(lane);
+    await opened.database.execute('delete from lane where key = $1', [lane]);
+    await lanes.pause(lane, 'rate_limited', 60_000);
+    expect(await runnerFor(new ListHandler()).runner.drain(lane)).toBe('paused');
+  });
+
+  it.each(['owner_until', 'next_slot_at'])(
+    'whose %s is of a clock that has stepped back since does not keep the lane',
+    async (column) => {
+      const handler = new ListHandler();
+      const lane = newId();
+      await lanes.hold({ key: lane, owner: newId(), want: 1, giveBack: 0, ratePerSecond: 10, burstSeconds: 0.25 });
+      await lanes.release(lane, newId(), 0);
+      await opened.database.execute(
+        `update lane set ${column} = clock_timestamp() + interval '1 hour',
+           owner = case when $2 = 'owner_until' then owner end
+         where key = $1`,
+        [lane, column],
+      );
+      handler.fill(lane, 1);
+      expect(await runnerFor(handler).runner.drain(lane)).toBe('idle');
+      expect(handler.done).toHaveLength(1);
+    },
+  );
+});
+
 describe('pauses', () => {
   it('grow 1, 4, 16, 60 seconds, and ten answers at once count as one', async () => {
     const secondsOf = async (what: string, key: string): Promise<number> => {
@@ -305,6 +348,31 @@ describe('pauses', () => {
     expect(pause.least).toBeLessThanOrEqual(1);
     expect(pause.most).toBeGreaterThanOrEqual(1);
   });
+
+  it('are lifted by the success of work that was claimed after them, whichever process paused, and by no other', async () => {
+    const other = new LaneRepository(opened.database);
+    const lane = newId();
+    const counted = async (): Promise<number | undefined> =>
+      (await opened.database.query<{ n: number }>('select pause_count as n from lane where key = $1', [lane]))[0]?.n;
+    const end = () =>
+      opened.database.execute(`update lane set paused_until = clock_timestamp() where key = $1`, [lane]);
+
+    const before = performance.now();
+    await lanes.pause(lane, 'rate_limited');
+    await lanes.succeeded(lane, before);
+    expect(await counted()).toBe(1);
+    await end();
+    const between = performance.now();
+    await other.pause(lane, 'rate_limited');
+    await lanes.succeeded(lane, between);
+    expect(await counted()).toBe(2);
+    await end();
+    await lanes.succeeded(lane, between);
+    await other.succeeded(lane, between);
+    expect(await counted()).toBe(2);
+    await other.succeeded(lane, performance.now());
+    expect(await counted()).toBe(0);
+  });
 });
 
 describe('stopping', () => {
@@ -338,6 +406,84 @@ describe('stopping', () => {
     open();
     await drain;
     expect(await runner.stop(5_000)).toBe(0);
+  });
+});
+
+describe('a claim', () => {
+  /** The lane's own row, with a gate before a statement's answer. */
+  function gatedHold(before: Promise<void>) {
+    let asked = 0;
+    const hold: LaneRepository['hold'] = async (request) => {
+      const held = await lanes.hold(request);
+      asked++;
+      await before;
+      return held;
+    };
+    return { lanes: { hold, release: lanes.release.bind(lanes) }, asked: () => asked };
+  }
+
+  it('does not happen after the stop, although the lane was held before it', async () => {
+    const handler = new ListHandler();
+    const { opened: answered, open: answer } = gate();
+    const lane = newId();
+    handler.fill(lane, 1);
+    const { lanes: gated, asked } = gatedHold(answered);
+    const { runner } = runnerFor(handler, { lanes: gated });
+    const drain = runner.drain(lane);
+    await waitFor(() => asked() > 0);
+    const stop = runner.stop(10_000);
+    answer();
+    expect(await stop).toBe(0);
+    await drain;
+    expect(handler.claims).toBe(0);
+    // Its lane is free for other processes.
+    expect(await runnerFor(handler).runner.drain(lane)).toBe('idle');
+  });
+
+  it('that is under way is waited for by the stop, with what it brings', async () => {
+    const handler = new ListHandler();
+    const { opened: answered, open: answer } = gate();
+    handler.hang = answered;
+    const lane = newId();
+    handler.fill(lane, 1);
+    const { runner } = runnerFor(handler);
+    void runner.drain(lane);
+    await waitFor(() => handler.claims > 0);
+    const stop = runner.stop(10_000);
+    answer();
+    expect(await stop).toBe(0);
+    expect(handler.done).toHaveLength(1);
+  });
+
+  it('of a drain that was given up does not cost the drain after it its hold', async () => {
+    const handler = new ListHandler();
+    const { opened: released, open: release } = gate();
+    handler.hang = released;
+    const lane = newId();
+    handler.fill(lane, 1);
+    let releases = 0;
+    const counted = {
+      hold: lanes.hold.bind(lanes),
+      release: (...args: Parameters<LaneRepository['release']>): Promise<void> => {
+        releases++;
+        return lanes.release(...args);
+      },
+    };
+    const { runner } = runnerFor(handler, { hardDeadlineMs: 500, lanes: counted });
+    expect(await runner.drain(lane)).toBe('more');
+    const { opened: mayEnd, open: end } = gate();
+    handler.hang = null;
+    handler.gate = mayEnd;
+    handler.fill(lane, 1);
+    void runner.drain(lane);
+    await waitFor(() => handler.inFlight === 1);
+    release();
+    // It finds the row that the hung claim asked for, and both drains end.
+    handler.fill(lane, 1);
+    await waitFor(() => handler.inFlight === 2);
+    end();
+    expect(await runner.stop(10_000)).toBe(0);
+    expect(releases).toBeLessThanOrEqual(1);
   });
 });
 

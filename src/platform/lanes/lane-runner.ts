@@ -47,7 +47,10 @@ export class LaneRunner<T> {
   private readonly quantumMs: number;
   private readonly hardDeadlineMs: number;
   private readonly settled = new Signal();
+  private readonly sleepers = new Set<() => void>();
   private inFlight = 0;
+  /** Drains that have not ended, those given up included: each may be about to claim. */
+  private running = 0;
   private stopping = false;
 
   constructor(private readonly options: LaneRunnerOptions<T>) {
@@ -81,8 +84,13 @@ export class LaneRunner<T> {
     const deadline = new Promise<'hung'>((resolve) => {
       timer = setTimeout(() => resolve('hung'), this.hardDeadlineMs);
     });
+    this.running++;
+    const run = this.run(laneKey, lane, token).finally(() => {
+      this.running--;
+      this.settled.notify();
+    });
     try {
-      const result = await Promise.race([this.run(laneKey, lane, token), deadline]);
+      const result = await Promise.race([run, deadline]);
       // Rows that were announced while the drain was ending must not wait for the sweep.
       if (result !== 'hung') return lane.touched && result === 'idle' ? 'more' : result;
       this.options.onError(`lane ${laneKey}: a drain hung and was given up`, undefined);
@@ -97,12 +105,16 @@ export class LaneRunner<T> {
     }
   }
 
-  /** Stops claiming and waits until the work in flight has settled, at most `timeoutMs`; returns what is left. */
+  /**
+   * Stops claiming and waits until claims that are under way have ended and the work in flight has settled, at most
+   * `timeoutMs`; returns how much work is left.
+   */
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;
     for (const lane of this.local.values()) lane.settled.notify();
+    for (const wake of this.sleepers) wake();
     const until = this.clock.monotonic() + timeoutMs;
-    while (this.inFlight > 0 && this.clock.monotonic() < until) {
+    while (this.inFlight + this.running > 0 && this.clock.monotonic() < until) {
       await this.settled.wait(until - this.clock.monotonic());
     }
     return this.inFlight;
@@ -133,6 +145,7 @@ export class LaneRunner<T> {
         const turn = await this.claim({ laneKey, lane, token, pace, room, reserved });
         reserved = turn.reserved;
         held ||= turn.kind !== 'held';
+        if (turn.kind === 'over') break;
         if (turn.kind === 'held' || turn.kind === 'paused') {
           result = turn.kind;
           break;
@@ -153,7 +166,8 @@ export class LaneRunner<T> {
         await lane.settled.wait(left());
       }
     } finally {
-      if (held) await lanes.release(laneKey, owner, reserved / pace.ratePerSecond);
+      // A drain that was given up leaves the hold alone: it may be that of the drain which goes on in its place.
+      if (held && lane.drain === token) await lanes.release(laneKey, owner, reserved / pace.ratePerSecond);
     }
     return result;
   }
@@ -170,14 +184,17 @@ export class LaneRunner<T> {
     | { kind: 'wait'; waitMs: number; reserved: number }
     | { kind: 'held'; reserved: number }
     | { kind: 'paused'; reserved: number }
+    // Stopped or given up: nothing more may be claimed.
+    | { kind: 'over'; reserved: number }
   > {
     const { handler, lanes, slots, owner } = this.options;
     // Who has nothing under way goes ahead: a quiet lane's first message does not wait for a hundred busy ones.
     const places = await slots.acquire(turn.room, turn.lane.inFlight === 0);
     let used = 0;
     let { reserved } = turn;
+    const over = (): boolean => this.stopping || turn.lane.drain !== turn.token;
     try {
-      if (turn.lane.drain !== turn.token) return { kind: 'held', reserved: 0 };
+      if (over()) return { kind: 'over', reserved };
       if (reserved < places) {
         // As much as a full claim takes, so that the small claims which follow need no statement of their own for it.
         const hold = await lanes.hold({ key: turn.laneKey, owner, want: MAX_CLAIM, giveBack: reserved, ...turn.pace });
@@ -186,6 +203,7 @@ export class LaneRunner<T> {
         if (hold.slots === 0) return { kind: 'wait', waitMs: hold.waitMs, reserved: 0 };
         reserved = hold.slots;
       }
+      if (over()) return { kind: 'over', reserved };
       const limit = Math.min(places, reserved);
       const items = await handler.claim({ laneKey: turn.laneKey, owner, limit });
       used = items.length;
@@ -213,8 +231,15 @@ export class LaneRunner<T> {
   }
 
   private sleep(ms: number): Promise<void> {
+    if (this.stopping) return Promise.resolve();
     return new Promise((resolve) => {
-      setTimeout(resolve, Math.max(1, ms));
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.sleepers.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(1, ms));
+      this.sleepers.add(wake);
     });
   }
 

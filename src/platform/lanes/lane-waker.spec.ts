@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { Counters } from '../operations/counters.js';
-import { LaneWaker, type DrainJob } from './lane-waker.js';
+import { LaneWaker, type DrainJob, type WithoutQueue } from './lane-waker.js';
 
 interface Added {
   laneKey: string;
@@ -18,9 +18,16 @@ class ListQueue {
   }
 }
 
-function wakerOn(queue: ListQueue, touch?: (laneKey: string) => boolean) {
+function wakerOn(queue: ListQueue, change: Partial<WithoutQueue> = {}) {
   const counters = new Counters();
-  return { waker: new LaneWaker(queue as unknown as Queue<DrainJob>, counters, touch), counters };
+  const here = { touch: () => false, drainHere: () => false, isDisconnected: () => false, ...change };
+  return { waker: new LaneWaker(queue as unknown as Queue<DrainJob>, counters, here), counters };
+}
+
+/** Of a worker: the lanes that it is to drain itself. */
+function workerOn(queue: ListQueue, change: Partial<WithoutQueue> = {}) {
+  const drained: string[] = [];
+  return { drained, ...wakerOn(queue, { drainHere: (laneKey) => drained.push(laneKey) > 0, ...change }) };
 }
 
 const { jest } = import.meta;
@@ -59,7 +66,7 @@ describe('LaneWaker', () => {
 
   it('asks a drain of this process first', () => {
     const queue = new ListQueue();
-    const { waker } = wakerOn(queue, (laneKey) => laneKey === 'here');
+    const { waker } = wakerOn(queue, { touch: (laneKey) => laneKey === 'here' });
     waker.wake('here');
     waker.wake('elsewhere');
     expect(queue.added.map(({ laneKey }) => laneKey)).toEqual(['elsewhere']);
@@ -98,7 +105,7 @@ describe('LaneWaker', () => {
     for (let lane = 0; lane < 50; lane++) waker.wake(`lane-${lane}`);
     waker.stop();
     waker.wake('late');
-    await waker.force('late');
+    waker.rescue('late');
     open();
     await pause(150);
     expect(queue.added).toHaveLength(8);
@@ -119,18 +126,63 @@ describe('LaneWaker', () => {
     expect(counters.snapshot().lane_wakes).toBe(1);
   });
 
-  it('forces a lane past what a crash left behind, at most once in ten seconds', async () => {
+  it('has a worker drain lanes that are due although they were woken, whatever the queue says of them', () => {
     const queue = new ListQueue();
-    const { waker } = wakerOn(queue);
+    const { waker, drained } = workerOn(queue);
+    waker.rescue('a');
+    expect([drained, queue.added]).toEqual([['a'], []]);
+  });
+});
+
+describe('without its queue', () => {
+  beforeEach(() => void jest.useFakeTimers({ now: 1_800_000_000_000 }));
+  afterEach(() => void jest.useRealTimers());
+
+  it.each([
+    ['refuses', () => Promise.reject(new Error('away'))],
+    ['hangs', () => new Promise(() => undefined)],
+  ])('that %s, a worker drains the lanes, tries again once a second, and goes back', async (_how, answer) => {
+    const queue = new ListQueue();
+    const { waker, drained } = workerOn(queue);
+    queue.answer = answer;
+    waker.wake('first');
+    await pause(1_000);
+    expect([drained, waker.isAway]).toEqual([['first'], true]);
+
+    const lanes = Array.from({ length: 500 }, (_unused, index) => `lane-${index}`);
+    for (const lane of lanes) waker.wake(lane);
+    expect(drained).toEqual(['first', ...lanes]);
+    await pause(3_000);
+    expect(drained).toHaveLength(501);
+    expect(queue.added).toHaveLength(2);
+
+    queue.answer = () => Promise.resolve();
+    waker.wake('last');
+    await pause(10);
+    expect([drained.at(-1), waker.isAway]).toEqual(['last', false]);
+    waker.wake('back');
+    expect([drained.at(-1), queue.added.at(-1)?.laneKey]).toEqual(['last', 'back']);
+  });
+
+  it('that is not connected, it is not asked at all', async () => {
+    const queue = new ListQueue();
+    let connected = false;
+    const { waker, drained } = workerOn(queue, { isDisconnected: () => !connected });
     waker.wake('a');
-    await waker.force('a');
-    await pause(9_999);
-    await waker.force('a');
-    await pause(1);
-    await waker.force('a');
-    const [first, ...forced] = queue.added.map(({ options }) => options.deduplication.id);
-    // Within one round of ten seconds both name the same job.
-    expect(forced[1]).toBe(forced[0]);
-    expect(new Set([first, ...forced]).size).toBe(3);
+    await pause(5_000);
+    waker.wake('b');
+    expect([drained, queue.added]).toEqual([['a', 'b'], []]);
+    connected = true;
+    await pause(30);
+    waker.wake('b');
+    expect(queue.added.map(({ laneKey }) => laneKey)).toEqual(['b']);
+  });
+
+  it('wakes that it does not take are counted', async () => {
+    const queue = new ListQueue();
+    const { waker, counters } = wakerOn(queue, { isDisconnected: () => true });
+    for (let lane = 0; lane < 20; lane++) waker.wake(`lane-${lane}`);
+    await pause(0);
+    expect(counters.snapshot().lane_wakes_failed).toBe(20);
   });
 });

@@ -25,11 +25,24 @@ export interface Hold {
 
 // Longer than a drain goes without renewing (its quantum is a second), short enough to take over soon after a crash.
 const OWNER_MS = 5_000;
+const MAX_KEYS = 100_000;
+const MAX_PAUSE_SECONDS = 60;
+
+/**
+ * SQL: the row of `lane` under this alias is held by a drain. The database's clock steps back where a standby with a
+ * slower one takes over: a hold beyond what can have been taken by this clock is over.
+ */
+export function isHeld(lane: string): string {
+  return `coalesce(${lane}.owner_until > clock_timestamp()
+    and ${lane}.owner_until <= clock_timestamp() + interval '${OWNER_MS} milliseconds', false)`;
+}
 
 /** The table `lane`: who drains, its pace and its pauses, all by the database's clock. */
 @Injectable()
 export class LaneRepository {
   private readonly known = new Set<string>();
+  /** Lanes that this process paused, and when (monotonic ms) that was written. */
+  private readonly pausedAt = new Map<string, number>();
 
   constructor(private readonly database: Database) {}
 
@@ -50,7 +63,11 @@ export class LaneRepository {
       request.ratePerSecond,
     ]);
     const row = rows[0];
-    if (row === undefined) return null;
+    if (row === undefined) {
+      // Held by another process, or the row has gone, as after a restore: the next try makes sure of it.
+      this.known.delete(request.key);
+      return null;
+    }
     const waitMs = Math.max(1, ((1 - row.available) / request.ratePerSecond) * 1_000);
     return { slots: row.slots, paused: row.paused, waitMs };
   }
@@ -68,21 +85,31 @@ export class LaneRepository {
    * @param leastMs what the platform itself asked for.
    */
   async pause(key: string, reason: string, leastMs = 0): Promise<void> {
-    await this.ensure(key);
+    await this.database.execute(PAUSE, [key, reason, Math.min(leastMs, MAX_PAUSE_SECONDS * 1_000) / 1_000]);
+    if (this.pausedAt.size > MAX_KEYS) this.pausedAt.clear();
+    this.pausedAt.set(key, performance.now());
+  }
+
+  /**
+   * Forgets the pauses that this process made once work succeeds that was claimed after them, and after those of other
+   * processes. Work that was claimed before says nothing: it passed by what the pause is for.
+   *
+   * @param claimedAt a moment before the claim, in monotonic milliseconds.
+   */
+  async succeeded(key: string, claimedAt: number): Promise<void> {
+    const pausedAt = this.pausedAt.get(key);
+    if (pausedAt === undefined || claimedAt <= pausedAt) return;
+    this.pausedAt.delete(key);
+    // Nothing is claimed before a pause is over.
     await this.database.execute(
-      `with earlier as (
-         select key, case when paused_until > clock_timestamp() - interval '5 minutes' then pause_count else 0 end as count
-         from lane where key = $1 and (paused_until is null or paused_until <= clock_timestamp()) for update
-       )
-       update lane set pause_count = least(earlier.count + 1, 10), pause_reason = $2,
-         paused_until = clock_timestamp() + make_interval(secs =>
-           greatest(least(60, power(4, least(earlier.count, 4))), $3::double precision))
-       from earlier where lane.key = earlier.key`,
-      [key, reason, Math.min(leastMs, 60_000) / 1_000],
+      `update lane set pause_count = 0, pause_reason = null, paused_until = null
+       where key = $1 and pause_count > 0
+         and (paused_until is null or paused_until <= clock_timestamp() - make_interval(secs => $2))`,
+      [key, (performance.now() - claimedAt) / 1_000],
     );
   }
 
-  /** Forgets earlier pauses once the platform takes messages again, or when the number was repaired. */
+  /** Ends a pause and forgets earlier ones: what they were for was repaired. */
   async resume(key: string): Promise<void> {
     await this.database.execute(
       `update lane set pause_count = 0, pause_reason = null, paused_until = null where key = $1 and pause_count > 0`,
@@ -93,7 +120,7 @@ export class LaneRepository {
   private async ensure(key: string): Promise<void> {
     if (this.known.has(key)) return;
     await this.database.execute('insert into lane (key) values ($1) on conflict do nothing', [key]);
-    if (this.known.size > 100_000) this.known.clear();
+    if (this.known.size > MAX_KEYS) this.known.clear();
     this.known.add(key);
   }
 }
@@ -103,10 +130,12 @@ const HOLD: Prepared = {
   text: `
 with held as (
   select key, clock_timestamp() as now,
-    greatest(next_slot_at - make_interval(secs => $5), clock_timestamp() - make_interval(secs => $6)) as base,
+    -- A slot is reserved once it is due, so one that is not is of a clock that has stepped back.
+    least(clock_timestamp(), greatest(
+      next_slot_at - make_interval(secs => $5), clock_timestamp() - make_interval(secs => $6))) as base,
     coalesce(paused_until > clock_timestamp(), false) as paused
   from lane
-  where key = $1 and (owner = $2 or owner is null or owner_until < clock_timestamp())
+  where key = $1 and (owner = $2 or owner is null or not ${isHeld('lane')})
   for update
 ), measured as (
   select *, extract(epoch from now - base)::double precision * $7 as available from held
@@ -120,6 +149,17 @@ from granted
 where lane.key = granted.key
 returning granted.slots, granted.paused, granted.available`,
 };
+
+const EARLIER_PAUSES = `case when l.paused_until > clock_timestamp() - interval '5 minutes' then l.pause_count else 0 end`;
+
+const PAUSE = `
+insert into lane as l (key, pause_count, pause_reason, paused_until)
+values ($1, 1, $2, clock_timestamp() + make_interval(secs => greatest(1, $3::double precision)))
+on conflict (key) do update
+set pause_count = least(${EARLIER_PAUSES} + 1, 10), pause_reason = excluded.pause_reason,
+  paused_until = clock_timestamp() + make_interval(secs =>
+    greatest(least(${MAX_PAUSE_SECONDS}, power(4, least(${EARLIER_PAUSES}, 4))), $3))
+where l.paused_until is null or l.paused_until <= clock_timestamp()`;
 
 const RELEASE: Prepared = {
   name: 'lane_release',

@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Slots } from '../../common/slots.js';
 import { Config } from '../config/config.js';
+import { ClockSteps } from './clock-steps.js';
 import { LaneRepository } from './lane.repository.js';
 import { LANE_OWNER, PLATFORM_SLOTS } from './lane-tokens.js';
 import { LaneFactory } from './queued-lanes.js';
@@ -17,6 +18,7 @@ import { Sweeps } from './sweeps.js';
     Sweeps,
     Restoration,
     Retention,
+    ClockSteps,
     LaneFactory,
     { provide: LANE_OWNER, useFactory: () => newId() },
     {
@@ -25,6 +27,6 @@ import { Sweeps } from './sweeps.js';
       useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
     },
   ],
-  exports: [LaneRepository, LaneFactory, Sweeps, Restoration, Retention, LANE_OWNER, PLATFORM_SLOTS],
+  exports: [LaneRepository, LaneFactory, Sweeps, Restoration, Retention, ClockSteps, LANE_OWNER, PLATFORM_SLOTS],
 })
 export class LanesModule {}

@@ -4,6 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { describeError } from '../../common/describe-error.js';
 import { Config } from '../config/config.js';
+import { leaveDemotedPrimary } from '../database/demoted-primary.js';
 
 /** BullMQ's tables live beside ours, in a schema of their own. */
 const SCHEMA = 'bullmq';
@@ -51,9 +52,9 @@ export class QueueConnection implements OnApplicationShutdown {
     return !(this.client instanceof pg.Pool) && !['ready', 'connect'].includes(this.client.status);
   }
 
-  /** Resolves where the queue's server answers, rejects where it does not. */
+  /** Resolves where the queue's server answers and has BullMQ's tables, rejects where it does not. */
   async ping(): Promise<void> {
-    await (this.client instanceof pg.Pool ? this.client.query('select 1') : this.client.ping());
+    await (this.client instanceof pg.Pool ? assertSchemaCompatibility(this.client, SCHEMA) : this.client.ping());
   }
 
   /** Why Redis could not be reached the last time; null where that never happened. */
@@ -130,6 +131,7 @@ function openPool(config: Config): pg.Pool {
   // Each queue and worker listens for errors of the pool; more than ten is no leak.
   pool.setMaxListeners(0);
   pool.on('error', () => undefined); // a broken idle connection is replaced; its statement reports the fault
+  leaveDemotedPrimary(pool);
   return pool;
 }
 
@@ -146,7 +148,8 @@ function openRedis(redisUrl: string, cluster: boolean): Redis | Cluster {
     failing = false;
   });
   client.on('error', (error: Error) => {
-    if (!failing) logger.warn(`Redis cannot be reached; due messages wait in PostgreSQL: ${error.message}`);
+    if (!failing)
+      logger.warn(`Redis cannot be reached; workers look for due rows in PostgreSQL once a second: ${error.message}`);
     failing = true;
   });
   return client;

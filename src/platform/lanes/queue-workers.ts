@@ -4,6 +4,8 @@ import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Config } from '../config/config.js';
+import { Readiness } from '../operations/readiness.js';
+import { QueueCheck } from './queue-check.js';
 import { QueueConnection } from './queue-connection.js';
 
 // Fewer would let one slow statement hold up all wakes of the process.
@@ -24,9 +26,11 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
     private readonly config: Config,
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
+    private readonly readiness: Readiness,
   ) {}
 
   onModuleInit(): void {
+    this.readiness.register(new QueueCheck(this.connection));
     for (const queue of this.queues()) queue.on('error', (error) => this.report(error));
   }
 
@@ -49,7 +53,7 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
       worker.concurrency = this.config.queue.concurrency;
     }
     this.requireOneWorkerEach(hosts);
-    // A faulty schema stops the start. A server that is away does not: due messages wait in PostgreSQL.
+    // A faulty schema stops the start. A server that is away does not: due rows are found in PostgreSQL.
     const ready = Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
     ready.catch(() => undefined);
     await Promise.race([ready, wait(READY_WITHIN_MS, undefined, { ref: false })]);

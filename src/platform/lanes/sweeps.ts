@@ -5,11 +5,25 @@ import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/heartbeats.js';
 
+/** A column of times that are waited for, by the database's clock. */
+export interface AwaitedTime {
+  table: string;
+  column: string;
+  /** SQL: the rows that wait; best the condition of a partial index. */
+  where?: string;
+  /** Where the clock steps back, a time no further ahead is left alone: for leases their length. Default 0. */
+  leaveSeconds?: number;
+}
+
 /** Work that must happen again and again in one process at a time, whichever that is. */
 export interface Sweep {
   readonly name: string;
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
+  /** True while every worker is to do its rounds, whoever has the turn. */
+  readonly everywhere?: boolean;
+  /** The times that make its rows due. */
+  readonly waitsFor?: readonly AwaitedTime[];
   /** Does one bounded round and returns how many rows it touched. Two rounds at once must do no harm. */
   run(signal: AbortSignal): Promise<number>;
 }
@@ -40,6 +54,11 @@ export class Sweeps implements OnModuleDestroy {
   add(sweep: Sweep): void {
     this.sweeps.push(sweep);
     this.heartbeats.expect(sweep.name, sweep.everyMs);
+  }
+
+  /** What the rows of all sweeps wait for. */
+  get awaitedTimes(): AwaitedTime[] {
+    return this.sweeps.flatMap((sweep) => sweep.waitsFor ?? []);
   }
 
   /** Begins, in a worker. Only after `Restoration.checkAtStart`, which takes their beats for signs of life. */
@@ -76,7 +95,7 @@ export class Sweeps implements OnModuleDestroy {
 
   private async round(sweep: Sweep): Promise<void> {
     try {
-      if (!(await this.takeTurn(sweep))) return;
+      if (!(await this.takeTurn(sweep)) && sweep.everywhere !== true) return;
       const signal = AbortSignal.any([this.abort.signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
       const touched = await sweep.run(signal);
       await this.beat(`sweep:${sweep.name}`);

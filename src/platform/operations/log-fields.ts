@@ -4,6 +4,7 @@
  */
 const LOGGABLE: ReadonlySet<string> = new Set([
   'aborted',
+  'address',
   'base_url',
   'context',
   'err',

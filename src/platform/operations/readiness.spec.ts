@@ -33,6 +33,30 @@ describe('Readiness', () => {
     expect(report.parts.b).toEqual({ ok: true });
   });
 
+  it('looks once for all that ask within half a second, but at once where a change must be seen', async () => {
+    let looks = 0;
+    let stopping = false;
+    const readiness = readinessOf({ dear: () => Promise.resolve({ ok: true, detail: String(++looks) }) });
+    const cheap = Object.assign(new Check('accepting', () => Promise.resolve({ ok: !stopping })), {
+      mayBeRemembered: false,
+    });
+    readiness.register(cheap);
+    import.meta.jest.useFakeTimers();
+    try {
+      const reports = await Promise.all([readiness.report(), readiness.report()]);
+      expect(reports.map(({ status, parts }) => [status, parts.dear?.detail])).toEqual([
+        ['ready', '1'],
+        ['ready', '1'],
+      ]);
+      stopping = true;
+      expect(await readiness.report()).toMatchObject({ status: 'not_ready', parts: { dear: { detail: '1' } } });
+      import.meta.jest.advanceTimersByTime(500);
+      expect((await readiness.report()).parts.dear?.detail).toBe('2');
+    } finally {
+      import.meta.jest.useRealTimers();
+    }
+  });
+
   it('counts a part that fails or hangs as not ready, and repeats nobody’s message', async () => {
     import.meta.jest.useFakeTimers();
     const reporting = readinessOf({

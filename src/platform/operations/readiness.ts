@@ -9,6 +9,8 @@ export interface ReadinessPart {
 /** One condition under which this process may be sent traffic. */
 export abstract class ReadinessCheck {
   abstract readonly name: string;
+  /** False where looking costs nothing and must see a change at once. */
+  readonly mayBeRemembered: boolean = true;
 
   /** Must end within a second, one way or the other; what it throws counts as not ready. */
   abstract check(): Promise<ReadinessPart>;
@@ -20,11 +22,19 @@ export interface ReadinessReport {
 }
 
 const CHECK_TIMEOUT_MS = 1_000;
+/** Probes are public: more of them must not cost more. */
+const REMEMBERED_MS = 500;
+
+interface Remembered {
+  part: Promise<ReadinessPart>;
+  at: number;
+}
 
 /** Gathers what every room says about being ready. */
 @Injectable()
 export class Readiness {
   private readonly checks: ReadinessCheck[] = [];
+  private readonly remembered = new Map<ReadinessCheck, Remembered>();
 
   /** Adds a condition; call it while the application starts. */
   register(check: ReadinessCheck): void {
@@ -32,11 +42,22 @@ export class Readiness {
   }
 
   async report(): Promise<ReadinessReport> {
-    const parts = await Promise.all(this.checks.map(async (check) => [check.name, await partOf(check)] as const));
+    const parts = await Promise.all(this.checks.map(async (check) => [check.name, await this.partOf(check)] as const));
     return {
       status: parts.every(([, part]) => part.ok) ? 'ready' : 'not_ready',
       parts: Object.fromEntries(parts),
     };
+  }
+
+  /** One look at a check serves all that ask within half a second of its begin. */
+  private partOf(check: ReadinessCheck): Promise<ReadinessPart> {
+    if (!check.mayBeRemembered) return partOf(check);
+    const known = this.remembered.get(check);
+    const now = performance.now();
+    if (known !== undefined && now - known.at < REMEMBERED_MS) return known.part;
+    const part = partOf(check);
+    this.remembered.set(check, { part, at: now });
+    return part;
   }
 }
 

@@ -21,3 +21,16 @@ export interface BrokenExchange {
   /** Such as `ECONNREFUSED`, `UND_ERR_HEADERS_TIMEOUT`; `TOO_LATE` and `CLOSED` are ours. */
   readonly code: string;
 }
+
+const REASONS: readonly (readonly [codes: RegExp, words: string])[] = [
+  [/^ECONNREFUSED$/, 'the connection was refused'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'the name could not be resolved'],
+  [/^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, 'no connection was made in time'],
+  [/CERT|TLS|SSL/, 'no secure connection was made'],
+  [/^(TOO_LATE|CLOSED)$/, 'its time was over'],
+];
+
+/** Why an exchange broke, in words for a caller: codes of libraries change with their versions. */
+export function brokenReason(code: string): string {
+  return REASONS.find(([codes]) => codes.test(code))?.[1] ?? 'the connection failed';
+}

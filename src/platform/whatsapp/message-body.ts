@@ -17,6 +17,8 @@ type Content = Readonly<Record<string, unknown>>;
 export interface MessageBodyInput {
   /** Digits without `+`. */
   readonly to: string;
+  /** The business-scoped user id to which it goes instead. */
+  readonly userId?: string | null;
   readonly type: SendableType;
   /** The type's object as the journal keeps it. */
   readonly content: Content;
@@ -60,7 +62,7 @@ export function buildMessageBody(input: MessageBodyInput): Record<string, unknow
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
     // Without the `+` the platform puts the sender's country code in front.
-    to: `+${to}`,
+    ...(input.userId ? { recipient: input.userId } : { to: `+${to}` }),
     type,
     [type]: VARIANTS[type](content, contextMessageId),
     // A reaction names its message itself; everything else quotes it.

@@ -141,7 +141,7 @@ describe('no status at all', () => {
       kind: 'unknown',
       httpStatus: null,
       platformCode: null,
-      platformMessage: 'The request was sent and no answer came in time (ANSWER_TIMEOUT).',
+      platformMessage: 'The request was sent and no answer came in time.',
       category: 'platform_unavailable',
       traceId: null,
       retryAfterMs: null,
@@ -154,10 +154,25 @@ describe('no status at all', () => {
       classifyExchange({ kind: 'broken', written: false, timedOut: false, code: 'ECONNREFUSED' }, NOW),
     ).toMatchObject({
       kind: 'deferred',
-      platformMessage: 'Nothing was sent (ECONNREFUSED).',
+      platformMessage: 'Nothing was sent: the connection was refused.',
       written: false,
     });
   });
+});
+
+it.each([
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'EAI_AGAIN',
+  'TOO_LATE',
+  'UNKNOWN',
+])('a request that broke with %s says so in words, without the code of a library', (code) => {
+  for (const written of [true, false]) {
+    const outcome = classifyExchange({ kind: 'broken', written, timedOut: false, code }, NOW);
+    expect(outcome).toMatchObject({ platformMessage: expect.not.stringContaining(code) });
+  }
 });
 
 describe('what is kept of a refusal', () => {

@@ -1,6 +1,6 @@
 import type { FailureCategory } from '../../common/failure-category.js';
 import { classifyPlatformError, findPlatformError, type PlatformAction } from './error-table.js';
-import type { AnsweredExchange, BrokenExchange, Exchange } from './exchange.js';
+import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange } from './exchange.js';
 import { readGraphError, type GraphError } from './graph-error.js';
 import { own, ownId, ownList, ownText, parseJson, storableText } from './json-access.js';
 import { parseRetryAfter } from './retry-after.js';
@@ -66,8 +66,8 @@ function classifyBroken({ written, timedOut, code }: BrokenExchange): NotAccepte
     httpStatus: null,
     platformCode: null,
     platformMessage: written
-      ? `The request was sent and ${timedOut ? 'no answer came in time' : 'the connection broke'} (${code}).`
-      : `Nothing was sent (${code}).`,
+      ? `The request was sent and ${timedOut ? 'no answer came in time' : 'the connection broke'}.`
+      : `Nothing was sent: ${brokenReason(code)}.`,
     category: 'platform_unavailable',
     traceId: null,
     retryAfterMs: null,

@@ -1,5 +1,6 @@
 import { isObject, own, ownId, ownObject, ownText, type JsonObject } from './json-access.js';
-import type { InboundNotification } from './webhook-payload.types.js';
+import { readInboundContext } from './inbound-context.js';
+import type { CallNotification, InboundNotification } from './webhook-payload.types.js';
 import { readDigits, readTime } from './webhook-status.js';
 
 /** Not a customer's new message: a change of number, a correction, a withdrawal. */
@@ -33,7 +34,7 @@ export function readInbound(
   const contact = contactOf(contacts, from, userId);
   const type = ownText(raw, 'type') || 'unknown';
   const content = own(raw, type);
-  const isGroup = ownId(raw, 'group_id') !== null;
+  const context = readInboundContext(raw, contact);
   return {
     ...origin,
     metaMessageId,
@@ -45,10 +46,32 @@ export function readInbound(
     type,
     content: isObject(content) ? withoutAddress(type, content) : Array.isArray(content) ? content : null,
     body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
-    contextMessageId: ownId(ownObject(raw, 'context'), 'id'),
-    opensWindow: !OPENS_NO_WINDOW.has(type) && !isGroup,
+    context,
+    // A reaction names its message itself.
+    contextMessageId:
+      (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
+    opensWindow: !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
     raw,
   };
+}
+
+/** Reads one of `calls[]`; null for anything but a customer who calls. */
+export function readCall(
+  raw: JsonObject,
+  contacts: readonly JsonObject[],
+  origin: { phoneNumberId: string | null; wabaId: string | null },
+  ownNumber: string | null,
+): CallNotification | null {
+  const userId = ownId(raw, 'from_user_id');
+  const contact = contactOf(contacts, readDigits(raw, 'from'), userId);
+  const from = readDigits(raw, 'from') ?? readDigits(contact, 'wa_id');
+  const fromUserId = userId ?? ownId(contact, 'user_id');
+  if (ownText(raw, 'event') !== 'connect' || (from === null && fromUserId === null)) return null;
+  // Where the direction is missing, the caller tells it.
+  const direction = ownText(raw, 'direction') ?? (from === ownNumber ? 'BUSINESS_INITIATED' : 'USER_INITIATED');
+  if (direction !== 'USER_INITIATED') return null;
+  const profileName = ownText(ownObject(contact, 'profile'), 'name');
+  return { ...origin, from, fromUserId, profileName, timestamp: readTime(raw, 'timestamp') };
 }
 
 const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);

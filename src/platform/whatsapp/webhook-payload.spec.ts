@@ -24,7 +24,7 @@ function messageOf(type: string, more: object = {}): Record<string, unknown> {
   return { from: '5511999990000', id: 'wamid.IN', timestamp: '1767000000', type, ...more };
 }
 
-const NOTHING = { statuses: [], inbound: [], management: [], unknown: [] };
+const NOTHING = { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
 
 describe('a status', () => {
   it('is read whole', () => {
@@ -153,6 +153,7 @@ describe('an inbound message', () => {
         type: 'text',
         content: { body: 'oi' },
         body: 'oi',
+        context: { username: 'ana.l' },
         contextMessageId: 'wamid.OUT',
         opensWindow: true,
         raw,

@@ -10,11 +10,12 @@ import {
   storableText,
   type JsonObject,
 } from './json-access.js';
-import { readInbound } from './webhook-inbound.js';
+import { readCall, readInbound } from './webhook-inbound.js';
 import type { WebhookPayload } from './webhook-payload.types.js';
-import { quote, readStatus, readTime } from './webhook-status.js';
+import { quote, readDigits, readStatus, readTime } from './webhook-status.js';
 
 export type {
+  CallNotification,
   InboundNotification,
   ManagementNotification,
   NotifiedError,
@@ -110,6 +111,7 @@ function readChange(change: JsonObject, place: Place, result: WebhookPayload): v
   } else if (field === 'messages') {
     readMessages(value, place, result);
   } else if (MANAGEMENT_FIELDS.has(field)) {
+    if (field === 'calls') readCalls(value, place, result);
     result.management.push({ field, ...place, phoneNumberId: phoneNumberIdOf(value), value });
   } else {
     result.unknown.push({ field: nameOf(field), reason: `the field ${quote(field)} is not known` });
@@ -128,6 +130,16 @@ function readMessages(value: JsonObject, { wabaId, occurredAt }: Place, result: 
   }
   for (const error of objectsIn(value, 'errors', 'messages.errors', result)) {
     result.management.push({ field: 'messages.errors', ...origin, occurredAt, value: error });
+  }
+}
+
+function readCalls(value: JsonObject, { wabaId }: Place, result: WebhookPayload): void {
+  const contacts = ownList(value, 'contacts').filter(isObject);
+  const origin = { phoneNumberId: phoneNumberIdOf(value), wabaId };
+  const ownNumber = readDigits(ownObject(value, 'metadata'), 'display_phone_number');
+  for (const raw of objectsIn(value, 'calls', 'calls.calls', result)) {
+    const call = readCall(raw, contacts, origin, ownNumber);
+    if (call !== null) result.calls.push(call);
   }
 }
 
@@ -167,5 +179,5 @@ function kindOf(value: unknown): string {
 }
 
 function nothing(): WebhookPayload {
-  return { statuses: [], inbound: [], management: [], unknown: [] };
+  return { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
 }

@@ -1,3 +1,5 @@
+import type { InboundContext } from './inbound-context.js';
+
 /** Where a notification belongs; null where the platform left it out. */
 interface Origin {
   readonly phoneNumberId: string | null;
@@ -44,11 +46,22 @@ export interface InboundNotification extends Origin {
   readonly content: Record<string, unknown> | unknown[] | null;
   /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
   readonly body: string | null;
-  /** The message that this one answers. */
+  /** What the platform says beside the content. */
+  readonly context: InboundContext;
+  /** The message that this one answers or reacts to. */
   readonly contextMessageId: string | null;
   /** False for what is not a message to us alone: `system`, `edit`, `revoke`, and whatever was said in a group. */
   readonly opensWindow: boolean;
   readonly raw: Record<string, unknown>;
+}
+
+/** A customer calls one of the numbers. */
+export interface CallNotification extends Origin {
+  /** The customer's number, digits only. */
+  readonly from: string | null;
+  readonly fromUserId: string | null;
+  readonly profileName: string | null;
+  readonly timestamp: Date | null;
 }
 
 /** Everything else that the platform tells of a number or an account. */
@@ -68,6 +81,8 @@ export interface UnknownNotification {
 export interface WebhookPayload {
   readonly statuses: StatusNotification[];
   readonly inbound: InboundNotification[];
+  /** They stand in `management` as well. */
+  readonly calls: CallNotification[];
   readonly management: ManagementNotification[];
   readonly unknown: UnknownNotification[];
 }

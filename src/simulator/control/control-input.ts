@@ -16,12 +16,19 @@ export class ControlError extends Error {
 export function controlHandler(handler: Handler): Handler {
   return (call) => {
     try {
+      requireJson(call);
       const answer = handler(call);
       return answer instanceof Promise ? answer.catch(answerTo) : answer;
     } catch (error) {
       return answerTo(error);
     }
   };
+}
+
+/** A form or a script of any web page may send the other types without asking (CORS). */
+function requireJson({ text, request }: Call): void {
+  if (text === '' || /^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) return;
+  throw new ControlError('Send the body with the header Content-Type: application/json.', 415);
 }
 
 function answerTo(error: unknown): Answer {

@@ -5,7 +5,7 @@ import type { SimulatorContext } from '../simulator-context.js';
 import { messageWithFile } from './inbound-file.js';
 import { controlBody, ControlError, controlHandler, optionalFlag, optionalText, textField } from './control-input.js';
 
-/** Registers `POST /_simulator/inbound`: a customer writes to one of the numbers. */
+/** Registers `POST /_simulator/inbound`: a customer writes to one of the numbers, or calls it. */
 export function registerInboundRoutes(context: SimulatorContext): void {
   context.router.plain(
     'POST',
@@ -40,6 +40,7 @@ function receive(context: SimulatorContext, body: JsonObject): object {
   const shown = withoutFrom ? null : waId;
 
   const party = shown ?? customerId;
+  if (optionalFlag(body, 'call')) return ring(context, { phoneNumberId, party, shown, customerId, body });
   const message = completeMessage(context, body.message, shown, customerId, waId ?? customerId);
   const writtenAt = Number(message.timestamp) * 1000;
   context.announce({
@@ -50,6 +51,41 @@ function receive(context: SimulatorContext, body: JsonObject): object {
     message,
   });
   return { success: true, id: message.id, timestamp: message.timestamp, user_id: customerId, message };
+}
+
+interface Ringing {
+  phoneNumberId: string;
+  party: string;
+  shown: string | null;
+  customerId: string;
+  body: JsonObject;
+}
+
+/** The customer calls instead of writing: the window opens as it does for a message. */
+function ring(context: SimulatorContext, { phoneNumberId, party, shown, customerId, body }: Ringing): object {
+  const number = context.numbers.get(phoneNumberId);
+  const own = digitsOf(number?.displayPhoneNumber ?? '');
+  const writtenAt = Date.now();
+  const id = context.ids.inboundWamid(context.ids.nextSequence(), party).replace('wamid', 'wacid');
+  context.inboundRegister.add({ id, phoneNumberId, party, writtenAt });
+  context.notifyAccount(number?.wabaId ?? '0', 'calls', {
+    messaging_product: 'whatsapp',
+    metadata: { display_phone_number: own, phone_number_id: phoneNumberId },
+    contacts: [contactOf(context, body, shown, customerId)],
+    calls: [
+      {
+        id,
+        ...(shown === null ? {} : { from: shown }),
+        from_user_id: customerId,
+        to: own,
+        event: 'connect',
+        direction: 'USER_INITIATED',
+        timestamp: String(Math.floor(writtenAt / 1000)),
+        session: { sdp_type: 'offer', sdp: 'v=0' },
+      },
+    ],
+  });
+  return { success: true, id, user_id: customerId };
 }
 
 /** Fills in what a message object always has; whatever the caller gave stays, so that repeats can be sent too. */

@@ -13,10 +13,13 @@ import { Call } from './call.js';
 import { sendFile } from './file-answer.js';
 import { type GraphPath, parseGraphPath, unknownEdge, unknownObject } from './graph-path.js';
 import type { Route, Router } from './router.js';
+import { isTrustedHost } from './trusted-host.js';
 
 const LARGEST_BODY_BYTES = 4 * 1024 * 1024;
 /** How long the answer to the call that closes the port has. */
 const ANSWERING_MS = 20;
+const FOREIGN =
+  'The simulator answers by its address or as localhost, and no pages of other sites; docs/simulator.md says how to name it.';
 const JSON_TYPE = 'application/json; charset=UTF-8';
 
 export interface ServerParts {
@@ -26,6 +29,8 @@ export interface ServerParts {
   /** Read at every request. */
   faults: Faults;
   brokenAnswers: BrokenAnswers;
+  /** Names under which it may be called, besides addresses and `localhost`. */
+  hostNames: readonly string[];
   journal: Journal;
   state: StateStore;
   log: (line: string) => void;
@@ -114,6 +119,11 @@ export class SimulatorServer {
       params: {},
       broken: null,
     };
+    if (this.isForeign(request)) {
+      request.resume();
+      this.write(exchange, jsonAnswer({ error: { message: FOREIGN } }, 403));
+      return;
+    }
     try {
       const route = this.route(exchange, path);
       if (route === null) this.write(exchange, jsonAnswer({ error: { message: `No such path: ${path}` } }, 404));
@@ -122,6 +132,12 @@ export class SimulatorServer {
     } catch (error) {
       this.fail(exchange, error);
     }
+  }
+
+  /** A page of another site can make a browser call a server of its user's machine. */
+  private isForeign({ method, headers: { host, origin } }: IncomingMessage): boolean {
+    if (!isTrustedHost(host, this.parts.hostNames)) return true;
+    return origin !== undefined && method !== 'GET' && origin !== `http://${host}`;
   }
 
   private route(exchange: Exchange, path: string): Route | null {

@@ -27,7 +27,7 @@ export class MediaStore {
   /** Clears away what a killed process left half written, and what has no bytes any more. */
   open(): void {
     if (this.folder === null) return;
-    mkdirSync(this.folder, { recursive: true });
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const names = new Set(readdirSync(this.folder));
     for (const file of this.saved.values()) {
       if (names.delete(file.id)) this.bytes += file.sizeBytes;

@@ -13,12 +13,19 @@ export class InboundRegister {
   private readonly facts = new Map<string, InboundFact>();
   private readonly lastWritten = new Map<string, number>();
 
-  constructor(private readonly keep = 100_000) {}
+  /** @param userIdOf of a party, who is a number or a user id already */
+  constructor(
+    private readonly userIdOf: (party: string) => string,
+    private readonly keep = 100_000,
+  ) {}
 
   add(fact: InboundFact): void {
     this.facts.set(fact.id, fact);
-    const key = `${fact.phoneNumberId} ${fact.party}`;
-    this.lastWritten.set(key, Math.max(fact.writtenAt, this.lastWritten.get(key) ?? 0));
+    // Whoever wrote with the number in sight may be answered by the user id.
+    for (const party of new Set([fact.party, this.userIdOf(fact.party)])) {
+      const key = `${fact.phoneNumberId} ${party}`;
+      this.lastWritten.set(key, Math.max(fact.writtenAt, this.lastWritten.get(key) ?? 0));
+    }
     if (this.facts.size > this.keep) forgetOldest(this.facts);
     if (this.lastWritten.size > this.keep) forgetOldest(this.lastWritten);
   }

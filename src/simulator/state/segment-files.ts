@@ -9,7 +9,7 @@ export class SegmentFiles {
   private newest = 0;
 
   constructor(private readonly dataDir: string) {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     this.newest = this.numbers().at(-1) ?? 0;
   }
 

@@ -72,7 +72,7 @@ export class StateStore {
     private readonly debounceMs = 50,
   ) {
     this.file = dataDir === null ? null : join(dataDir, 'state.json');
-    if (dataDir !== null) mkdirSync(dataDir, { recursive: true });
+    if (dataDir !== null) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   }
 
   /** Reads the file; false when there is none yet. Throws where it is there and can't be read as JSON. */
@@ -128,7 +128,7 @@ export class StateStore {
     const collections = Object.fromEntries(
       [...this.tables].map(([name, entries]) => [name, Object.fromEntries(entries)] as const),
     );
-    await writeFile(`${file}.new`, JSON.stringify({ version: 1, collections }, null, 1));
+    await writeFile(`${file}.new`, JSON.stringify({ version: 1, collections }, null, 1), { mode: 0o600 });
     await rename(`${file}.new`, file);
     this.saved = revision;
   }

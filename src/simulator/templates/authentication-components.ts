@@ -1,9 +1,9 @@
-import { invalidParam, isObject, longerThan, requireOneOf } from '../messages/checks.js';
+import { invalidParam, isObject, requireOneOf } from '../messages/checks.js';
+import { checkLabel } from './button-checks.js';
 import { missingField, objectList, tooLong } from './template-error.js';
 import type { TemplateButton, TemplateComponent } from './template.types.js';
 
 const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];
-const LABEL_LIMIT = 25;
 const PACKAGE_LIMIT = 224;
 
 /**
@@ -54,7 +54,7 @@ function buttonsOf(component: TemplateComponent): TemplateComponent {
   }
   const given = typeof button.otp_type === 'string' ? button.otp_type.toUpperCase() : button.otp_type;
   const otpType = requireOneOf(given, OTP_TYPES, "components['BUTTONS']['buttons'][0]['otp_type']");
-  if (button.text !== undefined && longerThan(button.text, LABEL_LIMIT)) throw tooLong('button text', LABEL_LIMIT);
+  if (button.text !== undefined && button.text !== '') checkLabel(button.text);
   if (otpType !== 'COPY_CODE') checkApps(button, otpType);
   const url = `https://www.whatsapp.com/otp/code/?otp_type=${otpType}&code=otp{{1}}`;
   return {

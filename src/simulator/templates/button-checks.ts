@@ -1,5 +1,5 @@
 import { invalidParam, longerThan, requireOneOf, requireUrl } from '../messages/checks.js';
-import { missingField, objectList, tooLong } from './template-error.js';
+import { missingField, objectList, templateError, tooLong } from './template-error.js';
 import { variablesOfText } from './template-text.js';
 import type { TemplateButton, TemplateComponent } from './template.types.js';
 
@@ -22,6 +22,13 @@ const URL_LIMIT = 2000;
 const PHONE_LIMIT = 20;
 const CODE_LIMIT = 20;
 
+/** Line breaks, emoji, and pairs of the characters that make words bold, italic, struck through or monospaced. */
+const DRESSED = [
+  /[\n\r]/,
+  /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u,
+  /(?<![\p{L}\p{N}])([*_~`])(?! )[^]*[^ ]\1(?![\p{L}\p{N}])/u,
+];
+
 /** Types whose label the platform writes itself. */
 const WITHOUT_LABEL = ['COPY_CODE', 'REQUEST_CONTACT_INFO'];
 
@@ -43,7 +50,7 @@ export function checkButtons(component: TemplateComponent, most = MOST_TOGETHER)
 }
 
 function checkButton(button: TemplateButton): void {
-  if (!WITHOUT_LABEL.includes(button.type)) checkText(button.text, 'text', LABEL_LIMIT);
+  if (!WITHOUT_LABEL.includes(button.type)) checkLabel(button.text);
   if (button.type === 'URL') checkUrl(button);
   if (button.type === 'PHONE_NUMBER') {
     const phone = checkText(button.phone_number, 'phone_number', PHONE_LIMIT);
@@ -54,6 +61,17 @@ function checkButton(button: TemplateButton): void {
     const named = [button.flow_id, button.flow_name, button.flow_json].filter((value) => value !== undefined);
     if (named.length !== 1) throw missingField('BUTTONS', 'flow_id');
   }
+}
+
+/** The visible text of a button. @throws GraphError 100, with 2388040, 2388043 or 2388060 */
+export function checkLabel(given: unknown): void {
+  const label = checkText(given, 'text', LABEL_LIMIT);
+  if (variablesOfText(label).length === 0 && !DRESSED.some((pattern) => pattern.test(label))) return;
+  throw templateError(
+    2388060,
+    'Button format is incorrect',
+    "Buttons can't have any variables, newlines, emojis or formatting characters.",
+  );
 }
 
 function checkUrl(button: TemplateButton): void {

@@ -113,6 +113,10 @@ describe('templates', () => {
     ['a carousel', { category: 'MARKETING', components: [BODY, { type: 'CAROUSEL', cards: [card(), card()] }] }],
     ['a limited-time offer', { category: 'MARKETING', components: offer() }],
     ['a time to live', { message_send_ttl_seconds: 3600 }],
+    [
+      'labels with single marks',
+      { components: [BODY, buttons(...['5* hotel', 'my_order_id', '~5 km', 'OK ™'].map(reply))] },
+    ],
     ['a body of 1,024 characters', { components: [{ type: 'BODY', text: 'x'.repeat(1024) }] }],
   ])('may have %s', async (_, body) => {
     expect((await create(body)).json).toMatchObject({ status: 'PENDING' });
@@ -171,6 +175,18 @@ describe('templates', () => {
     ['three links', undefined, { components: [BODY, buttons(LINK(), LINK(), LINK())] }],
     ['replies that are apart', undefined, { components: [BODY, buttons(reply('a'), LINK(), reply('b'))] }],
     ['a label of 26 characters', 2388040, { components: [BODY, buttons(reply('x'.repeat(26)))] }],
+    ['an emoji in a label', 2388060, { components: [BODY, buttons(reply('OK 👍'))] }],
+    ['a symbol drawn as an emoji in a label', 2388060, { components: [BODY, buttons(reply('OK \u2714\uFE0F'))] }],
+    ['a variable in a label', 2388060, { components: [BODY, buttons(reply('Order {{1}}'))] }],
+    ['a line break in a label', 2388060, { components: [BODY, buttons(reply('Stop\nnow'))] }],
+    ['bold words in a label', 2388060, { components: [BODY, buttons(reply('Stop *now*'))] }],
+    ['italic words in a label', 2388060, { components: [BODY, buttons({ ...link('https://x.co/'), text: '_Open_' })] }],
+    ['code in a label', 2388060, { components: [BODY, buttons(reply('Say `yes`'))] }],
+    [
+      'an emoji in the label of a code',
+      2388060,
+      { category: 'AUTHENTICATION', components: [SECURE, otp({ text: '🔑' })] },
+    ],
     ['a label left out', 2388043, { components: [BODY, buttons({ type: 'QUICK_REPLY' })] }],
     [
       'a link with its variable inside',

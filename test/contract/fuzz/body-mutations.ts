@@ -3,7 +3,7 @@ import { chosen, FAULTY, only, type Bent, type Mutation, type Refusal } from './
 import { encode, type Request } from './request.js';
 
 type Json = Record<string, unknown>;
-type Path = (string | number)[];
+export type Path = (string | number)[];
 
 /** In the place of numbers and keys that `JSON.stringify` cannot write. */
 const RAW = /"@raw:([^"]*)"/g;
@@ -35,7 +35,7 @@ function verdict({ operation }: Request, text: string, checks: SchemaChecks): Re
   }
 }
 
-function pathsOf(value: unknown, path: Path = []): Path[] {
+export function pathsOf(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
     const here = [...path, Array.isArray(value) ? Number(key) : key];
@@ -43,7 +43,7 @@ function pathsOf(value: unknown, path: Path = []): Path[] {
   });
 }
 
-function changed(body: unknown, path: Path, change: (holder: Json, key: string) => void): unknown {
+export function changed(body: unknown, path: Path, change: (holder: Json, key: string) => void): unknown {
   const copy = structuredClone(body);
   let holder = copy as Json;
   for (const step of path.slice(0, -1)) holder = holder[String(step)] as Json;

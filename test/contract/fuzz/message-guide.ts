@@ -9,7 +9,8 @@ const PLATFORM_ID = '1037543291543636';
 
 /** A message body that the workspace can send: to somebody whose window is open, with files and templates that exist. */
 export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Request, 'headers' | 'body'> {
-  const { media_object_id: file, ...rest } = body as Json;
+  // A made-up user id is nobody whose window is open: `to` stands in its place.
+  const { media_object_id: file, recipient: _userId, ...rest } = body as Json;
   const { phone, earlier } = own.contacts[pick % own.contacts.length] as Tenant['contacts'][number];
   const placed: Json = {
     ...rest,

@@ -2,7 +2,9 @@ import type { Scenario } from '../scenario.js';
 import { apiKilled } from './api-killed.js';
 import { brokenAnswers } from './broken-answers.js';
 import { clockSkew } from './clock-skew.js';
+import { clockStepsBack } from './clock-steps-back.js';
 import { commitCut } from './commit-cut.js';
+import { crowdedLanes } from './crowded-lanes.js';
 import { databaseDiskFull } from './database-disk-full.js';
 import { gracefulStop } from './graceful-stop.js';
 import { identicalRequests } from './identical-requests.js';
@@ -14,6 +16,8 @@ import { notificationsStormed } from './notifications-stormed.js';
 import { otpWorkerKilled } from './otp-worker-killed.js';
 import { overload } from './overload.js';
 import { postgresKilled } from './postgres-killed.js';
+import { primaryDemoted } from './primary-demoted.js';
+import { queueAway } from './queue-away.js';
 import { queueWiped } from './queue-wiped.js';
 import { rateLimits } from './rate-limits.js';
 import { slowClients } from './slow-clients.js';
@@ -31,13 +35,16 @@ export const SCENARIOS: readonly Scenario[] = [
   workerKilled,
   postgresKilled,
   clockSkew,
+  queueAway,
   webhookWorkerKilled,
   otpWorkerKilled,
   brokenAnswers,
   databaseDiskFull,
   queueWiped,
+  clockStepsBack,
   apiKilled,
   commitCut,
+  primaryDemoted,
   mediaDiskFull,
   soak,
   gracefulStop,
@@ -45,6 +52,7 @@ export const SCENARIOS: readonly Scenario[] = [
   keyRevoked,
   rateLimits,
   identicalRequests,
+  crowdedLanes,
   neighbours,
   overload,
   slowClients,

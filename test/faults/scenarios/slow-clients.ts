@@ -7,6 +7,10 @@ import { HttpCaller, Violations } from '../http-caller.js';
 import type { FaultContext, Scenario } from '../scenario.js';
 
 const CLOSED_WITHIN_MS = 10_000;
+/** Of a client that takes none of its answers. */
+const STALLED_WITHIN_MS = 72_000;
+/** Answers of some 100 KB each: more than the systems of both ends hold. */
+const UNREAD_ANSWERS = 200;
 /** For this machine, on which the sockets themselves are read late. */
 const LENIENCE_MS = 2_000;
 const DRIBBLE_MS = 500;
@@ -22,11 +26,19 @@ interface Kind {
   part: number;
   /** Sent at once; then one byte after the other. */
   head: (key: string) => string;
+  /** Reads nothing of what it is answered. */
+  silent?: boolean;
 }
 
 const KINDS: readonly Kind[] = [
   { name: 'silent', part: 0.1, head: () => '' },
-  { name: 'slow headers', part: 0.55, head: () => 'GET /api/v1/messages HTTP/1.1\r\nHost: x\r\nX-Slow: ' },
+  {
+    name: 'no reading',
+    part: 0.01,
+    head: () => 'GET /docs/errors HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(UNREAD_ANSWERS),
+    silent: true,
+  },
+  { name: 'slow headers', part: 0.54, head: () => 'GET /api/v1/messages HTTP/1.1\r\nHost: x\r\nX-Slow: ' },
   {
     name: 'slow body',
     part: 0.25,
@@ -43,11 +55,11 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Sockets that send one byte each half second, in headers, bodies and not at all. */
+/** Sockets that send one byte each half second, in headers, bodies and not at all, and some that never read. */
 export const slowClients: Scenario = {
   name: 'slow-clients',
   longOnly: true,
-  goal: "G25: slow headers, slow bodies, silence; closed within 10 s, others' p99 at most doubled, 0 failures of others",
+  goal: "G25: slow headers, slow bodies, silence; closed within 10 s, who never reads within 72 s, others' p99 at most doubled, 0 failures of others",
   alone: true,
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
@@ -56,7 +68,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const [sockets, ms] = context.quick ? [300, 12_000] : [1_500, 60_000];
   const stage = await Stage.set(scope, context.postgres, 'slow');
   const { apiKey } = await stage.workspace(1);
-  const api = await stage.herald('api');
+  const api = await stage.herald('api', { settings: { CONNECTIONS_PER_ADDRESS: '0' } });
   const caller = new HttpCaller(scope, api.url, OTHERS);
   const violations = new Violations();
   await others(caller, apiKey, 1_000, violations); // warm
@@ -68,9 +80,10 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     KINDS.flatMap((kind) =>
       Array.from({ length: Math.round(sockets * kind.part) }, async () => {
         while (performance.now() < until) {
-          const lifeMs = await dribble(api.port, kind.head(apiKey), violations);
+          const mostMs = kind.silent === true ? STALLED_WITHIN_MS : CLOSED_WITHIN_MS;
+          const lifeMs = await dribble(api.port, kind, apiKey, violations);
           livesMs.push(lifeMs);
-          if (lifeMs > CLOSED_WITHIN_MS + LENIENCE_MS) violations.add(`${kind.name} was open for more than 10 s`);
+          if (lifeMs > mostMs + LENIENCE_MS) violations.add(`${kind.name} was open for more than ${mostMs / 1_000} s`);
         }
       }),
     ),
@@ -118,18 +131,23 @@ async function others(caller: HttpCaller, apiKey: string, ms: number, violations
 }
 
 /** Resolves with the milliseconds until the server closed the connection. */
-function dribble(port: number, head: string, violations: Violations): Promise<number> {
+function dribble(port: number, { head: headOf, silent }: Kind, key: string, violations: Violations): Promise<number> {
   return new Promise((resolve) => {
+    const head = headOf(key);
     const startedAt = performance.now();
     const socket = connect(port, '127.0.0.1');
     const timer = setInterval(() => {
       if (head !== '' && socket.writable) socket.write('x');
-      if (performance.now() - startedAt > 2 * CLOSED_WITHIN_MS) socket.destroy();
+      if (performance.now() - startedAt > 2 * STALLED_WITHIN_MS) socket.destroy();
     }, DRIBBLE_MS);
     socket.on('connect', () => socket.write(head));
-    socket.on('data', (bytes: Buffer) => {
-      if (bytes.toString('latin1').startsWith('HTTP/1.1 5')) violations.add('a slow client is answered 5xx');
-    });
+    if (silent === true) {
+      socket.pause();
+    } else {
+      socket.on('data', (bytes: Buffer) => {
+        if (bytes.toString('latin1').startsWith('HTTP/1.1 5')) violations.add('a slow client is answered 5xx');
+      });
+    }
     socket.on('error', () => undefined); // reset by the server: closed as well
     socket.on('end', () => socket.end());
     socket.on('close', () => {

@@ -21,8 +21,6 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const [kills, eachMany] = context.quick ? [5, 20] : [20, 100];
   const stage = await Stage.set(scope, context.postgres, 'webhooks', {
     settings: {
-      // In production webhooks never point to this machine.
-      NODE_ENV: 'test',
       WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
       ...(context.redisUrl === null ? {} : { REDIS_URL: context.redisUrl, QUEUE_PREFIX: 'webhooks' }),
     },

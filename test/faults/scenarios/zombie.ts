@@ -32,7 +32,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     workers: WORKERS,
     proxied: true,
     // Production refuses so short a lease.
-    settings: { NODE_ENV: 'test', SEND_LEASE_MS: String(LEASE_MS), WHATSAPP_TIMEOUT_MS: '3000' },
+    settings: { SEND_LEASE_MS: String(LEASE_MS), WHATSAPP_TIMEOUT_MS: '3000' },
   });
   const traffic = new Traffic(stage, {
     callers: 4,

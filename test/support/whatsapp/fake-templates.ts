@@ -11,6 +11,7 @@ export interface FakeTemplate {
   parameter_format?: string;
   rejected_reason?: string;
   quality_score?: { score: string };
+  message_send_ttl_seconds?: number;
 }
 
 export interface FakeCall {

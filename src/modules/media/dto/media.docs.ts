@@ -66,12 +66,24 @@ export const UploadMediaDocs = (): MethodDecorator =>
             enum: [...MEDIA_TYPES],
             description: 'What it is to be sent as. Without it: what its bytes say.',
           },
-          voice: { type: 'string', enum: ['true', 'false'], default: 'false', description: 'It is a voice message.' },
+          voice: {
+            type: 'string',
+            enum: ['false', 'true'],
+            default: 'false',
+            example: 'false',
+            description: 'It is a voice message.',
+          },
         },
       },
     }),
     ApiCreatedResponse({ type: SingleMediaResponse, description: 'Stored.' }),
-    ApiErrors('MEDIA_TOO_LARGE', 'MEDIA_TYPE_NOT_SUPPORTED', 'CONNECTION_NOT_FOUND', 'UPLOAD_LIMIT_REACHED'),
+    ApiErrors(
+      'MEDIA_TOO_LARGE',
+      'MEDIA_STORAGE_FULL',
+      'MEDIA_TYPE_NOT_SUPPORTED',
+      'CONNECTION_NOT_FOUND',
+      'UPLOAD_LIMIT_REACHED',
+    ),
   );
 
 export const ListMediaDocs = (): MethodDecorator =>

@@ -8,13 +8,11 @@ import { MediaFiles } from '../media-files.js';
 import type { KeptMedia } from '../media-row.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaRepository } from '../media.repository.js';
-import { extensionOf, isKnownMimeType } from '../sniff/formats.js';
+import { isKnownMimeType } from '../sniff/formats.js';
 import { readRange } from './byte-range.js';
 import { attachment } from './content-disposition.js';
 import { MediaLinks } from './media-links.js';
-
-// Whoever takes nothing for so long has gone.
-const IDLE_TIMEOUT_MS = 60_000;
+import { servedName } from './served-name.js';
 
 /** Hands out the bytes that a temporary link names. */
 @Injectable()
@@ -57,8 +55,8 @@ export class ContentService {
       res.end();
       return;
     }
-    res.setTimeout(IDLE_TIMEOUT_MS, () => res.destroy());
-    // A caller who goes away is no fault of ours; a file that ends too early breaks the connection, which tells him.
+    // A caller who goes away is no fault of ours; a file that ends too early breaks the connection, which tells him. One
+    // who stays and reads nothing is cut off by the server's limits.
     await pipeline(bytes, res).catch(() => res.destroy());
   }
 
@@ -76,7 +74,7 @@ export class ContentService {
 /** Files come from strangers: nothing of them may be shown, run, guessed at or cached by a browser. */
 function setHeaders(res: Response, media: KeptMedia): void {
   res.setHeader('Content-Type', isKnownMimeType(media.mimeType) ? media.mimeType : 'application/octet-stream');
-  res.setHeader('Content-Disposition', attachment(media.filename ?? `${media.id}.${extensionOf(media.mimeType)}`));
+  res.setHeader('Content-Disposition', attachment(servedName(media.filename, media.id, media.mimeType)));
   res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
   res.setHeader('Cross-Origin-Resource-Policy', 'same-site');
   res.setHeader('Cache-Control', 'private, no-store');

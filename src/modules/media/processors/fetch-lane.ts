@@ -3,12 +3,13 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
+import { inBatches } from '../../../platform/lanes/in-batches.js';
 import type { DrainResult } from '../../../platform/lanes/lane-runner.js';
 import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
 import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
-import { FetchRepository, fetchLaneOf, type ClaimedFile } from '../transfer/fetch.repository.js';
-import { FETCH_QUEUE, MediaFetcher } from '../transfer/media-fetcher.js';
+import { FetchRepository, fetchLaneOf } from '../transfer/fetch.repository.js';
+import { FETCH_QUEUE, MediaFetcher, type FetchTask } from '../transfer/media-fetcher.js';
 
 /** Files on their way into this process at once. They have places of their own: no file keeps a message waiting. */
 const MAX_IN_FLIGHT = 64;
@@ -18,7 +19,7 @@ const SWEEP_BATCH = 1_000;
 @Injectable()
 export class FetchLane implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(FetchLane.name);
-  private readonly lanes: QueuedLanes<ClaimedFile>;
+  private readonly lanes: QueuedLanes<FetchTask>;
 
   constructor(
     private readonly fetches: FetchRepository,
@@ -33,12 +34,17 @@ export class FetchLane implements OnModuleInit, BeforeApplicationShutdown {
       slots: new Slots(MAX_IN_FLIGHT),
       queue,
       // Lost leases are due files too: see FetchRepository.
-      dueLanes: (limit) => this.fetches.dueLanes(limit),
+      dueLanes: this.fetches.dueLanes,
+      waitsFor: [{ table: 'media_object', column: 'next_attempt_at', where: `status = 'pending'` }],
     });
   }
 
   onModuleInit(): void {
-    this.sweeps.add({ name: 'media_expiry', everyMs: 60_000, run: () => this.fetches.expire(SWEEP_BATCH) });
+    this.sweeps.add({
+      name: 'media_expiry',
+      everyMs: 60_000,
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.fetches.expire(limit)),
+    });
   }
 
   /** Tells the workers that a connection has files to fetch. */

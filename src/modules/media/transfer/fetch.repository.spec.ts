@@ -3,6 +3,8 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
+import { Backlogs } from '../../../platform/operations/backlogs.js';
+import { MediaBacklogRepository } from '../media-backlog.repository.js';
 import { connectionOfLane, fetchLaneOf, FetchRepository, type ClaimedFile } from './fetch.repository.js';
 
 const OWNER = newId();
@@ -202,10 +204,17 @@ describe('the sweeps', () => {
     await pending(later, 30);
     await pending(both, 30);
     await pending(both, -30);
-    const lanesDue = await fetches.dueLanes(10);
+    const { lanes: lanesDue, next } = await fetches.dueLanes(10, null);
+    expect(next).toBeNull();
     expect(lanesDue.map((lane) => lane.key).sort()).toEqual([due, both].map(({ id }) => fetchLaneOf(id)).sort());
     expect(lanesDue[0]?.dueForMs).toBeGreaterThan(29_000);
-    expect(await fetches.dueLanes(1)).toHaveLength(1);
+    const paged: string[] = [];
+    for (let after: string | null | undefined; after !== null;) {
+      const page = await fetches.dueLanes(1, after ?? null);
+      paged.push(...page.lanes.map(({ key }) => key));
+      after = page.next;
+    }
+    expect(paged).toEqual(lanesDue.map(({ key }) => key));
   });
 
   it('read no backlog to know it', async () => {
@@ -218,7 +227,7 @@ describe('the sweeps', () => {
       [connection.organizationId, connection.id],
     );
     await opened.database.execute('analyze media_object');
-    expect(await rowsRead(opened.database, 'media_object', () => fetches.dueLanes(100))).toBeLessThan(200);
+    expect(await rowsRead(opened.database, 'media_object', () => fetches.dueLanes(100, null))).toBeLessThan(200);
   });
 
   it('fail files that the platform has forgotten, but none that is just being fetched', async () => {
@@ -236,4 +245,22 @@ describe('the sweeps', () => {
     const states = await Promise.all([old, busy, young].map(async (id) => (await facts(id))?.status));
     expect(states).toEqual(['failed', 'pending', 'pending']);
   });
+});
+
+it('the gauge finds the file that is due for longest, however many wait', async () => {
+  const crowded = await newConnection();
+  await opened.database.execute(
+    `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, status,
+       platform_media_id, next_attempt_at)
+     select gen_random_uuid(), $1, $2, 'inbound', 'image', 'image/jpeg', 'pending', '4711', clock_timestamp()
+     from generate_series(1, 10000)`,
+    [crowded.organizationId, crowded.id],
+  );
+  const DAYS = 2 * 86_400;
+  await pending(await newConnection(), -DAYS);
+  const backlogs = new Backlogs();
+  new MediaBacklogRepository(opened.database, backlogs).onModuleInit();
+  const [files] = await backlogs.read();
+  expect(files?.oldestDueSeconds).toBeGreaterThanOrEqual(DAYS);
+  expect(files?.oldestDueSeconds).toBeLessThan(DAYS + 3_600);
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
-import type { DueLane } from '../../../platform/lanes/due-sweep.js';
+import { findDueLanes, type DueLanes } from '../../../platform/lanes/due-lanes.js';
 import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
 
 /** A customer's file that this process fetches now. */
@@ -49,7 +49,13 @@ export function connectionOfLane(laneKey: string): string {
  */
 @Injectable()
 export class FetchRepository {
-  constructor(private readonly database: Database) {}
+  /** Lanes with due files. */
+  readonly dueLanes: DueLanes;
+
+  constructor(private readonly database: Database) {
+    const waiting = { table: 'media_object', lane: 'connection_id', status: 'pending', prefix: PREFIX };
+    this.dueLanes = findDueLanes(database, waiting);
+  }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
   async claim(request: ClaimRequest): Promise<ClaimedFile[]> {
@@ -119,12 +125,6 @@ export class FetchRepository {
     );
   }
 
-  /** Lanes with due files: skips from one connection to the next in the index, never reads a backlog. */
-  async dueLanes(limit: number): Promise<DueLane[]> {
-    const rows = await this.database.query<{ connection_id: string; due_for_ms: number }>(DUE, [limit]);
-    return rows.map((row) => ({ key: fetchLaneOf(row.connection_id), dueForMs: row.due_for_ms }));
-  }
-
   /** Fails files that the platform no longer has, whatever kept them from being fetched. Returns how many. */
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
@@ -154,19 +154,6 @@ update media_object m set tries = m.tries + 1, lease_owner = $3,
   next_attempt_at = clock_timestamp() + make_interval(secs => $5)
 from picked where m.id = picked.id
 returning m.id, m.organization_id, m.connection_id, m.platform_media_id, m.mime_type, m.sha256, m.tries`;
-
-const DUE = `
-with recursive head as (
-  (select connection_id, next_attempt_at from media_object where status = 'pending'
-   order by connection_id, next_attempt_at limit 1)
-  union all
-  select next.* from head cross join lateral (
-    select connection_id, next_attempt_at from media_object
-    where status = 'pending' and connection_id > head.connection_id
-    order by connection_id, next_attempt_at limit 1) as next
-)
-select connection_id, (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision as due_for_ms
-from head where next_attempt_at <= clock_timestamp() limit $1`;
 
 const EXPIRE = `
 with old as (

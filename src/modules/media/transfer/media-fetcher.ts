@@ -14,6 +14,7 @@ import { isTokenRefused } from '../../../platform/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
+import { StorageQuota } from '../storage-quota.js';
 import { hexDigest, mimeTypeOf } from '../pending-media.js';
 import { agrees, firstLook, HEAD_BYTES } from '../sniff/first-look.js';
 import { faultOfDescription, faultOfDownload, isStaleAddress, type FetchFault } from './fetch-verdict.js';
@@ -36,16 +37,22 @@ const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
 /** What came of a file whose fetch had no time to begin; it is put back in any case. */
 const STOPPED: FetchFault = { kind: 'wait', failure: 'Herald stopped.' };
+const STORAGE_FULL: FetchFault = {
+  kind: 'wait',
+  failure: "The workspace's storage is full: herald workspace limits --storage-bytes.",
+};
 const ANY_TYPE = 'application/octet-stream';
+
+/** A claimed file, and when it was claimed (monotonic ms). */
+export type FetchTask = ClaimedFile & { claimedAt: number };
 
 /** Fetches customers' files from the platform into the storage. */
 @Injectable()
-export class MediaFetcher implements LaneHandler<ClaimedFile> {
+export class MediaFetcher implements LaneHandler<FetchTask> {
   readonly name = FETCH_QUEUE;
   /** One slow file leaves places for others. */
   readonly maxInFlightPerLane = 16;
   private readonly logger = new Logger(MediaFetcher.name);
-  private readonly pausedLanes = new Set<string>();
   private readonly running = new Set<AbortController>();
   private stopping = false;
 
@@ -55,6 +62,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
     private readonly client: MediaClient,
+    private readonly quota: StorageQuota,
     private readonly config: Config,
     private readonly counters: Counters,
   ) {}
@@ -74,11 +82,13 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     return null;
   }
 
-  claim(request: ClaimRequest): Promise<ClaimedFile[]> {
-    return this.fetches.claim(request);
+  async claim(request: ClaimRequest): Promise<FetchTask[]> {
+    const claimedAt = performance.now();
+    const claimed = await this.fetches.claim(request);
+    return claimed.map((file) => ({ ...file, claimedAt }));
   }
 
-  async work(file: ClaimedFile): Promise<void> {
+  async work(file: FetchTask): Promise<void> {
     const abort = new AbortController();
     this.running.add(abort);
     let lost = false;
@@ -106,8 +116,7 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     }
     this.counters.increment(`media_fetch_${fault?.kind ?? 'stored'}`);
     if (fault === null) {
-      const laneKey = fetchLaneOf(file.connectionId);
-      if (this.pausedLanes.delete(laneKey)) await this.lanes.resume(laneKey).catch(() => undefined);
+      await this.lanes.succeeded(fetchLaneOf(file.connectionId), file.claimedAt).catch(() => undefined);
     } else if (!lost) {
       await this.record(file, fault);
     }
@@ -142,6 +151,10 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
   ): Promise<FetchFault | 'stale' | null> {
     const { maxInboundBytes } = this.config.media;
     if ((described.sizeBytes ?? 0) > maxInboundBytes) return faultOfDownload({ kind: 'too_large' }, maxInboundBytes);
+    if (!(await this.quota.hasSpaceFor(file.organizationId, described.sizeBytes ?? 1))) {
+      this.counters.increment('media_fetch_storage_full');
+      return STORAGE_FULL;
+    }
     const temporary = await this.files.create();
     try {
       const digest = createHash('sha256');
@@ -209,10 +222,8 @@ export class MediaFetcher implements LaneHandler<ClaimedFile> {
     if (this.stopping) return this.fetches.putBack(file, null);
     switch (kind) {
       case 'account': {
-        const laneKey = fetchLaneOf(file.connectionId);
-        this.pausedLanes.add(laneKey);
         // Before the file is due again.
-        await this.lanes.pause(laneKey, failure.slice(0, 200));
+        await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200));
         return this.fetches.putBack(file, failure);
       }
       case 'failed':

@@ -132,7 +132,7 @@ export class PlatformIds implements BeforeApplicationShutdown {
       }
       const made = source.uploading
         ? null
-        : await this.places.within(file.connectionId, () => this.claimAndUpload(key, file, source, connection));
+        : await this.places.within(connection, () => this.claimAndUpload(key, file, source, connection));
       if (made !== null) return made;
       await pause(LOOK_EVERY_MS);
     }

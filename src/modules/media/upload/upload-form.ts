@@ -20,7 +20,7 @@ export interface FilePart {
 }
 
 /** What is around the file: boundaries, part headers, three short fields. */
-const FORM_OVERHEAD_BYTES = 64 * 1_024;
+export const FORM_OVERHEAD_BYTES = 64 * 1_024;
 export const MAX_FORM_BYTES = MAX_UPLOAD_BYTES + FORM_OVERHEAD_BYTES;
 
 const LIMITS = {

@@ -5,7 +5,7 @@ import { mediaErrors } from '../media.errors.js';
 /** Uploads that one process takes at once; each costs a socket, a file and some hundred kilobytes. */
 export const UPLOADS_AT_ONCE = 96;
 /** Of these one workspace may have so many. */
-export const UPLOADS_OF_ONE_WORKSPACE = 64;
+export const UPLOADS_OF_ONE_WORKSPACE = 24;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Bounds the uploads under way in this process. */

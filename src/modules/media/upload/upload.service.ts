@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../../platform/access/caller.js';
+import { refuseEncoded } from '../../../platform/http/body-reader.js';
 import type { HeraldRequest } from '../../../platform/http/herald-request.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../platform/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
@@ -11,12 +12,13 @@ import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaRetention } from '../media-retention.js';
 import type { ListedMedia, MediaObject } from '../media.types.js';
+import { StorageQuota } from '../storage-quota.js';
 import { agrees } from '../sniff/first-look.js';
 import { FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf } from '../sniff/formats.js';
 import { FileReception, type ReceivedFile } from './file-reception.js';
 import { watchPace } from './upload-clock.js';
 import { readFields, refuseField, type UploadFields } from './upload-fields.js';
-import { type FilePart, MAX_FORM_BYTES, readForm } from './upload-form.js';
+import { type FilePart, FORM_OVERHEAD_BYTES, MAX_FORM_BYTES, readForm } from './upload-form.js';
 import { UploadSlots } from './upload-slots.js';
 
 /** A file that has come whole, in a temporary file that is ours to put or discard. */
@@ -36,12 +38,13 @@ export class UploadService {
     private readonly connections: ConnectionsService,
     private readonly slots: UploadSlots,
     private readonly retention: MediaRetention,
+    private readonly quota: StorageQuota,
   ) {}
 
   /**
    * Reads the form and stores its file. Whatever goes wrong, nothing of it stays behind.
    *
-   * @throws INVALID_REQUEST, MEDIA_TOO_LARGE, MEDIA_TYPE_NOT_SUPPORTED (400), CONNECTION_NOT_FOUND (404),
+   * @throws INVALID_REQUEST, MEDIA_TOO_LARGE, MEDIA_TYPE_NOT_SUPPORTED, MEDIA_STORAGE_FULL (400), CONNECTION_NOT_FOUND (404),
    * UNSUPPORTED_CONTENT_TYPE (415), UPLOAD_LIMIT_REACHED (429), SERVICE_UNAVAILABLE (503) where the disk is full.
    */
   async upload(caller: Caller, req: HeraldRequest, res: Response): Promise<ListedMedia> {
@@ -50,6 +53,7 @@ export class UploadService {
     req.drainUpTo = { bytes: MAX_FORM_BYTES, ms: 30_000 };
     const release = this.slots.take(caller.organizationId);
     try {
+      await this.quota.requireSpaceFor(caller.organizationId, leastBytesOf(req));
       const stored = await this.receive(caller, req, res);
       return { ...stored, expiresAt: this.retention.expiryOf(stored) };
     } catch (error) {
@@ -147,10 +151,15 @@ function checkAgainst(fields: UploadFields, { part, received }: Arrived): void {
   }
 }
 
+/** The file is at least as large as the body without what may be around it; without Content-Length one byte. */
+function leastBytesOf(req: HeraldRequest): number {
+  return Math.max(1, Number(req.headers['content-length'] ?? 0) - FORM_OVERHEAD_BYTES);
+}
+
 function requireForm(req: HeraldRequest): void {
   const [type = ''] = (req.headers['content-type'] ?? '').split(';', 1);
-  const isPlain = (req.headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
-  if (type.trim().toLowerCase() !== 'multipart/form-data' || !isPlain) {
+  refuseEncoded(req, 'multipart/form-data');
+  if (type.trim().toLowerCase() !== 'multipart/form-data') {
     throw commonErrors.UNSUPPORTED_CONTENT_TYPE({ expected: 'multipart/form-data' });
   }
   if (Number(req.headers['content-length'] ?? 0) > MAX_FORM_BYTES) {

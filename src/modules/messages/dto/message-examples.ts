@@ -21,6 +21,15 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
     text: { body: 'Yes, until ten.' },
     reply_to_message_id: EXAMPLE_MESSAGE_ID,
   }),
+  user_id: {
+    summary: 'Text to a contact who hides the number',
+    value: {
+      connection_id: EXAMPLE_CONNECTION_ID,
+      recipient: 'US.13491208655302741918',
+      type: 'text',
+      text: { body: 'Your table for two is ready.' },
+    },
+  },
   legacy_text: example('Text, the older form', { body: 'Your table for two is ready.' }),
   image: example('Image by link', {
     type: 'image',

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
@@ -30,6 +30,23 @@ export class MessageErrorResponse {
   message!: string;
 }
 
+/** How a received message came about. */
+export class InboundContextResponse {
+  @ApiProperty({ required: false })
+  forwarded?: boolean;
+
+  @ApiProperty({ required: false })
+  frequently_forwarded?: boolean;
+
+  /** The product that the customer asks about. */
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
+  referred_product?: Record<string, unknown>;
+
+  /** WhatsApp's id of the message that it answers, where that is none of the journal. */
+  @ApiProperty({ required: false, example: META_ID })
+  quoted_platform_id?: string;
+}
+
 /** A message as it stands in the journal. */
 export class MessageListItem {
   @ApiProperty({ format: 'uuid', example: ID })
@@ -47,9 +64,13 @@ export class MessageListItem {
   @ApiProperty({ type: 'string', nullable: true, example: '15550100002' })
   from!: string | null;
 
-  /** The recipient; for an inbound message the workspace's own number. */
+  /** The recipient; for an inbound message the workspace's own number; null where it is addressed to a user id. */
   @ApiProperty({ type: 'string', nullable: true, example: '15550100001' })
   to!: string | null;
+
+  /** The user id that it is addressed to instead of a number. */
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  recipient!: string | null;
 
   @ApiProperty({ example: 'text' })
   type!: string;
@@ -71,6 +92,29 @@ export class MessageListItem {
 
   @ApiProperty({ format: 'date-time', example: TIME })
   created_at!: string;
+
+  @ApiProperty({ type: InboundContextResponse, required: false })
+  context?: InboundContextResponse;
+
+  /** The advertisement or post that led the customer here, as WhatsApp tells it. */
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    example: { source_type: 'ad', source_id: '120210', ctwa_clid: 'ARAkLkA8' },
+  })
+  referral?: Record<string, unknown>;
+
+  /** State of the customer's keys, where the number checks for changes. */
+  @ApiPropertyOptional({ type: 'object', additionalProperties: true })
+  identity?: Record<string, unknown>;
+
+  /** The customer's WhatsApp user name. */
+  @ApiProperty({ required: false, example: 'ana.lima' })
+  username?: string;
+
+  /** Only on what was said in a group: it belongs to no conversation and opens no window. */
+  @ApiProperty({ required: false, example: 'Y2FwaV9ncm91cDox' })
+  group_id?: string;
 }
 
 /** One try to hand the message to the platform. */
@@ -142,6 +186,7 @@ export class MessageResponse extends MessageListItem {
   @ApiProperty({ ...nullableTime, example: TIME })
   accepted_at!: string | null;
 
+  /** When WhatsApp sent it; of a received message, when the customer wrote it, in whole seconds. */
   @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:01.000Z' })
   sent_at!: string | null;
 
@@ -167,6 +212,7 @@ export function listItemOf(message: Message): MessageListItem {
     direction: message.direction,
     from: message.sender,
     to: message.recipient,
+    recipient: message.recipientUserId,
     type: message.type,
     body: message.body,
     status: message.status,
@@ -174,6 +220,7 @@ export function listItemOf(message: Message): MessageListItem {
     client_message_id: message.clientMessageId,
     meta_message_id: message.metaMessageId,
     created_at: message.createdAt.toISOString(),
+    ...message.inboundContext,
   };
 }
 

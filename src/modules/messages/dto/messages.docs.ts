@@ -3,7 +3,9 @@ import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse, ApiOperation, A
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs } from '../../../platform/http/api-errors.decorator.js';
 import { namedSchema } from '../../../platform/http/named-schemas.js';
-import { JOURNAL_STATUSES } from '../journal-filter.js';
+import { JOURNAL_DIRECTIONS } from '../journal-filter.js';
+import { MESSAGE_STATUSES } from '../message-state.js';
+import { USER_ID } from '../recipient.js';
 import { RETRY_SHAPE } from '../retry-input.js';
 import { MESSAGE_VARIANTS } from '../variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
@@ -33,6 +35,7 @@ const STATE_CODES = [
   'TEMPLATE_NOT_FOUND',
   'TEMPLATE_NOT_APPROVED',
   'TEMPLATE_PARAMETERS_MISMATCH',
+  'RECIPIENT_NEEDS_PHONE',
   'MEDIA_NOT_FOUND',
   'MEDIA_TYPE_MISMATCH',
 ];
@@ -46,7 +49,8 @@ export const SendMessageDocs = (): MethodDecorator =>
       description: [
         'Stores the message durably, queues it and answers at once; the delivery is followed with GET /messages/{id}.',
         '',
-        'The body is exactly one of the variants. Outside the 24-hour window that a contact opens by writing, only a',
+        'The body is exactly one of the variants, with exactly one of `to` (a phone number) and `recipient` (the user id',
+        'of a contact who may hide the number, as `contact.user_id` names it). Outside the 24-hour window that a contact opens by writing, only a',
         'template may be sent. Messages to one recipient go out in the order in which they were taken.',
         '',
         'A template must be approved, and take the values that are given; its text is then the `body` of the message.',
@@ -112,10 +116,22 @@ export const ListMessagesDocs = (): MethodDecorator =>
       schema: { type: 'string', format: 'uuid' },
     }),
     ApiQuery({
+      name: 'conversation_id',
+      required: false,
+      description: 'Only messages of this conversation, in both directions.',
+      schema: { type: 'string', format: 'uuid' },
+    }),
+    ApiQuery({
+      name: 'direction',
+      required: false,
+      description: '`outbound`: sent here; `inbound`: written by customers.',
+      schema: { type: 'string', enum: [...JOURNAL_DIRECTIONS] },
+    }),
+    ApiQuery({
       name: 'status',
       required: false,
       description: '`received` selects inbound messages.',
-      schema: { type: 'string', enum: [...JOURNAL_STATUSES] },
+      schema: { type: 'string', enum: [...MESSAGE_STATUSES] },
     }),
     ApiQuery({
       name: 'client_message_id',
@@ -128,6 +144,18 @@ export const ListMessagesDocs = (): MethodDecorator =>
       required: false,
       description: 'Outbound messages to this number.',
       schema: { type: 'string', pattern: '^\\+?[0-9]{8,16}$' },
+    }),
+    ApiQuery({
+      name: 'from',
+      required: false,
+      description: "Messages from this number: a customer's, or one of yours.",
+      schema: { type: 'string', pattern: '^\\+?[0-9]{8,16}$' },
+    }),
+    ApiQuery({
+      name: 'recipient',
+      required: false,
+      description: 'Messages to and from the contact with this business-scoped user id, such as `DE.1795`.',
+      schema: { type: 'string', pattern: USER_ID.source },
     }),
     ApiOkResponse({ type: JournalResponse, description: 'One page.' }),
     ApiErrors('CONNECTION_NOT_FOUND'),

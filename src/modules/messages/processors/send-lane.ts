@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModu
 import type { Queue } from 'bullmq';
 import type { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
+import { inBatches } from '../../../platform/lanes/in-batches.js';
 import type { DrainResult } from '../../../platform/lanes/lane-runner.js';
 import { PLATFORM_SLOTS } from '../../../platform/lanes/lane-tokens.js';
 import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
@@ -31,16 +32,27 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(PLATFORM_SLOTS) slots: Slots,
     factory: LaneFactory,
   ) {
-    const dueLanes = (limit: number) => this.sends.dueConnections(limit);
-    this.lanes = factory.create({ handler: sender, slots, queue, dueLanes });
+    this.lanes = factory.create({
+      handler: sender,
+      slots,
+      queue,
+      dueLanes: this.sends.dueConnections,
+      waitsFor: [{ table: 'message', column: 'next_attempt_at', where: `status = 'queued'` }],
+    });
   }
 
   onModuleInit(): void {
-    this.sweeps.add({ name: 'send_leases', everyMs: 1_000, run: () => this.sweepLeases() });
+    const leaveSeconds = this.config.limits.sendLeaseMs / 1_000;
+    this.sweeps.add({
+      name: 'send_leases',
+      everyMs: 1_000,
+      waitsFor: [{ table: 'message', column: 'lease_until', where: `status = 'processing'`, leaveSeconds }],
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweepLeases(limit)),
+    });
     this.sweeps.add({
       name: 'send_expiry',
       everyMs: 10_000,
-      run: () => this.sweepExpired(),
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweepExpired(limit)),
     });
   }
 
@@ -61,14 +73,14 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
     if (left > 0) this.logger.warn(`${left} sends had no answer when Herald stopped; their outcome will be unknown`);
   }
 
-  private async sweepLeases(): Promise<number> {
-    const moved = await this.sends.expireLeases(SWEEP_BATCH);
+  private async sweepLeases(limit: number): Promise<number> {
+    const moved = await this.sends.expireLeases(limit);
     for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.lanes.wake(connectionId);
     return this.announce(moved);
   }
 
-  private async sweepExpired(): Promise<number> {
-    return this.announce(await this.sends.expireQueued(this.config.limits.messageTtlHours, SWEEP_BATCH));
+  private async sweepExpired(limit: number): Promise<number> {
+    return this.announce(await this.sends.expireQueued(this.config.limits.messageTtlHours, limit));
   }
 
   private announce(moved: readonly MovedMessage[]): number {

@@ -7,9 +7,8 @@ interface MediaBody {
 }
 
 const source = {
-  id: string({ min: 1, max: 256, description: 'Id of a file: ours from POST /media, or one of the platform.' }),
+  id: string({ min: 1, description: 'Id of a file: ours from POST /media, or one of the platform.' }),
   link: string({
-    max: 2_048,
     pattern: /^https:\/\/[^\s/?#]+\S*$/,
     meaning: 'an https:// address',
     format: 'uri',
@@ -18,15 +17,18 @@ const source = {
   }),
 };
 const caption = string({ max: 1_024, description: 'Text under the file.' });
-const filename = string({ max: 240, description: 'Name under which the document is shown.' });
-const voice = boolean({ description: 'Send the file (ogg with Opus) as a voice note.' });
+/** Every kind takes these; where the platform has no place for them they are not sent to it. */
+const common = {
+  filename: string({ max: 240, description: 'Name under which a document is shown; other kinds are sent without it.' }),
+  voice: boolean({ description: 'Send audio (ogg with Opus) as a voice note; other kinds are sent without it.' }),
+};
 
-/** What each kind takes beside its file (Cloud API reference of the messages endpoint). */
+/** What each kind takes beside. A caption that the platform does not show would be lost, so it is refused. */
 const EXTRA: Readonly<Record<string, Record<string, Shape>>> = {
   image: { caption },
   video: { caption },
-  audio: { voice },
-  document: { caption, filename },
+  audio: {},
+  document: { caption },
   sticker: {},
 };
 
@@ -36,7 +38,8 @@ const ONE_SOURCE = {
     { required: ['link'] },
     {
       description: 'Neither: `media_object_id` names the file.',
-      properties: { id: false, link: false },
+      // `false` says the same, and breaks generators of clients.
+      properties: { id: { not: {} }, link: { not: {} } },
     },
   ],
 };
@@ -48,7 +51,7 @@ export const mediaVariants: readonly MessageVariant[] = Object.entries(EXTRA).ma
   shape: refined(
     bodyShape({
       type: oneOf([type]),
-      media: refined(object({ optional: { ...source, ...extra } }), () => undefined, ONE_SOURCE),
+      media: refined(object({ optional: { ...source, ...extra, ...common } }), () => undefined, ONE_SOURCE),
     }),
     (body: MediaBody, _field, faults) => {
       const { id, link } = body.media;

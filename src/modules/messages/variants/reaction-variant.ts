@@ -9,7 +9,7 @@ export const reactionVariant: MessageVariant = {
     type: oneOf(['reaction']),
     reply_to_message_id: uuid({ description: 'The message to react to.' }),
     reaction: object({
-      required: { emoji: string({ max: 64, description: 'One emoji; empty takes the reaction back.', example: '👍' }) },
+      required: { emoji: string({ description: 'One emoji; empty takes the reaction back.', example: '👍' }) },
     }),
   }),
   normalize: (body) => {

@@ -18,7 +18,7 @@ export const templateVariant: MessageVariant = {
       optional: {
         components: array(
           object({
-            required: { type: string({ min: 1, max: 64, description: 'header, body, button, carousel ...' }) },
+            required: { type: string({ description: 'header, body, button, carousel ...' }) },
             open: true,
           }),
           { max: 20, description: "Values of the template's variables, as the platform takes them." },

@@ -1,4 +1,5 @@
-import { object, string, uuid, type Shape } from '../../../common/shape.js';
+import { fault, isObject, object, string, uuid, type Shape } from '../../../common/shape.js';
+import { USER_ID } from '../recipient.js';
 
 /** What a valid body means: how it is stored, sent and shown. */
 export interface NormalizedContent {
@@ -20,15 +21,22 @@ export interface MessageVariant {
 
 const COMMON_REQUIRED = {
   connection_id: uuid({ description: 'The sending number, from GET /connections.' }),
-  to: string({
-    pattern: /^\+?[0-9]{8,16}$/,
-    meaning: "a phone number of 8 to 16 digits with the country code, with or without '+'",
-    description: 'Recipient: 8 to 16 digits with the country code; a leading + may stand before them.',
-    example: '15550100001',
-  }),
 };
 
 const COMMON_OPTIONAL = {
+  to: string({
+    // No country code begins with two zeros, and a client generator may not know look-ahead.
+    pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
+    meaning: "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00",
+    description: 'Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.',
+    example: '15550100001',
+  }),
+  recipient: string({
+    pattern: USER_ID,
+    meaning: "a WhatsApp user id such as DE.1795248001: two capital letters, '.', and up to 128 letters and digits",
+    description: 'Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.',
+    example: 'DE.17952480013491208655',
+  }),
   client_message_id: string({
     max: 200,
     description: 'Your own id; returned as it is, and a filter of GET /messages.',
@@ -43,8 +51,13 @@ const COMMON_OPTIONAL = {
 export function bodyShape(required: Record<string, Shape>, optional: Record<string, Shape> = {}): Shape {
   // A field that the variant requires is not optional as well.
   const common = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
-  return object({
-    required: { ...COMMON_REQUIRED, ...required },
-    optional: { ...common, ...optional },
-  });
+  const fields = object({ required: { ...COMMON_REQUIRED, ...required }, optional: { ...common, ...optional } });
+  return {
+    check(body, field, faults) {
+      fields.check(body, field, faults);
+      if (!isObject(body) || (body.to === undefined) !== (body.recipient === undefined)) return;
+      faults.push(fault('to', 'exactly_one', `Give exactly one of to (a phone number) and recipient (a user id).`));
+    },
+    schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
+  };
 }

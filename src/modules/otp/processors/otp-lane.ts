@@ -4,13 +4,15 @@ import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
 import { Database } from '../../../platform/database/database.js';
+import type { DuePage } from '../../../platform/lanes/due-lanes.js';
+import { inBatches } from '../../../platform/lanes/in-batches.js';
 import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
 import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { OtpDispatcher, type CodeTask } from '../otp-dispatcher.js';
 import { OTP_LANE } from '../otp-sender.service.js';
-import { SendingRepository } from '../sending.repository.js';
+import { LEASE_MS, SendingRepository } from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;
@@ -38,16 +40,28 @@ export class OtpLane implements OnModuleInit, BeforeApplicationShutdown {
       slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
       queue,
       dueLanes: () => this.dueLanes(),
+      // A queued code is due at once; a number's next code is not, nor its next guesses.
+      waitsFor: [
+        { table: 'otp_recipient', column: 'last_sent_at' },
+        { table: 'otp_recipient', column: 'refilled_at' },
+        { table: 'otp_recipient', column: 'failures_since' },
+      ],
     });
   }
 
   onModuleInit(): void {
+    const leaveSeconds = LEASE_MS / 1_000;
     this.sweeps.add({
       name: 'otp_leases',
       everyMs: 1_000,
-      run: () => this.sending.expireLeases(SWEEP_BATCH),
+      waitsFor: [{ table: 'otp_challenge', column: 'lease_until', where: `status = 'sending'`, leaveSeconds }],
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sending.expireLeases(limit)),
     });
-    this.sweeps.add({ name: 'otp_overdue', everyMs: 2_000, run: () => this.endOverdue() });
+    this.sweeps.add({
+      name: 'otp_overdue',
+      everyMs: 2_000,
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
+    });
   }
 
   /** Tells the workers that a code waits. */
@@ -67,14 +81,14 @@ export class OtpLane implements OnModuleInit, BeforeApplicationShutdown {
     if (left > 0) this.logger.warn(`${left} codes had no answer when Herald stopped; their outcome will be unknown`);
   }
 
-  private async dueLanes(): Promise<{ key: string; dueForMs: number }[]> {
+  private async dueLanes(): Promise<DuePage> {
     const dueForMs = await this.sending.dueForMs();
-    return dueForMs === null ? [] : [{ key: OTP_LANE, dueForMs }];
+    return { lanes: dueForMs === null ? [] : [{ key: OTP_LANE, dueForMs }], next: null };
   }
 
-  private endOverdue(): Promise<number> {
+  private endOverdue(limit: number): Promise<number> {
     return this.database.transaction(async () => {
-      const { ended, moves } = await this.sending.endOverdue(SWEEP_BATCH);
+      const { ended, moves } = await this.sending.endOverdue(limit);
       await this.packages.apply(moves);
       return ended;
     });

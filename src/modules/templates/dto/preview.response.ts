@@ -49,7 +49,10 @@ export class PreviewData {
   @ApiProperty({ type: [PreviewButtonResponse] })
   buttons!: PreviewButtonResponse[];
 
-  /** Variables for which no parameter was given; they stand in the texts as they are. */
+  /**
+   * Variables for which no parameter was given, such as `body.{{2}}`; they stand in the texts as they are. A preview takes
+   * no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
+   */
   @ApiProperty({ type: [String], example: [] })
   missing!: string[];
 

@@ -76,6 +76,10 @@ export class TemplateResponse {
   @ApiProperty({ enum: PARAMETER_FORMATS, example: 'POSITIONAL' })
   parameter_format!: ParameterFormat;
 
+  /** Seconds that a message may wait for its delivery; null: the platform's default. */
+  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  message_send_ttl_seconds!: number | null;
+
   /** The parts of the template, in the platform's own format. */
   @ApiProperty({
     type: 'array',
@@ -116,6 +120,7 @@ export class TemplateResponse {
       rejected_reason: template.rejectedReason,
       quality: template.quality,
       parameter_format: template.parameterFormat,
+      message_send_ttl_seconds: template.messageSendTtlSeconds,
       components: template.components,
       variables: variablesOf(template.components, template.parameterFormat).map((variable) => ({
         component: variable.component,

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiErrors } from '../../../platform/http/api-errors.decorator.js';
 import { namedSchema } from '../../../platform/http/named-schemas.js';
-import { CREATE_SHAPE, EDIT_SHAPE, PREVIEW_SHAPE } from '../template-input.js';
+import { CREATE_FORMS, EDIT_SHAPE, PREVIEW_SHAPE } from '../template-input.js';
 import { PreviewResponse } from './preview.response.js';
 import { TEMPLATE_STATES } from './template-states.picture.js';
 import {
@@ -108,7 +108,9 @@ export const CreateTemplateDocs = (): MethodDecorator =>
     }),
     ApiBody({
       required: true,
-      schema: namedSchema('CreateTemplate', CREATE_SHAPE.schema),
+      schema: namedSchema('CreateTemplate', {
+        oneOf: Object.entries(CREATE_FORMS).map(([name, schema]) => namedSchema(name, schema)),
+      }),
       examples: CREATE_EXAMPLES,
     }),
     ApiCreatedResponse({ type: SingleTemplateResponse, description: 'Handed to the review.' }),

@@ -1,5 +1,6 @@
 import { isObject } from '../../../common/shape.js';
 import { checkOtpButton } from './check-authentication.js';
+import { MARKDOWN } from './check-text.js';
 import type { FaultList } from './fault-list.js';
 import { firstText, own, ownWord, type JsonObject } from './json-reading.js';
 import { placeholdersIn } from './template-text.js';
@@ -15,6 +16,10 @@ const MOST_OF_KIND: Readonly<Record<string, number>> = { URL: 2, PHONE_NUMBER: 1
 
 /** Kinds whose label the template gives; the others have one of their own, or leave it to the platform. */
 const LABELLED = new Set(['QUICK_REPLY', 'URL', 'PHONE_NUMBER']);
+const PLAIN_LABELS = new Set([...LABELLED, 'OTP']);
+
+/** Characters that are drawn as emoji by themselves, and the selector that makes others so. */
+const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 
 /** Checks a BUTTONS component of the template itself. */
 export function checkButtons(component: JsonObject, field: string, faults: FaultList): void {
@@ -83,6 +88,18 @@ function checkLabel(button: JsonObject, kind: string, field: string, faults: Fau
   const label = own(button, 'text');
   if (LABELLED.has(kind)) faults.text(label, `${field}.text`, LABEL_MAX);
   else if (typeof label === 'string') faults.atMost(label, `${field}.text`, LABEL_MAX);
+  if (typeof label === 'string' && PLAIN_LABELS.has(kind)) checkPlain(label, `${field}.text`, faults);
+}
+
+/** The platform refuses them in so many words (100, subcode 2388060). */
+function checkPlain(label: string, at: string, faults: FaultList): void {
+  // A label far too long is refused for that alone, so that the work stays small.
+  if (label.length > 4 * LABEL_MAX) return;
+  const isPlain =
+    placeholdersIn(label).length === 0 && !/[\r\n]/.test(label) && !EMOJI.test(label) && !MARKDOWN.test(label);
+  if (!isPlain) {
+    faults.add(at, 'plain_text', `${at} must be plain words: no variables, line breaks, emoji or formatting.`);
+  }
 }
 
 function checkUrl(button: JsonObject, field: string, faults: FaultList): void {

@@ -1,14 +1,11 @@
 import type { TemplateCategory, ParameterFormat } from '../templates.types.js';
-import { checkText } from './check-text.js';
+import { checkText, MARKDOWN } from './check-text.js';
 import type { FaultList } from './fault-list.js';
 import { asText, own, ownArray, ownText, ownWord, type JsonObject } from './json-reading.js';
 
 const HEADER_MAX = 60;
 const MEDIA_FORMATS = ['IMAGE', 'VIDEO', 'DOCUMENT', 'GIF'];
 const FORMATS = ['TEXT', ...MEDIA_FORMATS, 'LOCATION', 'PRODUCT'];
-
-/** Marks that WhatsApp draws as bold, italic, struck through or monospaced, at the borders of words. */
-const MARKDOWN = /(^|[\s\p{P}])([*_~])[^\s*_~]([^*_~\n]*[^\s*_~])?\2(?=$|[\s\p{P}])|```/u;
 
 export function checkHeader(
   header: JsonObject,

@@ -286,8 +286,76 @@ const RULES: Record<string, Rule> = {
   'a label has at most 25 characters': at(
     'components[1].buttons[0].text',
     'length',
-    withButtons({ ...QR, text: '😀'.repeat(25) }),
+    withButtons({ ...QR, text: '𝟙'.repeat(25) }),
     withButtons({ ...QR, text: 'x'.repeat(26) }),
+  ),
+  ...Object.fromEntries(
+    Object.entries({
+      'a variable': ['{{1}', 'Order {{1}}'],
+      'a named variable': ['{ name }', 'Hello {{name}}'],
+      'a line break': ['Stop now', 'Stop\nnow'],
+      'a carriage return': ['Stop ', 'Stop\r'],
+      'an emoji': ['OK', '✅ OK'],
+      'a symbol drawn as an emoji': ['\u2714 OK ™ ©', '\u2714\uFE0F OK'],
+      'a flag': ['DE', '🇩🇪'],
+      'a keycap': ['1 #2', '1\uFE0F\u20E3'],
+      'bold words': ['5* hotel', 'See *all*'],
+      'italic words': ['my_order_id _', '_now_'],
+      'struck words': ['~5 km', 'was ~5~ 4'],
+      'fixed-width words': ["it's", '```code```'],
+    } satisfies Record<string, [string, string]>).flatMap(([what, [accepted, refused]]) =>
+      [QR, URL_BUTTON, PHONE].map((button) => [
+        `a label of ${button.type} holds no ${what}`,
+        at(
+          'components[1].buttons[0].text',
+          'plain_text',
+          withButtons({ ...button, text: accepted }),
+          withButtons({ ...button, text: refused }),
+        ),
+      ]),
+    ),
+  ),
+  'nor does that of a code': at(
+    'components[1].buttons[0].text',
+    'plain_text',
+    withOtp({ text: 'Copy code' }),
+    withOtp({ text: 'Copy 🔑' }),
+  ),
+  'nor does that of a card': at(
+    'components[1].cards[1].components[1].buttons[0].text',
+    'plain_text',
+    withCards([CARD, CARD]),
+    withCards([CARD, card(CARD_HEADER, { type: 'BUTTONS', buttons: [{ ...QR, text: 'Stop 🛑' }] })]),
+  ),
+  'a time to live of codes is 30 to 900 s': at(
+    'message_send_ttl_seconds',
+    'range',
+    draft([{ type: 'BODY' }], { category: 'AUTHENTICATION', messageSendTtlSeconds: 900 }),
+    draft([{ type: 'BODY' }], { category: 'AUTHENTICATION', messageSendTtlSeconds: 901 }),
+  ),
+  'of utility templates at least 30 s': at(
+    'message_send_ttl_seconds',
+    'range',
+    draft([BODY], { messageSendTtlSeconds: 30 }),
+    draft([BODY], { messageSendTtlSeconds: 29 }),
+  ),
+  'and at most 12 h': at(
+    'message_send_ttl_seconds',
+    'range',
+    draft([BODY], { messageSendTtlSeconds: 43_200 }),
+    draft([BODY], { messageSendTtlSeconds: 43_201 }),
+  ),
+  'of marketing templates 12 h to 30 days': at(
+    'message_send_ttl_seconds',
+    'range',
+    draft([BODY], { category: 'MARKETING', messageSendTtlSeconds: 2_592_000 }),
+    draft([BODY], { category: 'MARKETING', messageSendTtlSeconds: 43_199 }),
+  ),
+  'which alone can not have -1': at(
+    'message_send_ttl_seconds',
+    'range',
+    draft([BODY], { messageSendTtlSeconds: -1 }),
+    draft([BODY], { category: 'MARKETING', messageSendTtlSeconds: -1 }),
   ),
   'so has that of a kind unknown here': at(
     'components[1].buttons[0].text',
@@ -564,7 +632,7 @@ const LEFT_TO_THE_PLATFORM: Record<string, TemplateDraft> = {
     Array(2).fill(card(CARD_HEADER, positional('{{1}}', 'Ana'), CARD_BUTTONS)),
   ),
   'a coupon without an example': withButtons({ type: 'COPY_CODE' }),
-  'a quick reply with braces': withButtons({ ...QR, text: 'Yes {{1}}' }),
+  'the label of a kind unknown here': withButtons({ type: 'NEW', text: 'Yes {{1}} 👍' }),
   'buttons that take no more than a type': withButtons({ type: 'REQUEST_CONTACT_INFO' }),
   'flows, catalogues, products and kinds that are new': withButtons(
     { type: 'FLOW', text: 'Open', flow_id: '1' },

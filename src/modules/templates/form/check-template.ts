@@ -1,5 +1,5 @@
 import { isObject } from '../../../common/shape.js';
-import type { TemplateForm } from '../templates.types.js';
+import type { TemplateCategory, TemplateForm } from '../templates.types.js';
 import { checkAuthenticationBody, checkAuthenticationFooter } from './check-authentication.js';
 import { checkButtons, checkOfferButtons } from './check-buttons.js';
 import { checkCarousel } from './check-carousel.js';
@@ -18,10 +18,19 @@ const OFFER_MAX = 16;
 /** A template has at most one of each. */
 const ONCE = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CAROUSEL', 'LIMITED_TIME_OFFER'];
 
+/** Seconds that a message may wait for its delivery, by category; -1 (30 days) is for all but marketing. */
+const TTL_SECONDS: Readonly<Record<TemplateCategory, readonly [min: number, max: number]>> = {
+  AUTHENTICATION: [30, 900],
+  UTILITY: [30, 43_200],
+  MARKETING: [43_200, 2_592_000],
+};
+
 /** A template that is about to be given to the platform. */
 export interface TemplateDraft extends TemplateForm {
   readonly name: string;
   readonly language: string;
+  /** Left out: the platform's default. */
+  readonly messageSendTtlSeconds?: number | undefined;
 }
 
 /**
@@ -36,7 +45,23 @@ export function checkTemplate(draft: TemplateDraft): Fault[] {
   }
   if (Array.isArray(draft.components)) checkComponents(draft, list);
   else list.add('components', 'type', 'components must be an array.');
+  checkTtl(draft, list);
   return list.faults;
+}
+
+function checkTtl({ category, messageSendTtlSeconds: seconds }: TemplateDraft, faults: FaultList): void {
+  // The platform may come to know more categories.
+  const range = TTL_SECONDS[category] as (typeof TTL_SECONDS)[TemplateCategory] | undefined;
+  if (seconds === undefined || range === undefined) return;
+  const [min, max] = range;
+  const mayBeLongest = category !== 'MARKETING';
+  if ((seconds >= min && seconds <= max) || (mayBeLongest && seconds === -1)) return;
+  const longest = mayBeLongest ? ', or -1 for 30 days' : '';
+  faults.add(
+    'message_send_ttl_seconds',
+    'range',
+    `message_send_ttl_seconds of a template of category ${category} must be ${min} to ${max}${longest}.`,
+  );
 }
 
 function checkComponents(draft: TemplateDraft, faults: FaultList): void {

@@ -4,6 +4,9 @@ import type { FaultList } from './fault-list.js';
 import { own, type JsonObject } from './json-reading.js';
 import { placeholdersIn, variableNamesIn, type Placeholder } from './template-text.js';
 
+/** Marks that WhatsApp draws as bold, italic, struck through or monospaced, at the borders of words. */
+export const MARKDOWN = /(^|[\s\p{P}])([*_~])[^\s*_~]([^*_~\n]*[^\s*_~])?\2(?=$|[\s\p{P}])|```/u;
+
 /** Where a text with variables stands and what holds there. */
 export interface TextRules {
   part: 'header' | 'body';

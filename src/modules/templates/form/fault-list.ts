@@ -1,17 +1,14 @@
-import type { ErrorDetail } from '../../../common/app-error.js';
+import { MOST_DETAILS, type ErrorDetail } from '../../../common/app-error.js';
 
 /** What is wrong, and where: `field` like `components[1].buttons[0].url`. */
 export type Fault = ErrorDetail;
 
-/** More would help nobody, and hostile input could make thousands. */
-const MOST = 50;
-
-/** Faults as they are found; the first 50 are kept. */
+/** Faults as they are found; the first 20 are kept. */
 export class FaultList {
   readonly faults: Fault[] = [];
 
   add(field: string, rule: string, message: string): void {
-    if (this.faults.length < MOST) this.faults.push({ field, rule, message });
+    if (this.faults.length < MOST_DETAILS) this.faults.push({ field, rule, message });
   }
 
   /** `value` must be text of 1 to `max` characters. Returns it where it is text at all, else null. */

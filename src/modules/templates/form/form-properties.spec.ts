@@ -12,6 +12,9 @@ type Json = Record<string, unknown>;
 const sample = templateArbitrary();
 const RUNS = { numRuns: 300 };
 
+/** A preview takes values for these alone. */
+const isOfText = (missing: string): boolean => /^(header|body)\./.test(missing);
+
 /** Every list of parameters in what is sent, cards' too. */
 function parameterLists(sent: readonly Json[]): Json[][] {
   return sent.flatMap((component) => [
@@ -47,7 +50,8 @@ describe('a template that the platform takes', () => {
     fc.assert(
       fc.property(sample, (of) => {
         const preview = previewTemplate(of, of.values);
-        expect(preview).toMatchObject({ body: of.renderedBody, missing: [], unused: [] });
+        expect(preview).toMatchObject({ body: of.renderedBody, unused: [] });
+        expect(preview.missing.filter(isOfText)).toEqual([]);
         expect(preview.header?.text ?? null).toBe(of.renderedHeader);
         expect(JSON.stringify(preview.buttons)).not.toContain('{{');
       }),
@@ -61,7 +65,7 @@ describe('a template that the platform takes', () => {
         const { body } = of.values;
         expect(previewTemplate(of, { ...of.values, body: [...body, 'more'] }).unused).toEqual([`body[${body.length}]`]);
         if (body.length > 0) {
-          expect(previewTemplate(of, { ...of.values, body: body.slice(1) }).missing).toHaveLength(1);
+          expect(previewTemplate(of, { ...of.values, body: body.slice(1) }).missing.filter(isOfText)).toHaveLength(1);
         }
       }),
       RUNS,
@@ -218,7 +222,7 @@ describe('anything at all', () => {
     // Each takes far less than a second; a search that is not linear takes minutes.
     expect(performance.now() - started).toBeLessThan(10_000);
     expect(faults.length).toBeGreaterThan(0);
-    expect(faults.length).toBeLessThanOrEqual(50);
+    expect(faults.length).toBeLessThanOrEqual(20);
     expect(JSON.stringify(faults).length).toBeLessThan(20_000);
   });
 

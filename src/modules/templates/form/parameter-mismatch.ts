@@ -10,6 +10,11 @@ export interface ParameterShape {
   parameter?: number;
   /** Kind of the parameter: `text`, `image` ... */
   type?: string;
+  /**
+   * What the value must be or is: expected `text` or `single_line`; given `empty`, `missing`, the type of the JSON value,
+   * or what makes more than a line of it: `line_break`, `tab`, `five_spaces`.
+   */
+  value?: string;
   /** How many. */
   parameters?: number;
   cards?: number;

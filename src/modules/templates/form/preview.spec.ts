@@ -21,7 +21,35 @@ const ORDER: TemplateForm = {
   ],
 };
 
+/** A preview has no values for them, and a message needs them all. */
+const ORDER_BUTTONS = ['buttons[0].{{1}}', 'buttons[1].{{1}}', 'buttons[3].{{coupon_code}}'];
+
 describe('a preview', () => {
+  it('names what a message must give for cards and offers', () => {
+    const card = {
+      components: [
+        { type: 'BODY', text: 'For {{1}}.' },
+        {
+          type: 'BUTTONS',
+          buttons: [
+            { type: 'QUICK_REPLY', text: 'More' },
+            { type: 'URL', text: 'See', url: 'https://x.co/{{1}}' },
+          ],
+        },
+      ],
+    };
+    const components = [
+      { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Ends soon', has_expiration: true } },
+      { type: 'BODY', text: 'Look.' },
+      { type: 'CAROUSEL', cards: [{ components: [] }, card] },
+    ];
+    expect(previewTemplate({ ...ORDER, parameterFormat: 'POSITIONAL', components }, {}).missing).toEqual([
+      'limited_time_offer.{{expiration_time_ms}}',
+      'cards[1].body.{{1}}',
+      'cards[1].buttons[1].{{1}}',
+    ]);
+  });
+
   it('shows the template as its reader sees it', () => {
     expect(previewTemplate(ORDER, { header: ['42'], body: ['Ana', 'Monday'] })).toEqual({
       header: { format: 'TEXT', text: 'Order 42' },
@@ -34,7 +62,7 @@ describe('a preview', () => {
         { type: 'COPY_CODE', text: 'Copy code', code: 'OFF25' },
         { type: 'QUICK_REPLY', text: 'Stop' },
       ],
-      missing: [],
+      missing: ORDER_BUTTONS,
       unused: [],
     });
   });
@@ -42,7 +70,7 @@ describe('a preview', () => {
   it('names what is missing and what is unused, and keeps the place of what is missing', () => {
     const preview = previewTemplate(ORDER, { header: ['42', '43'], body: ['Ana'] });
     expect(preview.body).toBe('Hi Ana, it comes on {{day}}. Until {{day}}!');
-    expect(preview).toMatchObject({ missing: ['body.{{day}}'], unused: ['header[1]'] });
+    expect(preview).toMatchObject({ missing: ['body.{{day}}', ...ORDER_BUTTONS], unused: ['header[1]'] });
   });
 
   it('fills {{1}} with the first value and {{2}} with the second, wherever they stand', () => {
@@ -57,7 +85,7 @@ describe('a preview', () => {
   it('takes an empty value for a value', () => {
     expect(previewTemplate(ORDER, { header: [''], body: ['', ''] })).toMatchObject({
       header: { text: 'Order ' },
-      missing: [],
+      missing: ORDER_BUTTONS,
     });
   });
 

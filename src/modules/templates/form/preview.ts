@@ -1,8 +1,8 @@
-import type { ParameterFormat, TemplateForm } from '../templates.types.js';
+import type { ParameterFormat, TemplateForm, TemplateVariable } from '../templates.types.js';
 import { bodyTextOf, footerTextOf } from './authentication-text.js';
 import { componentOf, firstText, own, ownArray, ownText, ownWord } from './json-reading.js';
 import { fillIn, placeholdersIn, variableNamesIn } from './template-text.js';
-import { namesInOrder } from './variables.js';
+import { namesInOrder, variablesOf } from './variables.js';
 
 export interface PreviewButton {
   /** In capitals. */
@@ -21,7 +21,10 @@ export interface Preview {
   body: string | null;
   footer: string | null;
   buttons: PreviewButton[];
-  /** Variables that no parameter fills, like `body.{{2}}`. Their places stay in the texts. */
+  /**
+   * Variables that no parameter fills, like `body.{{2}}`; their places stay in the texts. A preview takes no values for
+   * buttons, cards and offers, so theirs are always here, like `buttons[0].{{1}}`.
+   */
   missing: string[];
   /** Parameters that no variable takes, by their place from 0, like `body[2]`. */
   unused: string[];
@@ -53,6 +56,7 @@ export function previewTemplate(template: TemplateForm, parameters: PreviewParam
   const body = render(bodyTextOf(template), 'body');
   const code = template.category === 'AUTHENTICATION' ? parameters.body?.[0] : undefined;
   const buttons = ownArray(componentOf(template.components, 'BUTTONS'), 'buttons');
+  missing.push(...missingElsewhere(template));
   return {
     header: header === undefined ? null : { format, text: headerText },
     body,
@@ -61,6 +65,19 @@ export function previewTemplate(template: TemplateForm, parameters: PreviewParam
     missing,
     unused,
   };
+}
+
+/** What a send must fill outside of header and body. In a template for codes the body's value fills the button too. */
+function missingElsewhere({ category, components, parameterFormat }: TemplateForm): string[] {
+  if (category === 'AUTHENTICATION') return [];
+  return variablesOf(components, parameterFormat)
+    .filter(({ component }) => component !== 'header' && component !== 'body')
+    .map((variable) => `${placeOf(variable)}.{{${variable.name}}}`);
+}
+
+function placeOf({ component, cardIndex, buttonIndex }: TemplateVariable): string {
+  const button = buttonIndex === undefined ? null : `buttons[${buttonIndex}]`;
+  return cardIndex === undefined ? (button ?? component) : `cards[${cardIndex}].${button ?? 'body'}`;
 }
 
 function renderText(

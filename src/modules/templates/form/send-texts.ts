@@ -17,7 +17,11 @@ const NOT_TEXTS = new Set([
 ]);
 
 /** What the platform refuses in a value by name: "Param text cannot have new-line/tab characters or more than 4 ...". */
-const NOT_ON_ONE_LINE = /[\n\t]| {5}/;
+const NOT_ON_ONE_LINE: readonly (readonly [found: RegExp, value: string, words: string])[] = [
+  [/\n/, 'line_break', 'a line break'],
+  [/\t/, 'tab', 'a tab'],
+  [/ {5}/, 'five_spaces', 'more than four spaces in a row'],
+];
 
 /** What else stands in braces may be words to the platform: then only it knows what the text takes. */
 const WELL_FORMED: Readonly<Record<ParameterFormat, RegExp>> = { POSITIONAL: /^\d+$/, NAMED: /^[a-z0-9_]+$/ };
@@ -85,9 +89,13 @@ function checkNames(
 
 function checkParameter(parameter: unknown, place: ParameterShape): ParameterMismatch | null {
   const type = ownWord(parameter, 'type');
-  const mismatch = (message: string): ParameterMismatch => ({
-    expected: { ...place, type: 'text' },
-    given: { ...place, ...(type !== '' && { type: type.slice(0, NAME_MAX).toLowerCase() }) },
+  const mismatch = (message: string, value: { expected?: string; given?: string } = {}): ParameterMismatch => ({
+    expected: { ...place, type: 'text', ...(value.expected !== undefined && { value: value.expected }) },
+    given: {
+      ...place,
+      ...(type !== '' && { type: type.slice(0, NAME_MAX).toLowerCase() }),
+      ...(value.given !== undefined && { value: value.given }),
+    },
     message,
   });
   if (type === '' || NOT_TEXTS.has(type)) {
@@ -98,14 +106,22 @@ function checkParameter(parameter: unknown, place: ParameterShape): ParameterMis
   if (text === null || text === '') {
     return mismatch(
       `A parameter of type text in ${placeName(place)} must hold its value in text, as a string of at least one character.`,
+      { expected: 'text', given: kindOf(own(parameter, 'text')) },
     );
   }
-  if (NOT_ON_ONE_LINE.test(text)) {
-    return mismatch(
-      `A value in ${placeName(place)} must not hold line breaks, tabs or more than four spaces in a row.`,
-    );
-  }
-  return null;
+  const fault = NOT_ON_ONE_LINE.find(([found]) => found.test(text));
+  if (fault === undefined) return null;
+  const [, value, words] = fault;
+  return mismatch(
+    `The value of parameters[${place.parameter ?? 0}] in ${placeName(place)} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
+    { expected: 'single_line', given: value },
+  );
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === '') return 'empty';
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
 function shown(names: readonly string[]): string[] {

@@ -233,7 +233,7 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'https://[::1]:6379/',
     'https://localhost:3000/',
   ],
-  private_address: [
+  ip_literal: [
     'https://127.0.0.1/',
     'https://127.0.0.1./',
     'https://127.0.0.1/x?y',
@@ -296,6 +296,8 @@ const REFUSED: Readonly<Record<UrlRefusal, readonly string[]>> = {
     'https://[fd00:ec2::254]/',
     'https://[2606:4700:4700::1111]/',
     'https://%5B::1%5D/'.replace('%5B', '[').replace('%5D', ']'),
+  ],
+  private_address: [
     'https://localhost/',
     'https://localhost./',
     'https://LOCALHOST/',

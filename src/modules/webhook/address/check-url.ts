@@ -4,7 +4,8 @@ import { kindOfHost } from './host-name.js';
 import type { TargetPolicy } from './target-policy.js';
 
 /** `malformed` is no well-formed URL (INVALID_REQUEST); the others are reasons of WEBHOOK_URL_NOT_ALLOWED. */
-export type UrlRefusal = 'malformed' | 'not_https' | 'port' | 'private_address' | 'unresolvable' | 'credentials_in_url';
+export type UrlRefusal =
+  'malformed' | 'not_https' | 'port' | 'ip_literal' | 'private_address' | 'unresolvable' | 'credentials_in_url';
 
 export interface RefusedUrl {
   readonly ok: false;
@@ -74,7 +75,7 @@ function checkHost(url: URL, policy: TargetPolicy): UrlCheck {
   }
   // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 stands in brackets.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
-    return refuse('private_address', 'Use a public host name in place of an IP address.');
+    return refuse('ip_literal', 'Use a host name in place of an IP address, whether it is public or private.');
   }
   switch (kindOfHost(url.hostname)) {
     case 'not_a_name':

@@ -25,16 +25,16 @@ describe('DeliveryWindows', () => {
   it('leaves an endpoint that hangs one place, and lets it rest after three attempts', () => {
     const windows = new DeliveryWindows();
     deliver(windows, true, QUICK, 20);
-    expect(deliver(windows, false, HUNG)).toEqual([null]);
+    expect(deliver(windows, false, HUNG)).toEqual([false]);
     expect(windows.room('a')).toBe(1);
-    expect(deliver(windows, false, HUNG, 3)).toEqual([null, 'rest', 'rest']);
-    expect(deliver(windows, true, QUICK, 2)).toEqual(['go', null]);
+    expect(deliver(windows, false, HUNG, 3)).toEqual([false, true, true]);
+    expect(deliver(windows, true, QUICK, 2)).toEqual([false, false]);
     expect(windows.room('a')).toBe(3);
   });
 
   it('never rests an endpoint that fails quickly, and keeps most places of one that fails now and then', () => {
     const windows = new DeliveryWindows();
-    expect(deliver(windows, false, QUICK, 50).every((advice) => advice === null)).toBe(true);
+    expect(deliver(windows, false, QUICK, 50).some((rests) => rests)).toBe(false);
     expect(windows.room('a')).toBe(1);
     for (let n = 0; n < 100; n++) deliver(windows, n % 3 !== 0, QUICK);
     expect(windows.room('a')).toBeGreaterThanOrEqual(8);

@@ -14,12 +14,7 @@ interface Window {
   allowed: number;
   inFlight: number;
   slowFailures: number;
-  /** The lane rested for hanging since its last success. */
-  rested: boolean;
 }
-
-/** What the lane should do after an attempt: rest for a while, go on as if it never had rested, or nothing. */
-export type LaneAdvice = 'rest' | 'go' | null;
 
 /**
  * How many deliveries each endpoint may have in flight. An endpoint earns its places: it starts with two, gets one more
@@ -51,33 +46,30 @@ export class DeliveryWindows {
     this.windowOf(endpointId).inFlight--;
   }
 
-  finished(endpointId: string, succeeded: boolean, durationMs: number): LaneAdvice {
+  /** True where the endpoint hangs, and its lane should rest for a while. */
+  finished(endpointId: string, succeeded: boolean, durationMs: number): boolean {
     const window = this.windowOf(endpointId);
     window.inFlight--;
     const slow = durationMs >= SLOW_MS;
     if (!succeeded && slow) {
       window.allowed = 1;
       window.slowFailures++;
-      if (window.slowFailures < HANGING_AFTER) return null;
-      window.rested = true;
-      return 'rest';
+      return window.slowFailures >= HANGING_AFTER;
     }
     if (!succeeded) {
       window.allowed = Math.max(1, window.allowed - 1);
-      return null;
+      return false;
     }
-    const { rested } = window;
-    window.rested = false;
     window.slowFailures = 0;
     window.allowed = slow ? Math.max(FIRST, window.allowed - 1) : Math.min(MOST_IN_FLIGHT, window.allowed + 1);
-    return rested ? 'go' : null;
+    return false;
   }
 
   private windowOf(endpointId: string): Window {
     let window = this.windows.get(endpointId);
     if (window === undefined) {
       if (this.windows.size >= MOST_ENDPOINTS) this.makeRoom();
-      window = { revision: 0, allowed: FIRST, inFlight: 0, slowFailures: 0, rested: false };
+      window = { revision: 0, allowed: FIRST, inFlight: 0, slowFailures: 0 };
       this.windows.set(endpointId, window);
     }
     return window;

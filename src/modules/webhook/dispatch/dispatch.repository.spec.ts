@@ -105,7 +105,7 @@ describe('claim', () => {
     expect(await claim(held.key, 1)).toEqual([]);
     const paused = await endpoint({ events: 1, active: false });
     expect(await claim(paused.key, 1)).toEqual([]);
-    const due = (await dispatches.dueLanes(1_000)).map(({ key }) => key);
+    const due = (await dispatches.dueLanes(1_000, null)).lanes.map(({ key }) => key);
     expect(due).not.toContain(held.key);
     expect(due).not.toContain(paused.key);
   });
@@ -128,7 +128,7 @@ describe('claim', () => {
       );
       expect(await rowsReadIn(() => claim(later.key, 10))).toBeLessThan(100);
       const due = async () => {
-        const keys = (await dispatches.dueLanes(1_000)).map(({ key }) => key);
+        const keys = (await dispatches.dueLanes(1_000, null)).lanes.map(({ key }) => key);
         expect(keys).toEqual(expect.arrayContaining([big.key]));
       };
       expect(await rowsReadIn(due)).toBeLessThan(200);

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
-import type { DueLane } from '../../../platform/lanes/due-sweep.js';
-import { endpointOfLane } from '../webhook-lane-key.js';
+import { findDueLanes, type DueLanes } from '../../../platform/lanes/due-lanes.js';
+import { endpointOfLane, WEBHOOK_LANE } from '../webhook-lane-key.js';
 import { MOST_IN_FLIGHT } from './delivery-window.js';
 
 /** An event that this process may deliver now, and where to. */
@@ -47,10 +47,25 @@ export const LEASE_MS = 20_000;
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
 
+const TAKES_EVENTS = `exists (select 1 from webhook_endpoint e
+  where e.id = head.lane_id and e.active and e.disabled_reason is null and e.deleted_at is null)
+  and not exists (select 1 from lane where key = '${WEBHOOK_LANE}' || head.lane_id and paused_until > clock_timestamp())`;
+
 /** The lane's statements on `webhook_event`: claim, due lanes, what is dropped in time. */
 @Injectable()
 export class DispatchRepository {
-  constructor(private readonly database: Database) {}
+  /** Endpoints with due events that may be delivered now. */
+  readonly dueLanes: DueLanes;
+
+  constructor(private readonly database: Database) {
+    this.dueLanes = findDueLanes(database, {
+      table: 'webhook_event',
+      lane: 'endpoint_id',
+      status: 'pending',
+      usable: TAKES_EVENTS,
+      prefix: WEBHOOK_LANE,
+    });
+  }
 
   /**
    * Claims up to `limit` due events, oldest due first; each gets an attempt and a lease. An endpoint that is paused or
@@ -81,12 +96,6 @@ export class DispatchRepository {
       revision: row.revision,
       secrets: row.secrets,
     }));
-  }
-
-  /** Endpoints with due events that may be delivered now: skips from one to the next in the index. */
-  async dueLanes(limit: number): Promise<DueLane[]> {
-    const rows = await this.database.query<{ lane_key: string; due_for_ms: number }>(DUE, [limit]);
-    return rows.map((row) => ({ key: row.lane_key, dueForMs: row.due_for_ms }));
   }
 
   /** Drops events that have waited for three days for an endpoint which has rested for as long; returns how many. */
@@ -165,28 +174,6 @@ select claimed.id, claimed.organization_id, claimed.type, claimed.data::text as 
   claimed.attempt_count as attempt_number, claimed.current_attempt_id as attempt_id,
   endpoint.url, endpoint.revision, endpoint.secrets
 from claimed cross join endpoint`;
-
-const LANE_HEADS = `
-with recursive lane_head as (
-  (select endpoint_id, next_attempt_at from webhook_event where status = 'pending'
-   order by endpoint_id, next_attempt_at limit 1)
-  union all
-  select next.* from lane_head cross join lateral (
-    select endpoint_id, next_attempt_at from webhook_event
-    where status = 'pending' and endpoint_id > lane_head.endpoint_id
-    order by endpoint_id, next_attempt_at limit 1) as next
-)`;
-
-// Lanes that rest are left out here, so that thousands of them do not fill the limit.
-const DUE = `${LANE_HEADS}
-select lane.key as lane_key,
-  (extract(epoch from clock_timestamp() - head.next_attempt_at) * 1000)::double precision as due_for_ms
-from lane_head head
-join webhook_endpoint e on e.id = head.endpoint_id and e.active and e.disabled_reason is null and e.deleted_at is null
-cross join lateral (select 'webhook:' || head.endpoint_id as key) lane
-where head.next_attempt_at <= clock_timestamp()
-  and not exists (select 1 from lane rest where rest.key = lane.key and rest.paused_until > clock_timestamp())
-limit $1`;
 
 const DROP_HELD = `
 delete from webhook_event where id = any(array(

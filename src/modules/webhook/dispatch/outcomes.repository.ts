@@ -46,6 +46,9 @@ interface HealthChange {
   health: Health;
 }
 
+/** For so long an outcome is tried to be recorded; after that its event is delivered again. */
+export const RECORD_FOR_MS = 60_000;
+
 /** Writes down what came of attempts, many in one statement, and what that means for their endpoints. */
 @Injectable()
 export class OutcomesRepository {
@@ -58,6 +61,7 @@ export class OutcomesRepository {
       // Outcomes are bounded by the deliveries in flight; none may be refused.
       maxWaiting: 100_000,
       transactional: false,
+      lockedForMs: RECORD_FOR_MS,
       commit: (outcomes, statements) => this.commit(outcomes, statements),
     });
   }

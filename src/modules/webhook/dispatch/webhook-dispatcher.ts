@@ -8,17 +8,16 @@ import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../de
 import { EndpointSecrets } from '../endpoint-secrets.js';
 import { endpointOfLane, laneKeyOf } from '../webhook-lane-key.js';
 import { deliveryBody, deliveryHeaders } from './delivery-body.js';
-import { DeliveryWindows, MOST_IN_FLIGHT, type LaneAdvice } from './delivery-window.js';
+import { DeliveryWindows, MOST_IN_FLIGHT } from './delivery-window.js';
 import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
-import { OutcomesRepository, type DeliveryOutcome } from './outcomes.repository.js';
+import { OutcomesRepository, RECORD_FOR_MS, type DeliveryOutcome } from './outcomes.repository.js';
 import { retryDelayMs } from './retry-plan.js';
 
-/** A claimed event with the secrets that sign it; null where they cannot be opened. */
-export type DeliveryTask = ClaimedEvent & { signing: readonly string[] | null };
+/** A claimed event, when it was claimed (monotonic ms), and the secrets that sign it; null where they cannot be opened. */
+export type DeliveryTask = ClaimedEvent & { claimedAt: number; signing: readonly string[] | null };
 
 // Far above what ten places can use; only the lane's holder matters here, not its pace.
 const PACE: LanePace = { ratePerSecond: 5_000, burstSeconds: 0.1 };
-const RECORD_FOR_MS = 60_000;
 /** The longest wait for a key that opens the secret. */
 const KEY_WITHIN_MS = 3_600_000;
 const TOO_MANY_REQUESTS = 429;
@@ -67,11 +66,12 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
     const endpointId = endpointOfLane(request.laneKey);
     const limit = Math.min(request.limit, this.windows.room(endpointId));
     if (limit === 0) return [];
+    const claimedAt = performance.now();
     const claimed = await this.dispatches.claim({ ...request, limit });
     // All rows of a claim bear the same secrets.
     const signing = claimed[0] === undefined ? null : this.open(claimed[0]);
     for (const event of claimed) this.windows.started(endpointId, event.revision);
-    return claimed.map((event) => ({ ...event, signing }));
+    return claimed.map((event) => ({ ...event, claimedAt, signing }));
   }
 
   async work(task: DeliveryTask): Promise<void> {
@@ -93,17 +93,22 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
   private async settle(task: DeliveryTask, result: DeliveryResult): Promise<void> {
     const outcome = outcomeOf(task, result);
     this.counters.increment(`webhook_${outcome.kind}`);
-    const advice = this.windows.finished(task.endpointId, outcome.kind === 'succeeded', result.durationMs);
-    await this.advise(task, advice, result);
+    const succeeded = outcome.kind === 'succeeded';
+    const hangs = this.windows.finished(task.endpointId, succeeded, result.durationMs);
+    await this.quietly(this.tellLane(task, { succeeded, hangs }, result));
     await this.record(outcome);
   }
 
-  private async advise(task: DeliveryTask, advice: LaneAdvice, result: DeliveryResult): Promise<void> {
+  private async tellLane(
+    task: DeliveryTask,
+    { succeeded, hangs }: { succeeded: boolean; hangs: boolean },
+    result: DeliveryResult,
+  ): Promise<void> {
     const lane = laneKeyOf(task.endpointId);
     const asked = result.kind === 'answered' && SLOW_DOWN.has(result.status) ? result.retryAfterMs : null;
-    if (advice === 'rest') await this.quietly(this.lanes.pause(lane, 'the endpoint hangs'));
-    else if (asked !== null) await this.quietly(this.lanes.pause(lane, 'the endpoint asked to wait', asked));
-    else if (advice === 'go') await this.quietly(this.lanes.resume(lane));
+    if (succeeded) await this.lanes.succeeded(lane, task.claimedAt);
+    else if (hangs) await this.lanes.pause(lane, 'the endpoint hangs');
+    else if (asked !== null) await this.lanes.pause(lane, 'the endpoint asked to wait', asked);
   }
 
   private open(event: ClaimedEvent): readonly string[] | null {

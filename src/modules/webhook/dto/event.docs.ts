@@ -18,10 +18,10 @@ const uuid = { type: 'string', format: 'uuid' };
 const time = { type: 'string', format: 'date-time' };
 const text = { type: 'string' };
 const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema.type, 'null'] });
-const object = (properties: Record<string, Schema>): Schema => ({
+const object = (properties: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema => ({
   type: 'object',
   required: Object.keys(properties),
-  properties,
+  properties: { ...properties, ...optional },
 });
 
 const MOVED = ['accepted', 'sent', 'delivered', 'read', 'failed', 'outcome_unknown'];
@@ -35,7 +35,8 @@ const STATUS_DATA = object({
   message_id: uuid,
   client_message_id: nullable(text),
   connection_id: uuid,
-  to: { ...nullable(text), description: 'The recipient; null where only a user id is known.' },
+  to: { ...nullable(text), description: 'The recipient; null where it is addressed to a user id.' },
+  recipient: { ...nullable(text), description: 'The user id that it is addressed to instead of a number.' },
   status: { ...text, enum: MOVED },
   previous_status: { ...text, enum: ['queued', 'processing', ...MOVED] },
   occurred_at: { ...time, description: 'When the message came to this state; the platform tells whole seconds.' },
@@ -48,32 +49,55 @@ const STATUS_DATA = object({
   sequence: SEQUENCE,
 });
 
-const RECEIVED_DATA = object({
-  message: object({
-    id: uuid,
-    connection_id: uuid,
-    conversation_id: nullable(uuid),
-    direction: { const: 'inbound' },
-    from: { ...nullable(text), description: "The customer's number; null where only a user id is known." },
-    to: { ...nullable(text), description: "The workspace's own number." },
-    type: text,
-    body: nullable(text),
-    status: { const: 'received' },
-    failure_category: nullable(text),
-    client_message_id: nullable(text),
-    meta_message_id: nullable(text),
-    reply_to_message_id: nullable(uuid),
-    media_object_id: { ...nullable(uuid), description: 'A file that came with it: GET /media/{id}/url.' },
-    created_at: time,
-  }),
-  contact: object({ phone: nullable(text), user_id: nullable(text), name: nullable(text) }),
-  content: {
+const free = (description: string): Schema => ({ type: 'object', additionalProperties: true, description });
+
+/** What stands beside the content, where WhatsApp tells of it. */
+const INBOUND_CONTEXT = {
+  context: {
     type: 'object',
-    additionalProperties: true,
-    description: 'What was received, by its `type`, in the terms of the platform.',
+    properties: {
+      forwarded: { type: 'boolean' },
+      frequently_forwarded: { type: 'boolean' },
+      referred_product: free('The product that the customer asks about.'),
+      quoted_platform_id: { ...text, description: 'What it answers, where that is none of the messages known here.' },
+    },
   },
-  sequence: SEQUENCE,
-});
+  referral: free('The advertisement or post that led the customer here, as WhatsApp tells it.'),
+  identity: free("State of the customer's keys, where the number checks for changes."),
+  username: { ...text, description: "The customer's WhatsApp user name." },
+  group_id: { ...text, description: 'Said in a group: it belongs to no conversation and opens no window.' },
+};
+
+const RECEIVED_DATA = object(
+  {
+    message: object({
+      id: uuid,
+      connection_id: uuid,
+      conversation_id: nullable(uuid),
+      direction: { const: 'inbound' },
+      from: { ...nullable(text), description: "The customer's number; null where only a user id is known." },
+      to: { ...nullable(text), description: "The workspace's own number." },
+      type: text,
+      body: nullable(text),
+      status: { const: 'received' },
+      failure_category: nullable(text),
+      client_message_id: nullable(text),
+      meta_message_id: nullable(text),
+      reply_to_message_id: nullable(uuid),
+      media_object_id: { ...nullable(uuid), description: 'A file that came with it: GET /media/{id}/url.' },
+      created_at: { ...time, description: 'When it came to Herald.' },
+      sent_at: { ...nullable(time), description: 'When the customer wrote it, in whole seconds.' },
+    }),
+    contact: object({ phone: nullable(text), user_id: nullable(text), name: nullable(text) }),
+    content: {
+      type: 'object',
+      additionalProperties: true,
+      description: 'What was received, by its `type`, in the terms of the platform.',
+    },
+    sequence: SEQUENCE,
+  },
+  INBOUND_CONTEXT,
+);
 
 const TEST_DATA = object({ note: text });
 
@@ -82,6 +106,7 @@ const STATUS_EXAMPLE = {
   client_message_id: 'order-4711',
   connection_id: EXAMPLE_CONNECTION_ID,
   to: CONTACT_PHONE,
+  recipient: null,
   status: 'delivered',
   previous_status: 'sent',
   occurred_at: '2026-11-21T08:00:02.000Z',
@@ -115,6 +140,7 @@ const RECEIVED_EXAMPLE = {
     reply_to_message_id: null,
     media_object_id: null,
     created_at: TIME,
+    sent_at: '2026-11-21T08:00:00.000Z',
   },
   contact: { phone: CONTACT_PHONE, user_id: null, name: 'Ana Lima' },
   content: { body: 'Is my table ready?' },

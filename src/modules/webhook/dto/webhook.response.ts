@@ -81,6 +81,7 @@ export class WebhookSettings {
   @ApiProperty({ enum: WEBHOOK_EVENTS, isArray: true, example: [...WEBHOOK_EVENTS] })
   events!: WebhookEvent[];
 
+  /** Whether deliveries are made: false while the webhook is paused (PUT with `active: false`) or disabled. */
   @ApiProperty({ example: true })
   active!: boolean;
 
@@ -131,7 +132,7 @@ export class WebhookWithSecretResponse {
       data: {
         url: endpoint.url,
         events: endpoint.events,
-        active: endpoint.active,
+        active: endpoint.active && endpoint.disabledReason === null,
         disabled_reason: endpoint.disabledReason,
         failing_since: endpoint.failingSince?.toISOString() ?? null,
         ...(secret === null ? {} : { secret }),

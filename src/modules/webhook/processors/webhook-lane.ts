@@ -3,6 +3,7 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../platform/config/config.js';
+import { inBatches } from '../../../platform/lanes/in-batches.js';
 import type { DrainResult } from '../../../platform/lanes/lane-runner.js';
 import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
 import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
@@ -27,8 +28,6 @@ const STOP_PART = 0.3;
 export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(WebhookLane.name);
   private readonly lanes: QueuedLanes<DeliveryTask>;
-  private readonly isWorker: boolean;
-  private readonly drainsHere = new Set<Promise<void>>();
   /** Lanes whose drain ended because all places of their endpoint are taken. */
   private readonly full = new Set<string>();
 
@@ -42,7 +41,6 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
     @InjectQueue(WEBHOOK_QUEUE) queue: Queue<DrainJob>,
     factory: LaneFactory,
   ) {
-    this.isWorker = config.process.roles.includes('worker');
     this.lanes = factory.create({
       handler: {
         name: dispatcher.name,
@@ -55,8 +53,11 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
       slots: new Slots(config.webhook.maxInFlight),
       queue,
       quantumMs: QUANTUM_MS,
-      dueLanes: (limit) => this.dispatches.dueLanes(limit),
-      drainHere: (laneKey) => this.drainHere(laneKey),
+      dueLanes: this.dispatches.dueLanes,
+      // Of leases and retries alike: what is made again was not recorded, as after any lost lease.
+      waitsFor: [{ table: 'webhook_event', column: 'next_attempt_at', where: `status = 'pending'` }],
+      // Which also saves the receiver its time; the lane's hold keeps it from doing what another process does already.
+      drainsOwnWakes: true,
       rests: (laneKey) => this.rests(laneKey),
     });
   }
@@ -85,25 +86,7 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
       left = await this.lanes.stop(stopMs * STOP_PART);
     }
     if (left > 0) this.logger.warn(`${left} deliveries had no answer when Herald stopped; they will be repeated`);
-    await Promise.allSettled(this.drainsHere);
     await this.client.close();
-  }
-
-  /**
-   * A worker that hears of events drains their lane itself, which saves the queue a job and the receiver its time; the
-   * lane's hold keeps it from doing what another process does already.
-   */
-  private drainHere(laneKey: string): boolean {
-    if (!this.isWorker || this.lanes.isStopping) return false;
-    if (this.rests(laneKey)) return true;
-    if (this.drainsHere.size >= this.config.queue.concurrency) return false;
-    const drain = this.drain(laneKey).then((result) => {
-      this.drainsHere.delete(drain);
-      // The holder may have looked for the last time before these events came.
-      if (result === 'held') this.lanes.enqueue(laneKey);
-    });
-    this.drainsHere.add(drain);
-    return true;
   }
 
   /** An endpoint that hangs costs nothing while it does: its lane goes on when an answer, or its deadline, comes. */
@@ -120,21 +103,11 @@ export class WebhookLane implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private async purge(signal: AbortSignal): Promise<number> {
-    const held = await this.inBatches(signal, () => this.dispatches.dropHeld(PURGE_BATCH));
+    const held = await inBatches(signal, PURGE_BATCH, (limit) => this.dispatches.dropHeld(limit));
     const most = this.config.webhook.maxWaiting;
-    const excess = await this.inBatches(signal, () => this.dispatches.dropExcess(most, PURGE_BATCH));
+    const excess = await inBatches(signal, PURGE_BATCH, (limit) => this.dispatches.dropExcess(most, limit));
     this.counters.increment('webhook_events_dropped', held + excess);
-    const deleted = await this.inBatches(signal, () => this.dispatches.purgeDeleted(PURGE_BATCH));
+    const deleted = await inBatches(signal, PURGE_BATCH, (limit) => this.dispatches.purgeDeleted(limit));
     return held + excess + deleted + (await this.dispatches.purgeSecrets());
-  }
-
-  private async inBatches(signal: AbortSignal, work: () => Promise<number>): Promise<number> {
-    let total = 0;
-    while (!signal.aborted) {
-      const done = await work();
-      total += done;
-      if (done < PURGE_BATCH) break;
-    }
-    return total;
   }
 }

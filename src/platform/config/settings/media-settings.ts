@@ -19,6 +19,16 @@ export const MEDIA_SETTINGS: readonly Setting[] = [
     meaning: 'Mebibytes that must stay free on the disk of MEDIA_DIR; uploads are refused with 503 below it.',
   },
   {
+    name: 'MEDIA_WORKSPACE_LIMIT_MIB',
+    section: 'Media',
+    type: 'integer',
+    min: 0,
+    max: 1_073_741_824,
+    fallback: '20480',
+    meaning:
+      "Mebibytes of stored files that a workspace may have, where it has no limit of its own (`herald workspace limits`); further uploads are refused, and customers' files wait. 0: no limit.",
+  },
+  {
     name: 'MEDIA_MAX_INBOUND_MIB',
     section: 'Media',
     type: 'integer',

@@ -20,7 +20,7 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     oneOf: ROLES,
     meaning:
       'What this process does, separated by commas: api answers HTTP, worker sends and dispatches, simulator stands in for WhatsApp. Default: api,worker,simulator; in production it must be named.',
-    requiredInProduction: true,
+    requiredInProduction: 'always',
   },
   {
     name: 'HOST',
@@ -86,6 +86,13 @@ export const PROCESS_SETTINGS: readonly Setting[] = [
     fallback: null,
     oneOf: ['pretty', 'json'],
     meaning: 'pretty or json. Default: pretty on a terminal, else json.',
+  },
+  {
+    name: 'LOG_ADDRESSES',
+    section: 'Process',
+    type: 'boolean',
+    fallback: 'true',
+    meaning: "Log the caller's address with each request; false where addresses may not be kept.",
   },
   {
     name: 'DEMO',

@@ -8,9 +8,9 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     type: 'list',
     fallback: null,
     secret: true,
-    requiredInProduction: true,
+    requiredInProduction: 'always',
     meaning:
-      'Keys that encrypt stored secrets: version:base64 of 32 bytes, separated by commas. The highest version encrypts, all decrypt. Default: generated in DATA_DIR.',
+      'Keys that encrypt stored secrets: version:base64 of 32 bytes, separated by commas, from openssl rand -base64 32. The highest version encrypts, all decrypt. Default: generated in DATA_DIR.',
   },
   {
     name: 'ENCRYPTION_KEY_VERSION',
@@ -28,7 +28,7 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     type: 'string',
     fallback: 'false',
     meaning:
-      'Which proxies may name the caller in X-Forwarded-For: false, a number of hops, or addresses separated by commas.',
+      'Which proxies may name the caller in X-Forwarded-For: false, a number of hops, or addresses separated by commas. In production not everybody.',
   },
   {
     name: 'AUTH_FAILURES_PER_MINUTE',
@@ -37,7 +37,8 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     min: 1,
     max: 100_000,
     fallback: '20',
-    meaning: 'Requests without a valid key that one address may make in a minute.',
+    meaning:
+      'Requests without a valid key that one address may make in a minute, and notifications without a valid signature.',
   },
   {
     name: 'METRICS_TOKEN',
@@ -45,8 +46,9 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     type: 'string',
     fallback: null,
     secret: true,
+    leastLength: 16,
     meaning:
-      'Bearer token with which Prometheus may read /metrics. Without it only this machine may, and in production nobody.',
+      'Bearer token with which Prometheus may read /metrics, in production at least 16 characters. Without it only this machine may, and in production nobody.',
   },
   {
     name: 'RATE_LIMIT_PER_SECOND',
@@ -65,6 +67,16 @@ export const SECURITY_SETTINGS: readonly Setting[] = [
     max: 1_000_000,
     fallback: '100',
     meaning: 'Requests that one API key may make at once, where the workspace has no limit of its own.',
+  },
+  {
+    name: 'CONNECTIONS_PER_ADDRESS',
+    section: 'Limits',
+    type: 'integer',
+    min: 0,
+    max: 10_000,
+    fallback: '1000',
+    meaning:
+      'HTTP connections that one address may have open to one process at once. Proxies that TRUST_PROXY names may have any number. 0: any number for all.',
   },
   {
     name: 'BACKLOG_LIMIT',

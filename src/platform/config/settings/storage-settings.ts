@@ -8,7 +8,7 @@ export const STORAGE_SETTINGS: readonly Setting[] = [
     type: 'string',
     fallback: null,
     secret: true,
-    requiredInProduction: true,
+    requiredInProduction: 'always',
     meaning: 'PostgreSQL 15 or newer. Default: the embedded server under DATA_DIR.',
   },
   {

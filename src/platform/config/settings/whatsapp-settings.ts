@@ -9,8 +9,9 @@ export const WHATSAPP_SETTINGS: readonly Setting[] = [
     section: 'WhatsApp',
     type: 'string',
     fallback: null,
-    requiredInProduction: true,
-    meaning: 'Base address of the Cloud API: https://graph.facebook.com. Default: the simulator.',
+    requiredInProduction: 'always',
+    meaning:
+      'Base address of the Cloud API: https://graph.facebook.com; in production https:// only. Default: the simulator.',
   },
   {
     name: 'WHATSAPP_API_VERSION',
@@ -25,9 +26,10 @@ export const WHATSAPP_SETTINGS: readonly Setting[] = [
     type: 'list',
     fallback: null,
     secret: true,
-    requiredInProduction: true,
+    requiredInProduction: 'api',
+    leastLength: 16,
     meaning:
-      'Secret of the Meta app, which signs notifications; several separated by commas while one is being replaced. Default: generated in DATA_DIR.',
+      'Secret of the Meta app, which signs notifications; several separated by commas while one is being replaced. In production at least 16 characters each. Default: generated in DATA_DIR.',
   },
   {
     name: 'WHATSAPP_VERIFY_TOKEN',
@@ -35,8 +37,10 @@ export const WHATSAPP_SETTINGS: readonly Setting[] = [
     type: 'string',
     fallback: null,
     secret: true,
-    requiredInProduction: true,
-    meaning: "Token of the webhook handshake, as typed into the Meta app's settings. Default: generated in DATA_DIR.",
+    requiredInProduction: 'api',
+    leastLength: 8,
+    meaning:
+      "Token of the webhook handshake, as typed into the Meta app's settings; in production at least 8 characters. Default: generated in DATA_DIR.",
   },
   {
     name: 'WHATSAPP_TIMEOUT_MS',
@@ -56,6 +60,14 @@ export const WHATSAPP_SETTINGS: readonly Setting[] = [
     fallback: '20000',
     meaning:
       'Milliseconds after which a message that a worker took and never settled, because it died or hangs, is outcome_unknown. At least 10000 in production.',
+  },
+  {
+    name: 'SIMULATOR_HOST',
+    section: 'WhatsApp',
+    type: 'string',
+    fallback: '127.0.0.1',
+    meaning:
+      'Address on which the simulator listens. Whoever reaches it controls it. It is called by addresses, as localhost, or by the name in WHATSAPP_API_URL.',
   },
   {
     name: 'SIMULATOR_PORT',

@@ -76,13 +76,16 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
   });
   if (!all) return;
   const examples = app.get(ExampleValues, { strict: false });
-  serveSignpost(express, app.get(PublicUrl, { strict: false }));
+  const publicUrl = app.get(PublicUrl, { strict: false });
+  serveSignpost(express, publicUrl);
+  // Swagger UI names its files relative to its page, which without the slash is not below /docs.
+  express.get('/docs/index.html', (_req, res) => res.redirect('/docs'));
   serveDemo(express, app.get(DocsDemo, { strict: false }));
   express.get('/docs/herald.js', (_req, res) => {
     res.set('Cache-Control', 'no-store');
     res.type('js').send(pageScript((example) => examples.shown(example)));
   });
-  SwaggerModule.setup('docs', app, () => examples.applyTo(buildOpenApiDocument(app)), {
+  SwaggerModule.setup('docs', app, () => examples.applyTo(buildOpenApiDocument(app, publicUrl.value)), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Herald API',

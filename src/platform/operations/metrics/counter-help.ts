@@ -3,11 +3,14 @@
  * first event of a process is seen as a rise.
  */
 export const COUNTERS: Readonly<Record<string, string>> = {
+  claims_taken_back: 'Messages and codes put back to the queue because the claim that took them was lost on its way.',
   connection_facts_failed: 'Times that the platform did not describe one of our numbers.',
+  connections_refused: 'Connections closed because their address, or all callers together, had too many.',
+  keys_refused: 'Requests refused for their API key, by the code of the answer.',
   lane_drain_failed: 'Drains of a lane that failed or hung.',
   lane_wakes: 'Wakes that the queue took.',
   lane_wakes_dropped: 'Wakes not even tried because too many stood in line; the sweep finds their rows.',
-  lane_wakes_failed: 'Wakes that the queue did not take within a second; the sweep finds their rows.',
+  lane_wakes_failed: 'Wakes that the queue did not take within a second; workers drain those lanes by themselves.',
   media_copies_left: "Copies at the platform that could not be removed; they end by the platform's own time.",
   media_copies_removed: 'Copies at the platform that were removed with their file.',
   media_fetch_account: "Fetches of customers' files put off for the number's or the account's sake.",
@@ -15,12 +18,15 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   media_fetch_other_type: "Customers' files whose bytes are not what was announced.",
   media_fetch_refused: "Customers' files that the platform or a check refused.",
   media_fetch_stored: "Customers' files that were fetched.",
+  media_fetch_storage_full: "Tries to fetch a customer's file that wait because the workspace's storage is full.",
   media_fetch_too_late: "Customers' files that somebody else had fetched meanwhile.",
   media_fetch_wait: "Fetches of customers' files that will be tried again.",
   media_ids_refused: "The platform's ids of our files that it did not know any more.",
   media_upload_faults: 'Uploads to the platform that ended in a fault of ours.',
   metrics_collect_failed: 'Measures left out of /metrics because they failed or took too long.',
   notifications_apply_failed: 'Stored notifications that could not be applied at once; the sweep tries again.',
+  notifications_failed:
+    'Notifications given up after 24 hours because applying them failed each time; the log names them.',
   notifications_management: 'Notifications about templates, numbers and accounts.',
   notifications_messages: "Customers' messages that came in.",
   notifications_otp: 'Notifications about one-time codes.',
@@ -33,7 +39,8 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   overloads: 'Times that the process began to refuse requests because it was out of breath.',
   otp_accepted: 'One-time codes that were asked for and accepted.',
   otp_failed: 'One-time codes that could not be sent.',
-  otp_guessing_alarms: 'Times that a project had 100 wrong codes in a row.',
+  otp_guessing_alarms:
+    'Hundreds of wrong codes of one project within an hour in which more than a third of its codes were wrong.',
   otp_record_failed: 'Outcomes of codes that could not be stored at once.',
   otp_reports_delivered: 'Codes reported as delivered.',
   otp_reports_failed: 'Codes reported as failed.',
@@ -75,7 +82,7 @@ export const COUNTER_FAMILIES: Readonly<Record<string, string>> = {
 };
 
 /** Counters that have labels and therefore no value before their first event. */
-export const LABELLED: ReadonlySet<string> = new Set(['send_outcomes', 'sweep_failures', 'sweep_rows']);
+export const LABELLED: ReadonlySet<string> = new Set(['keys_refused', 'send_outcomes', 'sweep_failures', 'sweep_rows']);
 
 /** What a counter counts; the same words for all of a family. */
 export function helpOf(name: string): string {

@@ -5,9 +5,8 @@ import type { Request, Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
 import { Public } from '../../access/public.decorator.js';
 import { Config } from '../../config/config.js';
+import { isLocal } from '../../http/local-caller.js';
 import { Metrics } from './metrics.js';
-
-const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /** For Prometheus. Figures of every workspace together: nothing for strangers. */
 @ApiExcludeController()
@@ -34,8 +33,7 @@ export class MetricsController {
     const { metricsToken } = this.config.security;
     if (metricsToken === null && this.config.process.production) return false;
     if (metricsToken !== null) return isSame(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
-    const forwarded = request.headers['x-forwarded-for'] ?? request.headers.forwarded;
-    return forwarded === undefined && LOOPBACK.test(request.socket.remoteAddress ?? '');
+    return isLocal(request);
   }
 }
 

@@ -1,0 +1,9 @@
+#!/bin/sh
+# Run once by the image of PostgreSQL, on an empty volume. Herald's role owns its database and may do nothing else.
+set -e
+psql --username "$POSTGRES_USER" --dbname postgres --set ON_ERROR_STOP=1 <<'SQL'
+\getenv password DATABASE_PASSWORD
+CREATE ROLE herald LOGIN PASSWORD :'password';
+CREATE DATABASE herald OWNER herald;
+REVOKE ALL ON DATABASE herald FROM PUBLIC;
+SQL

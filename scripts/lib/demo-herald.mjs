@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const START_WITHIN_MS = 120_000;
+
+/**
+ * The built program with the demo, its embedded database and the simulator, on free ports.
+ *
+ * @param {string} dataDir an empty folder; whoever made it removes it
+ * @returns {Promise<{demo: object, stop: () => Promise<void>}>} `demo`: what demo.json says
+ */
+export async function startDemoHerald(dataDir) {
+  const { PATH, HOME } = process.env;
+  const child = spawn(process.execPath, [join(ROOT, 'dist/src/main.js')], {
+    env: { PATH, HOME, PORT: '0', SIMULATOR_PORT: '0', DATA_DIR: dataDir, LOG_FORMAT: 'json' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  let output = '';
+  const deadline = setTimeout(() => child.kill('SIGTERM'), START_WITHIN_MS);
+  await new Promise((resolve, reject) => {
+    child.stderr.on('data', (chunk) => (output += String(chunk)));
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      if (output.includes('"msg":"ready"')) resolve();
+    });
+    child.once('close', () => reject(new Error(`Herald did not start:\n${output}`)));
+  }).finally(() => clearTimeout(deadline));
+  return { demo: JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')), stop };
+}

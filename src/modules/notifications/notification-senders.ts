@@ -1,0 +1,60 @@
+import { originOf } from '../../common/address-origin.js';
+import { systemClock, type Clock } from '../../common/clock.js';
+import { GuessLimiter } from '../../platform/access/guess-limiter.js';
+
+/** Whoever signed well counts as the platform for so long after; it posts each few seconds while there is traffic. */
+const PROVEN_MS = 600_000;
+const MAX_PROVEN = 10_000;
+
+/** An address that posts notifications. */
+export interface Sender {
+  origin: string;
+  /** It has given a valid signature lately. */
+  proven: boolean;
+}
+
+/**
+ * What the signatures so far say of the addresses that post notifications. In memory of this process and bounded: of too
+ * many addresses those that signed least recently are forgotten.
+ */
+export class NotificationSenders {
+  private readonly proven = new Map<string, number>();
+  private readonly failures: GuessLimiter;
+
+  constructor(
+    failuresPerMinute: number,
+    private readonly clock: Clock = systemClock,
+    private readonly maxProven = MAX_PROVEN,
+  ) {
+    this.failures = new GuessLimiter(failuresPerMinute, clock);
+  }
+
+  of(address: string): Sender {
+    const origin = originOf(address);
+    const provenAt = this.proven.get(origin);
+    return { origin, proven: provenAt !== undefined && this.clock.monotonic() - provenAt < PROVEN_MS };
+  }
+
+  /** Notes a valid signature. */
+  prove({ origin }: Sender): void {
+    this.proven.delete(origin);
+    this.proven.set(origin, this.clock.monotonic());
+    if (this.proven.size <= this.maxProven) return;
+    const oldest = this.proven.keys().next();
+    if (!oldest.done) this.proven.delete(oldest.value);
+  }
+
+  /**
+   * Notes an invalid signature.
+   *
+   * @returns null while the address is within its limit, else the seconds until it may fail again.
+   */
+  fail({ origin }: Sender): number | null {
+    return this.failures.fail(origin);
+  }
+
+  /** Seconds for which an address that failed too often gets no long body read; null: none. Proven ones always do. */
+  blockedFor({ origin, proven }: Sender): number | null {
+    return proven ? null : this.failures.blockedFor(origin);
+  }
+}

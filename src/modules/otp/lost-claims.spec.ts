@@ -1,0 +1,86 @@
+import { DataSource } from 'typeorm';
+import { Scope } from '../../../bench/rig/scope.js';
+import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
+import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../test/otp/code-rows.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { newId } from '../../common/ids.js';
+import { dataSourceOptions } from '../../platform/database/data-source.js';
+import { Database } from '../../platform/database/database.js';
+import { Counters } from '../../platform/operations/counters.js';
+import { OtpDispatcher } from './otp-dispatcher.js';
+import { SendingRepository } from './sending.repository.js';
+
+const OWNER = newId();
+
+let scope: Scope;
+let opened: OpenTestDatabase;
+let source: DataSource;
+let proxy: TcpProxy;
+let dispatcher: OtpDispatcher;
+let counters: Counters;
+let rows: CodeRows;
+
+beforeAll(async () => {
+  scope = new Scope();
+  opened = await openTestDatabase(4);
+  proxy = await TcpProxy.before(scope, opened.url);
+  source = new DataSource(dataSourceOptions({ url: proxy.through(opened.url), poolSize: 2, queryTimeoutMs: 10_000 }));
+  await source.initialize();
+});
+
+afterAll(async () => {
+  await source.destroy();
+  await scope.close();
+  await opened.close();
+});
+
+beforeEach(async () => {
+  await opened.database.execute(`update otp_challenge set status = 'expired' where status in ('queued', 'sending')`);
+  await opened.database.execute('delete from lane');
+  rows = await CodeRows.project(opened.database);
+  counters = new Counters();
+  const database = new Database(source);
+  const unused = null as never;
+  const sending = new SendingRepository(database);
+  dispatcher = new OtpDispatcher(sending, rows.packages, unused, unused, unused, database, counters);
+});
+
+/** A code whose claim breaks before or after its commit; the database is away until the proxy inspects no more. */
+async function lose(how: 'cut' | 'lose_answer'): Promise<MadeCode> {
+  const made = await rows.make();
+  await rows.lanes.hold({ key: 'otp', owner: OWNER, want: 1, giveBack: 0, ratePerSecond: 1_000, burstSeconds: 1 });
+  let lost = false;
+  proxy.inspect = (bytes) => {
+    if (lost) return 'cut';
+    lost = bytes.includes('with recursive project');
+    return lost ? how : 'pass';
+  };
+  await expect(dispatcher.claim({ laneKey: 'otp', owner: OWNER, limit: 1 })).rejects.toThrow();
+  return made;
+}
+
+it('a code whose claim was committed and whose answer was lost can be sent again', async () => {
+  const made = await lose('lose_answer');
+  expect(await rows.statusOf(made)).toBe('sending');
+  proxy.inspect = null;
+  await waitFor(async () => (await rows.statusOf(made)) === 'queued');
+  const [again] = await rows.claim(1, null, OWNER);
+  expect(again?.id).toBe(made.id);
+  expect(await rows.counts()).toEqual(RESERVED);
+});
+
+it('a claim that was never committed changes nothing', async () => {
+  const made = await lose('cut');
+  proxy.inspect = null;
+  expect(await rows.row(made)).toMatchObject({ status: 'queued', attempt_id: made.attemptId });
+});
+
+it('a code whose lease is over meanwhile has failed, and is given back', async () => {
+  const made = await lose('lose_answer');
+  await opened.database.execute(`update otp_challenge set lease_until = now() where id = $1`, [made.id]);
+  expect(await rows.sending.expireLeases(10)).toBe(1);
+  proxy.inspect = null;
+  await waitFor(async () => (await rows.statusOf(made)) === 'failed');
+  expect(await rows.counts()).toEqual(GIVEN_BACK);
+});

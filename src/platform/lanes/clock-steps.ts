@@ -1,0 +1,87 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { Sweeps, type AwaitedTime } from './sweeps.js';
+
+interface Round {
+  /** Of the clock that counts now. */
+  now: string;
+  /** How far it is behind the latest time that was seen. */
+  seconds: number;
+}
+
+const EVERY_MS = 1_000;
+/** Less is waited for. */
+const LEAST_STEP_SECONDS = 2;
+const BATCH = 20_000;
+
+/**
+ * Notices that the database's clock has stepped back, as after a failover to a server with a slower one, and takes the
+ * step off the times that are waited for: else what was due a moment ago would be due again only after as long.
+ *
+ * The row `clock` of `heartbeat` keeps the latest time that was seen. Holds of lanes and their paces need none of this:
+ * see LaneRepository.
+ */
+@Injectable()
+export class ClockSteps implements OnModuleInit {
+  private readonly logger = new Logger('Database');
+
+  constructor(
+    private readonly database: Database,
+    private readonly sweeps: Sweeps,
+  ) {}
+
+  onModuleInit(): void {
+    const waitsFor = [{ table: 'lane', column: 'paused_until' }];
+    this.sweeps.add({ name: 'clock', everyMs: EVERY_MS, waitsFor, run: (signal) => this.follow(signal) });
+  }
+
+  private async follow(signal: AbortSignal): Promise<number> {
+    const [round] = await this.database.query<Round>(LOOK);
+    if (round === undefined || round.seconds < LEAST_STEP_SECONDS) return 0;
+    this.logger.warn(
+      `the database's clock stepped back by ${Math.round(round.seconds)} s: what waits for a time waits so much less`,
+    );
+    let corrected = 0;
+    // A batch of each column in turn: a long queue keeps the others waiting for no more than that.
+    let open = this.sweeps.awaitedTimes.map((time) => ({ time, from: leastTime(time, round) }));
+    while (open.length > 0) {
+      const more: typeof open = [];
+      for (const { time, from } of open) {
+        // The next round does the rest: the row `clock` still says so.
+        if (signal.aborted) return corrected;
+        const { rows, last } = await this.correct(time, from, round);
+        corrected += rows;
+        if (rows >= BATCH && last !== null) more.push({ time, from: `'${last}'::timestamptz` });
+      }
+      open = more;
+    }
+    await this.database.execute(`update heartbeat set beat_at = clock_timestamp() where name = 'clock'`);
+    return corrected;
+  }
+
+  /** In the order of the times: one that was corrected is earlier than all that follow, and is not met again. */
+  private async correct(time: AwaitedTime, from: string, { seconds }: Round) {
+    const { table, column, where = 'true' } = time;
+    const [done] = await this.database.query<{ rows: number; last: string | null }>(
+      `with found as materialized (
+         select ctid as place, ${column} as at from ${table} where ${where} and ${column} > ${from}
+         order by ${column} fetch first ${BATCH} rows with ties
+       ), corrected as (
+         update ${table} t set ${column} = found.at - make_interval(secs => $1)
+         from found where t.ctid = found.place
+       )
+       select count(*)::integer as rows, max(at)::text as last from found`,
+      [seconds],
+    );
+    return done ?? { rows: 0, last: null };
+  }
+}
+
+function leastTime({ leaveSeconds = 0 }: AwaitedTime, { now }: Round): string {
+  return `'${now}'::timestamptz + interval '${leaveSeconds} seconds'`;
+}
+
+const LOOK = `
+insert into heartbeat as h (name, beat_at) values ('clock', clock_timestamp())
+on conflict (name) do update set beat_at = greatest(h.beat_at, excluded.beat_at)
+returning clock_timestamp()::text as now, extract(epoch from beat_at - clock_timestamp())::float8 as seconds`;

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { Receiver } from '../faults/webhook-receiver.js';
+import { mobile, otpApp, setSender } from '../otp/fixture.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+
+describe("when the database's clock has stepped back by an hour", () => {
+  let test: TestApp;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    test = await startTestApp({ env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+  });
+
+  afterAll(async () => {
+    await test?.stop();
+    await receiver?.stop();
+  });
+
+  /**
+   * Every time that a sweep waits for is an hour ahead, as is the latest time that was seen. In one transaction: a sweep
+   * that sees the step in between corrects what it finds, and what is moved after it stays an hour ahead.
+   */
+  async function stepBack(paused: string): Promise<void> {
+    const { database, app } = test;
+    // Before its first run there is no latest time, and so no step to see.
+    await waitFor(async () => (await open('heartbeat', `name = 'clock'`)) === 1);
+    const columns = new Map(app.get(Sweeps).awaitedTimes.map(({ table, column }) => [`${table} ${column}`, column]));
+    await database.transaction(async () => {
+      for (const [place, column] of columns) {
+        const [table = ''] = place.split(' ');
+        await database.execute(`update ${table} set ${column} = ${column} + interval '1 hour'`);
+      }
+      await database.execute(`update lane set owner_until = clock_timestamp() + interval '1 hour',
+        next_slot_at = next_slot_at + interval '1 hour', owner = coalesce(owner, gen_random_uuid())`);
+      await database.execute(`update lane set paused_until = clock_timestamp() + interval '1 hour' where key = $1`, [
+        paused,
+      ]);
+      await database.execute(`update rate_bucket set tokens = 0, refilled_at = refilled_at + interval '1 hour'`);
+      await database.execute(`update heartbeat set beat_at = beat_at + interval '1 hour'`);
+    });
+  }
+
+  async function open(table: string, condition: string): Promise<number> {
+    const [row] = await test.database.query<{ many: number }>(
+      `select count(*)::integer as many from ${table} where ${condition}`,
+    );
+    return row?.many ?? 0;
+  }
+
+  it('messages, webhooks, codes and requests go on within seconds', async () => {
+    const sender = await test.sender();
+    await setSender(test);
+    const shop = await otpApp(test, 'live', { packages: { DE: 10 } });
+    const { connection, workspace } = sender;
+    await sender.api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url('/hook') } });
+    // Both wait: the lane rests, and nothing may be sent to this number a second time within a minute.
+    const { phone } = await test.openWindow(sender);
+    const pause = `insert into lane (key, paused_until) values ($1, clock_timestamp() + interval '20 seconds')
+       on conflict (key) do update set paused_until = excluded.paused_until`;
+    await test.database.execute(pause, [connection.id]);
+    const { body } = await sender.api.post(
+      '/messages',
+      { connection_id: connection.id, to: `+${phone}`, type: 'text', text: { body: 'Hello' } },
+      { headers: { 'idempotency-key': randomUUID() } },
+    );
+    const to = mobile();
+    expect((await shop.send(to)).status).toBe(202);
+    await test.database.execute(
+      `update otp_recipient set last_sent_at = last_sent_at - interval '61 seconds' where project_id = $1`,
+      [shop.project.id],
+    );
+    const before = receiver.of('/hook').length;
+    await stepBack(connection.id);
+
+    await waitFor(async () => (await sender.api.get(`/messages/${body.data.id}`)).body.data?.status === 'read', {
+      timeoutMs: 60_000,
+    });
+    await waitFor(() => receiver.of('/hook').length > before, { what: 'a delivery', timeoutMs: 60_000 });
+    const again = await waitFor(async () => {
+      const answer = await shop.send(to);
+      if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+      return answer;
+    });
+    await shop.reaches(again.body.data.id, 'read');
+    expect(await open('message', `organization_id = '${workspace.id}' and status in ('queued', 'processing')`)).toBe(0);
+  });
+
+  it('a lease of a worker that has died is over as soon as it would have been', async () => {
+    const sender = await test.sender();
+    const { phone } = await test.openWindow(sender);
+    const message = await test.factories.message({
+      connection: sender.connection,
+      recipient: phone,
+      status: 'processing',
+    });
+    await test.database.execute(
+      `update message set lease_until = clock_timestamp() + interval '1 hour' - interval '1 second' where id = $1`,
+      [message.id],
+    );
+    await test.database.execute(`update heartbeat set beat_at = clock_timestamp() + interval '1 hour'`);
+    await waitFor(async () => (await open('message', `id = '${message.id}' and status = 'outcome_unknown'`)) === 1);
+  });
+
+  it('what was deferred since by the clock that counts keeps its time', async () => {
+    const sender = await test.sender();
+    await waitFor(async () => (await open('heartbeat', `name = 'clock' and beat_at > clock_timestamp()`)) === 0);
+    const message = await test.factories.message({
+      connection: sender.connection,
+      nextAttemptAt: new Date(Date.now() + 3_600_000),
+    });
+    expect(await test.app.get(Sweeps).runNow('clock')).toBe(0);
+    expect(
+      await open('message', `id = '${message.id}' and next_attempt_at > clock_timestamp() + interval '59 minutes'`),
+    ).toBe(1);
+  });
+});
