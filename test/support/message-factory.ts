@@ -23,25 +23,21 @@ export interface MessageSpec {
   createdAt?: Date;
   /** For `processing`: when the claim runs out. Default: 20 s from now. */
   leaseUntil?: Date;
-  /** For `queued`: when it is due. Default: `createdAt`. */
+  /** For `queued`: when it is due. Default: since it was accepted. */
   nextAttemptAt?: Date;
 }
 
-/** Times that a message has passed through once it is in a state, in their order. */
-const PASSED: Record<MessageStatus, readonly string[]> = {
-  queued: ['queued_at'],
-  processing: ['queued_at', 'processing_at'],
-  accepted: ['queued_at', 'processing_at', 'accepted_at'],
-  sent: ['queued_at', 'processing_at', 'accepted_at', 'sent_at'],
-  delivered: ['queued_at', 'processing_at', 'accepted_at', 'sent_at', 'delivered_at'],
-  read: ['queued_at', 'processing_at', 'accepted_at', 'sent_at', 'delivered_at', 'read_at'],
-  failed: ['queued_at', 'processing_at', 'failed_at'],
-  outcome_unknown: ['queued_at', 'processing_at'],
-  received: [],
+/** Times that an outbound message has passed through once it has an outcome. */
+const PASSED: Partial<Record<MessageStatus, readonly string[]>> = {
+  accepted: ['accepted_at'],
+  sent: ['accepted_at', 'sent_at'],
+  delivered: ['accepted_at', 'sent_at', 'delivered_at'],
+  read: ['accepted_at', 'sent_at', 'delivered_at', 'read_at'],
+  failed: ['failed_at'],
+  outcome_unknown: [],
 };
 
-const ATTEMPT: Partial<Record<MessageStatus, 'started' | 'accepted' | 'rejected' | 'unknown'>> = {
-  processing: 'started',
+const ATTEMPT: Partial<Record<MessageStatus, 'accepted' | 'rejected' | 'unknown'>> = {
   accepted: 'accepted',
   sent: 'accepted',
   delivered: 'accepted',
@@ -50,70 +46,100 @@ const ATTEMPT: Partial<Record<MessageStatus, 'started' | 'accepted' | 'rejected'
   outcome_unknown: 'unknown',
 };
 
-/** Writes a message and the attempt that its state needs. */
+/** Writes a message in a state, with the attempt that the state needs. */
 export async function insertMessage(
   rows: Rows,
   spec: MessageSpec,
 ): Promise<{ id: string; attemptId: string | null; metaMessageId: string | null }> {
   const status = spec.status ?? 'queued';
-  const id = newId();
-  const attemptStatus = ATTEMPT[status];
-  const attemptId = attemptStatus === undefined ? null : newId();
-  const known = attemptStatus === 'accepted' || status === 'received';
-  const metaMessageId = known ? `wamid.${randomBytes(24).toString('base64url')}` : null;
-  await insertRow(rows, 'message', columnsOf(spec, { id, status, attemptId, metaMessageId }));
-  if (attemptId !== null) {
-    await insertRow(rows, 'message_attempt', {
-      id: attemptId,
-      organization_id: spec.connection.organizationId,
-      message_id: id,
-      number: 1,
-      status: attemptStatus,
-      started_at: spec.createdAt ?? new Date(),
-      finished_at: attemptStatus === 'started' ? null : (spec.createdAt ?? new Date()),
-      http_status: attemptStatus === 'accepted' ? 200 : null,
-      failure_category: status === 'failed' ? (spec.failureCategory ?? 'unknown') : null,
-      meta_message_id: metaMessageId,
-    });
+  const made: Made = {
+    id: newId(),
+    createdAt: spec.createdAt ?? new Date(),
+    attemptId: status === 'queued' || status === 'received' ? null : newId(),
+    metaMessageId: null,
+  };
+  if (status === 'received' || ATTEMPT[status] === 'accepted') {
+    made.metaMessageId = `wamid.${randomBytes(24).toString('base64url')}`;
   }
-  return { id, attemptId, metaMessageId };
-}
-
-function columnsOf(
-  spec: MessageSpec,
-  made: { id: string; status: MessageStatus; attemptId: string | null; metaMessageId: string | null },
-): Record<string, unknown> {
-  const { connection } = spec;
-  const { status } = made;
-  const inbound = status === 'received';
-  const createdAt = spec.createdAt ?? new Date();
   const type = spec.type ?? 'text';
   const body = spec.body === undefined ? 'Hello' : spec.body;
-  const contact = spec.recipient ?? '15550001234';
-  const own = connection.phoneNumber ?? '16505550134';
+  const content = spec.content ?? (type === 'text' ? { body, preview_url: false } : { [type]: { body } });
+  await insertRow(rows, 'message', journalColumns(spec, made));
+  await insertRow(rows, 'message_content', { message_id: made.id, body, content: JSON.stringify(content) });
+  if (status === 'queued' || status === 'processing') await insertRow(rows, 'message_queue', queueColumns(spec, made));
+  else if (status !== 'received') await insertRow(rows, 'message_state', stateColumns(spec, status, made));
+  return { id: made.id, attemptId: made.attemptId, metaMessageId: made.metaMessageId };
+}
+
+interface Made {
+  id: string;
+  createdAt: Date;
+  attemptId: string | null;
+  metaMessageId: string | null;
+}
+
+const contactOf = (spec: MessageSpec): string => spec.recipient ?? '15550001234';
+
+function journalColumns(spec: MessageSpec, made: Made): Record<string, unknown> {
+  const inbound = spec.status === 'received';
+  const contact = contactOf(spec);
+  const own = spec.connection.phoneNumber ?? '16505550134';
   return {
     id: made.id,
-    organization_id: connection.organizationId,
-    connection_id: connection.id,
+    organization_id: spec.connection.organizationId,
+    connection_id: spec.connection.id,
     conversation_id: spec.conversationId ?? null,
     direction: inbound ? 'inbound' : 'outbound',
-    type,
+    type: spec.type ?? 'text',
     recipient: inbound ? own : contact,
     sender: inbound ? contact : own,
-    body,
-    content: JSON.stringify(spec.content ?? (type === 'text' ? { body, preview_url: false } : { [type]: { body } })),
     client_message_id: spec.clientMessageId ?? null,
     idempotency_key: inbound ? null : (spec.idempotencyKey ?? randomUUID()),
     fingerprint: inbound ? null : randomBytes(32),
+    meta_message_id: inbound ? made.metaMessageId : null,
+    created_at: made.createdAt,
+  };
+}
+
+function queueColumns(spec: MessageSpec, made: Made): Record<string, unknown> {
+  const claimed = made.attemptId !== null;
+  return {
+    connection_id: spec.connection.id,
+    created_at: made.createdAt,
+    message_id: made.id,
+    organization_id: spec.connection.organizationId,
+    conversation_id: spec.conversationId ?? null,
+    recipient: contactOf(spec),
+    queued_at: made.createdAt,
+    next_attempt_at: claimed ? null : (spec.nextAttemptAt ?? null),
+    claimed_at: claimed ? made.createdAt : null,
+    lease_until: claimed ? (spec.leaseUntil ?? new Date(Date.now() + 20_000)) : null,
+    attempt_id: made.attemptId,
+    attempt_number: claimed ? 1 : 0,
+  };
+}
+
+function stateColumns(spec: MessageSpec, status: MessageStatus, made: Made): Record<string, unknown> {
+  const category = status === 'failed' ? (spec.failureCategory ?? 'unknown') : null;
+  return {
+    message_id: made.id,
+    organization_id: spec.connection.organizationId,
+    connection_id: spec.connection.id,
+    conversation_id: spec.conversationId ?? null,
+    created_at: made.createdAt,
     status,
+    event_count: 0,
+    queued_at: made.createdAt,
+    processing_at: made.createdAt,
     meta_message_id: made.metaMessageId,
-    failure_category: status === 'failed' ? (spec.failureCategory ?? 'unknown') : null,
-    attempt_count: made.attemptId === null ? 0 : 1,
-    current_attempt_id: made.attemptId,
-    lease_until: status === 'processing' ? (spec.leaseUntil ?? new Date(Date.now() + 20_000)) : null,
-    next_attempt_at: status === 'queued' ? (spec.nextAttemptAt ?? createdAt) : null,
-    created_at: createdAt,
-    ...Object.fromEntries(PASSED[status].map((column) => [column, createdAt])),
+    failure_category: category,
+    attempt_id: made.attemptId,
+    attempt_number: 1,
+    attempt_status: ATTEMPT[status],
+    attempt_finished_at: made.createdAt,
+    http_status: ATTEMPT[status] === 'accepted' ? 200 : null,
+    attempt_category: category,
+    ...Object.fromEntries((PASSED[status] ?? []).map((column) => [column, made.createdAt])),
   };
 }
 
