@@ -1,5 +1,13 @@
 import fc from 'fast-check';
-import { legalMoves, MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake } from './message-state.js';
+import {
+  legalMoves,
+  MESSAGE_EVENTS,
+  nextStatus,
+  OUTBOUND_STATUSES,
+  queueTakes,
+  statesThatTake,
+  stateTakes,
+} from './message-state.js';
 
 const event = fc.constantFrom(...MESSAGE_EVENTS);
 const status = fc.constantFrom(...OUTBOUND_STATUSES);
@@ -68,5 +76,10 @@ describe('the transition table', () => {
         expect(nextStatus(once, on)).toBeNull();
       }),
     );
+  });
+
+  it('gives each event its conditions on the two tables', () => {
+    const conditions = MESSAGE_EVENTS.map((on) => `${on}: ${queueTakes(on)} | ${stateTakes(on)}`);
+    expect(conditions).toMatchSnapshot();
   });
 });

@@ -107,7 +107,21 @@ export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: Outb
   );
 }
 
-/** The states from which `event` moves a message; the WHERE clause of the statement that applies it. */
+/** The states from which `event` moves a message. */
 export function statesThatTake(event: MessageEvent): OutboundStatus[] {
   return OUTBOUND_STATUSES.filter((status) => nextStatus(status, event) !== null);
+}
+
+/** Condition on rows of `message_queue`, which has no status: those that `event` moves. */
+export function queueTakes(event: MessageEvent, alias = 'q'): string {
+  const [waiting, sending] = [nextStatus('queued', event) !== null, nextStatus('processing', event) !== null];
+  if (waiting && sending) return 'true';
+  if (!waiting && !sending) return 'false';
+  return `${alias}.attempt_id is ${waiting ? '' : 'not '}null`;
+}
+
+/** Condition on rows of `message_state`: those that `event` moves. */
+export function stateTakes(event: MessageEvent, alias = 's'): string {
+  const statuses = statesThatTake(event).filter((status) => status !== 'queued' && status !== 'processing');
+  return statuses.length === 0 ? 'false' : `${alias}.status in (${statuses.map((name) => `'${name}'`).join(', ')})`;
 }
