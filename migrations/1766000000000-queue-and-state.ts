@@ -3,12 +3,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * A message in four tables by how often it changes: the journal's row, which never does; its content, which is deleted
  * after a while; `message_queue` while it waits or is on the wire; `message_state` from its outcome on.
+ *
+ * Here the tables are made, and what the release before this one writes is carried over as it happens. What it wrote
+ * earlier follows in the next migration.
  */
 export class QueueAndState1766000000000 implements MigrationInterface {
   name = 'QueueAndState1766000000000';
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    for (const statement of [...EXPAND, ...MOVE, ...CONTRACT]) await queryRunner.query(statement);
+    for (const statement of [...TABLES, ...CARRY_OVER]) await queryRunner.query(statement);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
@@ -16,7 +19,7 @@ export class QueueAndState1766000000000 implements MigrationInterface {
   }
 }
 
-const EXPAND: readonly string[] = [
+const TABLES: readonly string[] = [
   `create table message_content (
     message_id uuid primary key,
     body text,
@@ -92,67 +95,100 @@ const EXPAND: readonly string[] = [
   `alter table lane add column low_at timestamptz not null default '-infinity',
     add column low_seq bigint not null default 0, add column seen_seq bigint not null default 0,
     add column seen_at timestamptz not null default 'infinity'`,
-
-  `create index message_journal_out on message (connection_id, created_at desc, id desc) where direction = 'outbound'`,
-  `create index message_journal_in on message (connection_id, created_at desc, id desc) where direction = 'inbound'`,
-  `create index message_conversation_out on message (conversation_id, created_at desc, id desc)
-    where direction = 'outbound' and conversation_id is not null`,
-  `create index message_conversation_in on message (conversation_id, created_at desc, id desc)
-    where direction = 'inbound' and conversation_id is not null`,
 ];
 
-const MOVE: readonly string[] = [
-  `insert into message_content (message_id, body, content, inbound_context)
-   select id, body, content, inbound_context from message
-   where content <> '{}'::jsonb or body is not null or inbound_context is not null`,
-  `insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
-     queued_at, next_attempt_at, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count)
-   select connection_id, created_at, id, organization_id, conversation_id, recipient, seq, queued_at, next_attempt_at,
-     case when status = 'processing' then processing_at end, case when status = 'processing' then lease_until end,
-     case when status = 'processing' then current_attempt_id end, attempt_count, tries, event_count
-   from message where direction = 'outbound' and status in ('queued', 'processing')`,
-  `select setval(pg_get_serial_sequence('message_queue', 'seq'), coalesce((select max(seq) from message), 1))`,
-  `insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,
-     event_count, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, meta_message_id,
-     failure_category, error_code, error_message, attempt_id, attempt_number, attempt_status, attempt_finished_at,
-     http_status, platform_code, platform_message, attempt_category, trace_id)
-   select m.id, m.organization_id, m.connection_id, m.conversation_id, m.created_at, m.status, m.event_count,
-     m.queued_at, m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at, m.failed_at, m.meta_message_id,
-     m.failure_category, m.error_code, m.error_message, a.id, m.attempt_count, nullif(a.status, 'started'),
-     a.finished_at, a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id
-   from message m left join message_attempt a on a.id = m.current_attempt_id
-   where m.direction = 'outbound' and m.status not in ('queued', 'processing')`,
+/** Also used by the last step's way back. */
+export const CARRY_OVER: readonly string[] = [
+  // Puts one message where it belongs, as it stands now. Its row must be locked: two at once could leave it in both.
+  `create function message_place(m message) returns void language plpgsql as $$
+   begin
+     if m.content = '{}'::jsonb and m.body is null and m.inbound_context is null then
+       delete from message_content where message_id = m.id;
+     else
+       insert into message_content (message_id, body, content, inbound_context)
+       values (m.id, m.body, m.content, m.inbound_context)
+       on conflict (message_id) do update set body = excluded.body, content = excluded.content,
+         inbound_context = excluded.inbound_context;
+     end if;
+     if m.direction = 'inbound' then return; end if;
+     -- A row without these could not be sent; it would be one that somebody wrote by hand.
+     if m.status in ('queued', 'processing') and m.recipient is not null then
+       delete from message_state where message_id = m.id;
+       insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
+         queued_at, next_attempt_at, claimed_at, lease_until, attempt_id, attempt_number, tries, event_count)
+       values (m.connection_id, m.created_at, m.id, m.organization_id, m.conversation_id, m.recipient, m.seq,
+         coalesce(m.queued_at, m.created_at),
+         case when m.status = 'queued' then coalesce(m.next_attempt_at, m.created_at) end,
+         case when m.status = 'processing' then coalesce(m.processing_at, m.created_at) end,
+         case when m.status = 'processing' then coalesce(m.lease_until, m.created_at) end,
+         case when m.status = 'processing' then coalesce(m.current_attempt_id, m.id) end,
+         m.attempt_count, m.tries, m.event_count)
+       on conflict (connection_id, created_at, message_id) do update set recipient = excluded.recipient,
+         conversation_id = excluded.conversation_id, seq = excluded.seq, queued_at = excluded.queued_at,
+         next_attempt_at = excluded.next_attempt_at, claimed_at = excluded.claimed_at,
+         lease_until = excluded.lease_until, attempt_id = excluded.attempt_id,
+         attempt_number = excluded.attempt_number, tries = excluded.tries, event_count = excluded.event_count;
+     else
+       delete from message_queue
+       where connection_id = m.connection_id and created_at = m.created_at and message_id = m.id;
+       insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,
+         event_count, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, meta_message_id,
+         failure_category, error_code, error_message, attempt_id, attempt_number, attempt_status, attempt_finished_at,
+         http_status, platform_code, platform_message, attempt_category, trace_id)
+       select m.id, m.organization_id, m.connection_id, m.conversation_id, m.created_at,
+         case when m.status in ('queued', 'processing') then 'failed' else m.status end, m.event_count,
+         coalesce(m.queued_at, m.created_at), m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at,
+         m.failed_at, m.meta_message_id, m.failure_category, m.error_code, m.error_message, m.current_attempt_id,
+         m.attempt_count, nullif(a.status, 'started'), a.finished_at, a.http_status, a.platform_code,
+         a.platform_message, a.failure_category, a.trace_id
+       from (select 1) as one left join message_attempt a on a.id = m.current_attempt_id
+       on conflict (message_id) do update set conversation_id = excluded.conversation_id, status = excluded.status,
+         event_count = excluded.event_count, queued_at = excluded.queued_at, processing_at = excluded.processing_at,
+         accepted_at = excluded.accepted_at, sent_at = excluded.sent_at, delivered_at = excluded.delivered_at,
+         read_at = excluded.read_at, failed_at = excluded.failed_at, meta_message_id = excluded.meta_message_id,
+         failure_category = excluded.failure_category, error_code = excluded.error_code,
+         error_message = excluded.error_message, attempt_id = excluded.attempt_id,
+         attempt_number = excluded.attempt_number, attempt_status = excluded.attempt_status,
+         attempt_finished_at = excluded.attempt_finished_at, http_status = excluded.http_status,
+         platform_code = excluded.platform_code, platform_message = excluded.platform_message,
+         attempt_category = excluded.attempt_category, trace_id = excluded.trace_id;
+     end if;
+   end $$`,
+  `create function message_carry_over() returns trigger language plpgsql as $$
+   begin
+     if tg_op <> 'DELETE' then
+       perform message_place(new);
+       return null;
+     end if;
+     delete from message_content where message_id = old.id;
+     delete from message_state where message_id = old.id;
+     delete from message_queue
+     where connection_id = old.connection_id and created_at = old.created_at and message_id = old.id;
+     return null;
+   end $$`,
+  // An attempt is closed by a statement of its own where a notification tells of it.
+  `create function message_attempt_carry_over() returns trigger language plpgsql as $$
+   begin
+     update message_state set attempt_status = nullif(new.status, 'started'), attempt_finished_at = new.finished_at,
+       http_status = new.http_status, platform_code = new.platform_code, platform_message = new.platform_message,
+       attempt_category = new.failure_category, trace_id = new.trace_id
+     where message_id = new.message_id and attempt_id = new.id;
+     return null;
+   end $$`,
+  `create trigger message_carry_over after insert or update or delete on message
+   for each row execute function message_carry_over()`,
+  `create trigger message_attempt_carry_over after insert or update on message_attempt
+   for each row execute function message_attempt_carry_over()`,
 ];
 
-const CONTRACT: readonly string[] = [
-  // sent_at and meta_message_id stay for received messages. Indexes go with their columns.
-  `drop index message_journal_conversation, message_journal_filtered`,
-  `alter table message drop column seq, drop column body, drop column content, drop column inbound_context,
-    drop column status, drop column failure_category, drop column error_code, drop column error_message,
-    drop column attempt_count, drop column tries, drop column current_attempt_id, drop column lease_until,
-    drop column next_attempt_at, drop column queued_at, drop column processing_at, drop column accepted_at,
-    drop column delivered_at, drop column read_at, drop column failed_at, drop column event_count`,
-  // A message as one row, for reading. What a statement does not ask for is not joined.
-  `create view message_view as
-   select m.id, m.organization_id, m.connection_id, m.conversation_id, m.direction, m.type, m.recipient,
-     m.recipient_user_id, m.sender, m.client_message_id, m.idempotency_key, m.fingerprint, m.reply_to_message_id,
-     m.media_object_id, m.created_at, c.body, coalesce(c.content, '{}') as content, c.inbound_context,
-     case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
-       when q.message_id is not null then 'queued' else s.status end as status,
-     case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
-     s.failure_category, s.error_code, s.error_message,
-     coalesce(q.attempt_number, s.attempt_number, 0) as attempt_count,
-     coalesce(q.event_count, s.event_count, 1) as event_count,
-     coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
-     case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at) end as next_attempt_at,
-     coalesce(q.queued_at, s.queued_at) as queued_at, coalesce(q.claimed_at, s.processing_at) as processing_at,
-     s.accepted_at, case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at, s.delivered_at,
-     s.read_at, s.failed_at
-   from message m
-   left join message_queue q on m.direction = 'outbound'
-     and q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
-   left join message_state s on s.message_id = m.id
-   left join message_content c on c.message_id = m.id`,
+export const CARRY_OVER_NO_MORE: readonly string[] = [
+  'drop trigger message_attempt_carry_over on message_attempt',
+  'drop trigger message_carry_over on message',
+  'drop function message_attempt_carry_over, message_carry_over, message_place',
 ];
 
-const DOWN: readonly string[] = ['drop view message_view'];
+const DOWN: readonly string[] = [
+  ...CARRY_OVER_NO_MORE,
+  `alter table lane drop column low_at, drop column low_seq, drop column seen_seq, drop column seen_at`,
+  'drop table message_state, message_queue, message_content',
+];

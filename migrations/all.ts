@@ -15,6 +15,8 @@ import { RecipientUserId1765070000000 } from './1765070000000-recipient-user-id.
 import { JournalFilters1765072000000 } from './1765072000000-journal-filters.js';
 import { TemplateTtl1765080000000 } from './1765080000000-template-ttl.js';
 import { QueueAndState1766000000000 } from './1766000000000-queue-and-state.js';
+import { MoveMessages1766000010000 } from './1766000010000-move-messages.js';
+import { ConstantJournal1766000020000 } from './1766000020000-constant-journal.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -35,4 +37,6 @@ export const migrations = [
   JournalFilters1765072000000,
   TemplateTtl1765080000000,
   QueueAndState1766000000000,
+  MoveMessages1766000010000,
+  ConstantJournal1766000020000,
 ];

@@ -61,7 +61,8 @@ describe('migrations', () => {
   it('from the first release on change tables in use without keeping anybody waiting', () => {
     const later = filesUnder('migrations').filter((path) => (/(\d{13})/.exec(path)?.[1] ?? '0') > LAST_BEFORE_RELEASE);
     const slow = later.flatMap((path) => {
-      const text = readProjectFile(path);
+      // The way back is for an installation that stands still.
+      const [text = ''] = readProjectFile(path).split('const DOWN');
       return SLOW.filter(({ pattern }) => pattern.test(withoutNewTables(text))).map(
         ({ advice }) => `${path}: ${advice}`,
       );
