@@ -54,7 +54,8 @@ const TABLES: readonly string[] = [
   `create index message_queue_lease on message_queue (lease_until) where lease_until is not null`,
 
   // Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones stand in
-  // message_attempt.
+  // message_attempt. attempt_count: all there have been, where later ones than attempt_number stand there too, because an
+  // earlier one proved a retry needless; else null.
   `create table message_state (
     message_id uuid primary key,
     organization_id uuid not null,
@@ -76,6 +77,7 @@ const TABLES: readonly string[] = [
     error_message text,
     attempt_id uuid,
     attempt_number integer not null,
+    attempt_count integer,
     attempt_status text check (attempt_status in ('accepted', 'rejected', 'deferred', 'unknown')),
     attempt_finished_at timestamptz,
     http_status integer,
@@ -133,13 +135,14 @@ export const CARRY_OVER: readonly string[] = [
        where connection_id = m.connection_id and created_at = m.created_at and message_id = m.id;
        insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,
          event_count, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, meta_message_id,
-         failure_category, error_code, error_message, attempt_id, attempt_number, attempt_status, attempt_finished_at,
-         http_status, platform_code, platform_message, attempt_category, trace_id)
+         failure_category, error_code, error_message, attempt_id, attempt_number, attempt_count, attempt_status,
+         attempt_finished_at, http_status, platform_code, platform_message, attempt_category, trace_id)
        select m.id, m.organization_id, m.connection_id, m.conversation_id, m.created_at,
          case when m.status in ('queued', 'processing') then 'failed' else m.status end, m.event_count,
          coalesce(m.queued_at, m.created_at), m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at,
          m.failed_at, m.meta_message_id, m.failure_category, m.error_code, m.error_message, m.current_attempt_id,
-         m.attempt_count, nullif(a.status, 'started'), a.finished_at, a.http_status, a.platform_code,
+         coalesce(a.number, m.attempt_count), case when a.number < m.attempt_count then m.attempt_count end,
+         nullif(a.status, 'started'), a.finished_at, a.http_status, a.platform_code,
          a.platform_message, a.failure_category, a.trace_id
        from (select 1) as one left join message_attempt a on a.id = m.current_attempt_id
        on conflict (message_id) do update set conversation_id = excluded.conversation_id, status = excluded.status,
@@ -148,7 +151,8 @@ export const CARRY_OVER: readonly string[] = [
          read_at = excluded.read_at, failed_at = excluded.failed_at, meta_message_id = excluded.meta_message_id,
          failure_category = excluded.failure_category, error_code = excluded.error_code,
          error_message = excluded.error_message, attempt_id = excluded.attempt_id,
-         attempt_number = excluded.attempt_number, attempt_status = excluded.attempt_status,
+         attempt_number = excluded.attempt_number, attempt_count = excluded.attempt_count,
+         attempt_status = excluded.attempt_status,
          attempt_finished_at = excluded.attempt_finished_at, http_status = excluded.http_status,
          platform_code = excluded.platform_code, platform_message = excluded.platform_message,
          attempt_category = excluded.attempt_category, trace_id = excluded.trace_id;

@@ -38,7 +38,7 @@ const UP: readonly string[] = [
        when q.message_id is not null then 'queued' else s.status end as status,
      case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
      s.failure_category, s.error_code, s.error_message,
-     coalesce(q.attempt_number, s.attempt_number, 0) as attempt_count,
+     coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempt_count,
      coalesce(q.event_count, s.event_count, 1) as event_count,
      coalesce(q.attempt_id, s.attempt_id) as current_attempt_id, q.lease_until, q.seq, q.tries,
      case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at) end as next_attempt_at,

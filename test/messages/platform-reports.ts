@@ -24,14 +24,14 @@ export function reportedAs({ id, attemptId, metaMessageId }: Awaited<ReturnType<
 /** What the platform reports of a message ten seconds ago. */
 export function statusReport(
   connectionId: string,
-  { attemptId, metaMessageId }: Reported,
+  { id, attemptId, metaMessageId }: Reported,
   status: StatusReport['status'],
   change: Partial<StatusReport> = {},
 ): StatusReport {
   return {
     status,
     metaMessageId,
-    callbackData: attemptId,
+    callbackData: `${id}.${attemptId}`,
     occurredAt: secondsAgo(10),
     recipientId: null,
     recipientUserId: null,

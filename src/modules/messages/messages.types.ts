@@ -65,7 +65,7 @@ export interface StatusReport {
   status: 'sent' | 'delivered' | 'read' | 'failed';
   /** The platform's id of the message. */
   metaMessageId: string;
-  /** The attempt id that we sent along, where the platform gave it back. */
+  /** What we sent along, `<message id>.<attempt id>`, where the platform gave it back. */
   callbackData: string | null;
   /** The platform's own time, whole seconds; null where it gave none. */
   occurredAt: Date | null;

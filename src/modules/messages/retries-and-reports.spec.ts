@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { attemptRow } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -66,13 +67,12 @@ class Flow {
   ) {}
 
   async row(): Promise<Record<string, unknown>> {
-    const rows = await opened.database.query('select * from message where id = $1', [this.messageId]);
+    const rows = await opened.database.query('select * from message_view where id = $1', [this.messageId]);
     return rows[0] ?? {};
   }
 
-  async attempt(n = 0): Promise<Record<string, unknown>> {
-    const rows = await opened.database.query('select * from message_attempt where id = $1', [this.attempts[n]?.id]);
-    return rows[0] ?? {};
+  attempt(n = 0): Promise<Record<string, unknown>> {
+    return attemptRow(opened.database, this.attempts[n]?.id ?? '');
   }
 
   async report(status: StatusReport['status'], n = 0): Promise<void> {
@@ -170,7 +170,7 @@ describe('a retry after a reported failure', () => {
     await holder.connect();
     try {
       await holder.query('begin');
-      await holder.query('select 1 from message where id = $1 for update', [first.messageId]);
+      await holder.query('select 1 from message_state where message_id = $1 for update', [first.messageId]);
       const together = Promise.all([first.report('sent'), second.report('sent')]);
       await waitFor(
         async () => {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
+import pg from 'pg';
 import { newId } from '../../common/ids.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { attemptRow } from '../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from './messages.types.js';
 import { OutcomeRepository } from './outcome.repository.js';
@@ -32,25 +35,57 @@ async function make(status: MessageStatus): Promise<Reported> {
 const report = (made: Reported, status: StatusReport['status'], change?: Partial<StatusReport>) =>
   statusReport(connection.id, made, status, change);
 
-async function row(table: 'message' | 'message_attempt', id: string): Promise<Record<string, unknown>> {
-  const rows = await opened.database.query(`select * from ${table} where id = $1`, [id]);
+async function row(id: string): Promise<Record<string, unknown>> {
+  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
   return rows[0] ?? {};
 }
 
+const attempt = (id: string) => attemptRow(opened.database, id);
+
+/** As a retry does, and with `claimedBy` the claim after it. Returns when it was queued. */
+async function queueAgain(made: Reported, claimedBy: string | null = null): Promise<Date> {
+  const rows = await opened.database.query<{ queued_at: Date }>(
+    `with gone as (delete from message_state where message_id = $1 returning *
+     ), over as (
+       insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at)
+       select attempt_id, organization_id, message_id, attempt_number, attempt_status, processing_at,
+         attempt_finished_at from gone
+     )
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
+       next_attempt_at, attempt_id, attempt_number, claimed_at, lease_until)
+     select g.connection_id, g.created_at, g.message_id, g.organization_id, m.recipient, now.at,
+       case when $2::uuid is null then now.at end, $2, g.attempt_number + ($2 is not null)::integer,
+       case when $2 is not null then now.at end, case when $2 is not null then now.at + interval '20 s' end
+     from gone g join message m on m.id = g.message_id
+     cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
+     returning queued_at`,
+    [made.id, claimedBy],
+  );
+  return rows[0]?.queued_at ?? new Date(NaN);
+}
+
 describe('a report', () => {
-  it('finds its message by the attempt id that was sent along, whatever its spelling', async () => {
+  it('finds its message by the ids that were sent along, whatever their spelling', async () => {
     const made = await make('accepted');
-    const callbackData = made.attemptId.toUpperCase();
-    expect(await statuses.apply(report(made, 'sent', { callbackData }))).toMatchObject({ conversationId: null });
-    expect(await row('message', made.id)).toMatchObject({ status: 'sent', sent_at: secondsAgo(10) });
+    const callbackData = `${made.id}.${made.attemptId}`.toUpperCase();
+    const told = report(made, 'sent', { callbackData, metaMessageId: 'wamid.another' });
+    expect(await statuses.apply(told)).toMatchObject({ conversationId: null });
+    expect(await row(made.id)).toMatchObject({ status: 'sent', sent_at: secondsAgo(10) });
   });
 
-  it.each([[null], ['not-an-attempt'], [newId()]])(
+  it('finds a message of before by the id of its attempt alone', async () => {
+    const made = await make('outcome_unknown');
+    await queueAgain(made);
+    expect(await statuses.apply(report(made, 'sent', { callbackData: made.attemptId }))).toMatchObject({ moved: true });
+    expect(await row(made.id)).toMatchObject({ status: 'sent' });
+  });
+
+  it.each([[null], ['not-an-attempt'], [newId()], [`${newId()}.${newId()}`], ['a.b.c']])(
     'finds its message by the platform’s id where the callback data is %s',
     async (callbackData) => {
       const made = await make('accepted');
       expect(await statuses.apply(report(made, 'delivered', { callbackData }))).not.toBeNull();
-      expect(await row('message', made.id)).toMatchObject({ status: 'delivered', sent_at: null });
+      expect(await row(made.id)).toMatchObject({ status: 'delivered', sent_at: null });
     },
   );
 
@@ -59,7 +94,7 @@ describe('a report', () => {
     for (const callbackData of [made.attemptId, null]) {
       expect(await statuses.apply(report(made, 'read', { callbackData, connectionId: newId() }))).toBeNull();
     }
-    expect(await row('message', made.id)).toMatchObject({ status: 'accepted', read_at: null });
+    expect(await row(made.id)).toMatchObject({ status: 'accepted', read_at: null });
   });
 
   it('that is not of ours finds nothing', async () => {
@@ -70,48 +105,48 @@ describe('a report', () => {
   it('that comes before the answer moves the message, adopts its id and frees its lane; the answer changes nothing', async () => {
     const made = await make('processing');
     await statuses.apply(report(made, 'sent'));
-    expect(await row('message', made.id)).toMatchObject({
+    expect(await row(made.id)).toMatchObject({
       status: 'sent',
       meta_message_id: made.metaMessageId,
       lease_until: null,
       next_attempt_at: null,
       accepted_at: null,
     });
-    expect(await row('message_attempt', made.attemptId)).toMatchObject({
+    expect(await attempt(made.attemptId)).toMatchObject({
       status: 'accepted',
       meta_message_id: made.metaMessageId,
       finished_at: expect.any(Date),
     });
     expect(await outcomes.record(accepted(made))).toBe(false);
-    expect(await row('message', made.id)).toMatchObject({ status: 'sent' });
-    expect(await row('message_attempt', made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });
+    expect(await row(made.id)).toMatchObject({ status: 'sent' });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });
   });
 
   it('resolves a doubt', async () => {
     const made = await make('outcome_unknown');
     await statuses.apply(report(made, 'read'));
-    expect(await row('message', made.id)).toMatchObject({
+    expect(await row(made.id)).toMatchObject({
       status: 'read',
       meta_message_id: made.metaMessageId,
       sent_at: null,
       delivered_at: null,
       read_at: secondsAgo(10),
     });
-    expect(await row('message_attempt', made.attemptId)).toMatchObject({ status: 'accepted' });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted' });
   });
 
   it('of a failure says why, on the message and on the attempt, which stays accepted', async () => {
     const made = await make('accepted');
     await statuses.apply(report(made, 'failed'));
     const failure = { failure_category: 'recipient_unreachable' };
-    expect(await row('message', made.id)).toMatchObject({
+    expect(await row(made.id)).toMatchObject({
       ...failure,
       status: 'failed',
       failed_at: secondsAgo(10),
       error_code: '131026',
       error_message: 'Not on WhatsApp',
     });
-    expect(await row('message_attempt', made.attemptId)).toMatchObject({
+    expect(await attempt(made.attemptId)).toMatchObject({
       ...failure,
       status: 'accepted',
       platform_code: 131026,
@@ -122,15 +157,15 @@ describe('a report', () => {
   it('of a failure closes an attempt whose answer never came', async () => {
     const made = await make('outcome_unknown');
     await statuses.apply(report(made, 'failed'));
-    expect(await row('message', made.id)).toMatchObject({ status: 'failed' });
-    expect(await row('message_attempt', made.attemptId)).toMatchObject({ status: 'rejected' });
+    expect(await row(made.id)).toMatchObject({ status: 'failed' });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'rejected' });
   });
 
   it('of a delivery after a failure leaves no failure on the message; the attempt keeps the history', async () => {
     const made = await make('accepted');
     await statuses.apply(report(made, 'failed'));
     await statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(20) }));
-    expect(await row('message', made.id)).toMatchObject({
+    expect(await row(made.id)).toMatchObject({
       status: 'delivered',
       failed_at: null,
       failure_category: null,
@@ -138,17 +173,18 @@ describe('a report', () => {
       error_message: null,
       delivered_at: secondsAgo(10),
     });
-    expect(await row('message_attempt', made.attemptId)).toMatchObject({ platform_code: 131026 });
+    expect(await attempt(made.attemptId)).toMatchObject({ platform_code: 131026 });
   });
 
   it('takes no time before the one of the state that it follows, to the microsecond', async () => {
     const made = await make('accepted');
     await opened.database.execute(
-      `update message set accepted_at = date_trunc('second', accepted_at) + interval '123456 microseconds' where id = $1`,
+      `update message_state set accepted_at = date_trunc('second', accepted_at) + interval '123456 microseconds'
+       where message_id = $1`,
       [made.id],
     );
     await statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(600) }));
-    const [same] = await opened.database.query('select sent_at = accepted_at as same from message where id = $1', [
+    const [same] = await opened.database.query('select sent_at = accepted_at as same from message_view where id = $1', [
       made.id,
     ]);
     expect(same).toEqual({ same: true });
@@ -158,34 +194,85 @@ describe('a report', () => {
     const made = await make('accepted');
     await statuses.apply(report(made, 'sent', { occurredAt: new Date(Date.now() + 3_600_000) }));
     const [past] = await opened.database.query(
-      'select sent_at <= clock_timestamp() as past from message where id = $1',
+      'select sent_at <= clock_timestamp() as past from message_view where id = $1',
       [made.id],
     );
     expect(past).toEqual({ past: true });
   });
 
-  it('that an earlier attempt was sent withdraws the retry', async () => {
+  it('that an earlier attempt was sent withdraws the retry, whose place it takes', async () => {
     const made = await make('outcome_unknown');
-    await opened.database.execute(
-      `update message set status = 'queued', queued_at = clock_timestamp(), next_attempt_at = clock_timestamp(),
-         processing_at = null where id = $1`,
-      [made.id],
-    );
+    const retriedAt = await queueAgain(made);
     await statuses.apply(report(made, 'sent'));
-    const message = await row('message', made.id);
-    expect(message).toMatchObject({ status: 'sent', next_attempt_at: null, sent_at: message.queued_at });
+    expect(await row(made.id)).toMatchObject({ status: 'sent', next_attempt_at: null, sent_at: retriedAt });
+    expect(await attempt(made.attemptId)).toMatchObject({ place: 1, status: 'accepted', number: 1 });
+    await statuses.apply(report(made, 'failed'));
+    expect(await row(made.id)).toMatchObject({ status: 'failed', attempt_count: 1 });
   });
 
   it('about a replaced attempt proves delivery and nothing less', async () => {
-    const made = await make('processing');
+    const made = await make('outcome_unknown');
     const current = newId();
-    await opened.database.execute('update message set current_attempt_id = $2 where id = $1', [made.id, current]);
+    await queueAgain(made, current);
     await statuses.apply(report(made, 'failed'));
     await statuses.apply(report(made, 'sent'));
-    expect(await row('message', made.id)).toMatchObject({ status: 'processing', lease_until: expect.any(Date) });
+    expect(await row(made.id)).toMatchObject({ status: 'processing', lease_until: expect.any(Date) });
     await statuses.apply(report(made, 'delivered'));
-    expect(await row('message', made.id)).toMatchObject({ status: 'delivered', lease_until: null });
+    expect(await row(made.id)).toMatchObject({
+      status: 'delivered',
+      lease_until: null,
+      attempt_count: 2,
+      meta_message_id: made.metaMessageId,
+    });
+    expect(await attempt(current)).toMatchObject({ number: 2, status: 'started' });
+    await statuses.apply(report({ ...made, attemptId: current, metaMessageId: 'wamid.second' }, 'sent'));
+    expect(await attempt(current)).toMatchObject({ status: 'accepted', meta_message_id: 'wamid.second' });
   });
+
+  it('and another one of the attempt under way, in one batch, are both written down', async () => {
+    const made = await make('outcome_unknown');
+    const current = newId();
+    await queueAgain(made, current);
+    await Promise.all([
+      statuses.apply(report(made, 'delivered')),
+      statuses.apply(report({ ...made, attemptId: current, metaMessageId: 'wamid.second' }, 'read')),
+    ]);
+    expect(await row(made.id)).toMatchObject({ status: 'read', attempt_count: 2 });
+    expect(await attempt(made.attemptId)).toMatchObject({ number: 1, status: 'accepted' });
+    expect(await attempt(current)).toMatchObject({ number: 2, status: 'accepted', meta_message_id: 'wamid.second' });
+  });
+
+  it.each(['accepted', 'outcome_unknown'] as const)(
+    'finds a message that became %s while its lock was waited for',
+    async (status) => {
+      const made = await make('processing');
+      const holder = new pg.Client({ connectionString: opened.url });
+      await holder.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('delete from message_queue where message_id = $1', [made.id]);
+        await holder.query(
+          `insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count,
+             queued_at, processing_at, attempt_id, attempt_number, attempt_status)
+           select id, organization_id, connection_id, created_at, $2, 1, created_at, created_at, $3, 1, null
+           from message where id = $1`,
+          [made.id, status, made.attemptId],
+        );
+        const applied = statuses.apply(report(made, 'delivered'));
+        await waitFor(
+          async () =>
+            (await holder.query('select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'))
+              .rows.length > 0,
+          { what: 'a report that waits for the row', timeoutMs: 20_000 },
+        );
+        await holder.query('commit');
+        expect(await applied).toMatchObject({ moved: true });
+      } finally {
+        await holder.end();
+      }
+      expect(await row(made.id)).toMatchObject({ status: 'delivered', event_count: 2 });
+    },
+  );
 });
 
 describe('many reports at once', () => {
@@ -197,7 +284,7 @@ describe('many reports at once', () => {
       statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(5) })),
       statuses.apply(report(made, 'read', { occurredAt: secondsAgo(7) })),
     ]);
-    expect(await row('message', made.id)).toMatchObject({
+    expect(await row(made.id)).toMatchObject({
       status: 'read',
       sent_at: secondsAgo(9),
       delivered_at: secondsAgo(8),
@@ -214,7 +301,7 @@ describe('many reports at once', () => {
       ),
     );
     expect(results.flatMap((result, n) => (result.status === 'rejected' ? n : []))).toEqual([poisoned]);
-    const sent = await opened.database.query(`select id from message where status = 'sent' and id = any($1)`, [
+    const sent = await opened.database.query(`select id from message_view where status = 'sent' and id = any($1)`, [
       made.map((each) => each.id),
     ]);
     expect(sent).toHaveLength(39);
@@ -246,11 +333,11 @@ describe('many reports at once', () => {
             if (kind === 'accepted') await outcomes.record(accepted(made));
             else if (kind === 'unknown') await outcomes.record({ ...accepted(made), ...UNKNOWN });
             else await repository.apply(report(made, kind));
-            seen.push((await row('message', made.id)) as unknown as Seen);
+            seen.push((await row(made.id)) as unknown as Seen);
           }),
         );
         for (const { kinds, made, seen } of all) {
-          const end = (await row('message', made.id)) as unknown as Seen;
+          const end = (await row(made.id)) as unknown as Seen;
           expect(end.status).toBe(highest(kinds));
           for (const before of seen) expect(RANK[end.status]).toBeGreaterThanOrEqual(RANK[before.status]);
           const times = [end.queued_at, end.processing_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at];

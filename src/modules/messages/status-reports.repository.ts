@@ -6,7 +6,7 @@ import type { Prepared } from '../../platform/database/prepared.js';
 import { insertStatusEvents } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';
 import type { Attempt, StatusReport } from './messages.types.js';
-import { MessageProgress, type AttemptEvidence } from './status-reports.js';
+import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
 export interface AppliedReport {
@@ -18,26 +18,46 @@ export interface AppliedReport {
   recipient: string | null;
 }
 
-interface FoundRow {
-  attempt_id: string;
-  attempt_number: number;
-  attempt_status: Attempt['status'];
-  attempt_meta_message_id: string | null;
-  attempt_failed: boolean;
-  /** A retry queued it just now, perhaps after what is told of its attempts was read. */
-  just_queued: boolean;
+/** A message with its current attempt, where that stands in the same row. */
+interface LockedRow {
   id: string;
   organization_id: string;
   connection_id: string;
   conversation_id: string | null;
-  event_count: number;
+  created_at: Date;
   recipient: string | null;
   status: OutboundStatus;
   meta_message_id: string | null;
-  current_attempt_id: string | null;
+  event_count: number;
+  attempt_id: string | null;
+  /** Of the current attempt, wherever it stands. */
+  attempt_number: number;
+  attempt_status: Attempt['status'];
+  attempt_failed: boolean;
   /** Microseconds since the epoch. */
   latest_at: number;
   now: number;
+}
+
+interface AttemptRow {
+  id: string;
+  message_id: string;
+  number: number;
+  status: Attempt['status'];
+  meta_message_id: string | null;
+  failed: boolean;
+}
+
+/** The attempt that a report is about. */
+interface Target {
+  messageId: string;
+  attemptId: string;
+}
+
+/** A locked message, and what reports make of it. */
+interface Reported {
+  row: LockedRow;
+  progress: MessageProgress;
 }
 
 /** Applies what the platform reports about sent messages, many reports in two statements. */
@@ -66,104 +86,205 @@ export class StatusReportsRepository {
   }
 
   private async commit(reports: StatusReport[], statements: Statements): Promise<(AppliedReport | null)[]> {
-    const found = new FoundAttempts(await this.lock(reports, statements));
-    const progress = new Map<string, MessageProgress>();
+    const found = await this.find(reports, statements);
+    const reported = new Map<string, Reported>();
     const results = reports.map((report) => {
-      const row = found.of(report);
-      if (row === null) return null;
-      let message = progress.get(row.id);
-      if (message === undefined) progress.set(row.id, (message = new MessageProgress(messageOf(row))));
-      const attempt = {
-        id: row.attempt_id,
-        number: row.attempt_number,
-        status: row.attempt_status,
-        metaMessageId: row.attempt_meta_message_id,
-        failed: row.attempt_failed,
-      };
-      const moved = message.apply(report, attempt, row.now);
+      const target = found.of(report);
+      if (target === null) return null;
+      const { row, attempt } = target;
+      let message = reported.get(row.id);
+      if (message === undefined) {
+        reported.set(row.id, (message = { row, progress: new MessageProgress(found.messageOf(row)) }));
+      }
+      const moved = message.progress.apply(report, attempt, row.now);
       const { organization_id: organizationId, conversation_id: conversationId, recipient } = row;
       return { organizationId, conversationId, recipient, moved };
     });
-    await this.write([...progress.values()], statements);
+    await this.write([...reported.values()], statements);
     return results;
   }
 
-  /** The attempts that are meant, with their messages locked in the order of their ids. */
-  private async lock(reports: readonly StatusReport[], statements: Statements): Promise<FoundRow[]> {
-    const ids = [reports.flatMap((report) => attemptIdOf(report) ?? []), reports.map((report) => report.metaMessageId)];
-    const rows = await statements.query<FoundRow>(LOCK, ids);
-    // A row that had to be waited for is read as it became meanwhile, but its attempts as they were before.
-    return rows.some((row) => row.just_queued) ? statements.query<FoundRow>(LOCK, ids) : rows;
+  /** The attempts that are meant, with their messages locked. */
+  private async find(reports: readonly StatusReport[], statements: Statements): Promise<FoundAttempts> {
+    const found = await this.findOnce(reports, (report) => targetOf(report) === null, statements);
+    // Perhaps it moved from one table to the other while its lock was waited for: only a new statement sees it there.
+    return found.lacksNone(reports) ? found : this.findOnce(reports, (report) => found.of(report) === null, statements);
   }
 
-  private async write(progress: readonly MessageProgress[], statements: Statements): Promise<void> {
-    const messages = progress.filter(({ moves, adoptedMetaMessageId }) => moves.length > 0 || adoptedMetaMessageId);
-    const attempts = progress.flatMap((message) => [...message.attempts].map(attemptChange));
-    if (messages.length > 0) {
-      const changes = JSON.stringify(messages.map(messageChange));
-      await statements.query(MOVE, [changes, JSON.stringify(messages.flatMap(eventsOf))]);
+  /** @param isSought reports whose attempt has to be looked up: what was sent along does not lead to it. */
+  private async findOnce(
+    reports: readonly StatusReport[],
+    isSought: (report: StatusReport) => boolean,
+    statements: Statements,
+  ): Promise<FoundAttempts> {
+    const sought = reports.filter(isSought);
+    const attemptIds = sought.flatMap((report) => sentAlong(report)?.attemptId ?? []);
+    const metaIds = sought.map((report) => report.metaMessageId);
+    const places = sought.length === 0 ? [] : await statements.query<PlaceRow>(FIND, [attemptIds, metaIds]);
+    const targets = new Targets(places);
+    const meant = reports.flatMap((report) => targets.of(report));
+    if (meant.length === 0) return new FoundAttempts(targets, [], []);
+    const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
+    // Read under the lock: what was known of them before may have changed while it was waited for.
+    const own = new Set(rows.map((row) => row.attempt_id));
+    const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !own.has(id));
+    const attempts = others.length === 0 ? [] : await statements.query<AttemptRow>(ATTEMPTS, [others]);
+    return new FoundAttempts(targets, rows, attempts);
+  }
+
+  private async write(reported: readonly Reported[], statements: Statements): Promise<void> {
+    const notes = reported.flatMap(notesOf);
+    if (notes.length > 0) await statements.query(NOTE, [JSON.stringify(notes)]);
+    for (const [statement, changed] of [
+      [MOVE, reported.filter((message) => !isInQueue(message.row.status) && isChanged(message))],
+      [LEAVE, reported.filter(({ row, progress }) => isInQueue(row.status) && progress.moves.length > 0)],
+    ] as const) {
+      if (changed.length === 0) continue;
+      const events = changed.flatMap(({ progress }) => eventsOf(progress));
+      await statements.query(statement, [JSON.stringify(changed.map(changeOf)), JSON.stringify(events)]);
     }
-    if (attempts.length > 0) await statements.query(NOTE, [JSON.stringify(attempts)]);
   }
 }
 
-/** Leads from a report to the attempt that it means: by the attempt id that we sent along, else by the platform's id. */
+interface PlaceRow {
+  message_id: string;
+  attempt_id: string;
+  meta_message_id: string | null;
+}
+
+/** Where reports lead: by the ids that we sent along, else by the platform's id. */
+class Targets {
+  private readonly byAttempt = new Map<string, Target>();
+  private readonly byMetaMessageId = new Map<string, Target[]>();
+
+  constructor(places: readonly PlaceRow[]) {
+    for (const { message_id: messageId, attempt_id: attemptId, meta_message_id: metaMessageId } of places) {
+      const target = { messageId, attemptId };
+      this.byAttempt.set(attemptId, target);
+      if (metaMessageId === null) continue;
+      this.byMetaMessageId.set(metaMessageId, [...(this.byMetaMessageId.get(metaMessageId) ?? []), target]);
+    }
+  }
+
+  /** The best first. */
+  of(report: StatusReport): Target[] {
+    const sent = sentAlong(report);
+    const bySent = targetOf(report) ?? (sent === null ? undefined : this.byAttempt.get(sent.attemptId));
+    return [...(bySent === undefined ? [] : [bySent]), ...(this.byMetaMessageId.get(report.metaMessageId) ?? [])];
+  }
+}
+
 class FoundAttempts {
-  private readonly byId = new Map<string, FoundRow>();
-  private readonly byMetaMessageId = new Map<string, FoundRow>();
+  private readonly rows: ReadonlyMap<string, LockedRow>;
+  private readonly attempts: ReadonlyMap<string, AttemptRow>;
 
-  constructor(rows: readonly FoundRow[]) {
-    for (const row of rows) {
-      this.byId.set(keyOf(row.connection_id, row.attempt_id), row);
-      if (row.attempt_meta_message_id === null) continue;
-      this.byMetaMessageId.set(keyOf(row.connection_id, row.attempt_meta_message_id), row);
+  constructor(
+    private readonly targets: Targets,
+    rows: readonly LockedRow[],
+    attempts: readonly AttemptRow[],
+  ) {
+    this.rows = new Map(rows.map((row) => [row.id, row]));
+    this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
+  }
+
+  of(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
+    for (const { messageId, attemptId } of this.targets.of(report)) {
+      const row = this.rows.get(messageId);
+      if (row?.connection_id !== report.connectionId) continue;
+      const attempt = row.attempt_id === attemptId ? ownAttemptOf(row) : this.otherAttempt(messageId, attemptId);
+      if (attempt !== null) return { row, attempt };
     }
+    return null;
   }
 
-  of(report: StatusReport): FoundRow | null {
-    const id = attemptIdOf(report);
-    const byId = id === null ? undefined : this.byId.get(keyOf(report.connectionId, id));
-    return byId ?? this.byMetaMessageId.get(keyOf(report.connectionId, report.metaMessageId)) ?? null;
+  /** Whether each report that leads to a message has found it. */
+  lacksNone(reports: readonly StatusReport[]): boolean {
+    return reports.every((report) => this.targets.of(report).length === 0 || this.of(report) !== null);
+  }
+
+  /** A message that waits for another attempt, or was given up while it did, has its latest one behind it. */
+  messageOf(row: LockedRow): ReportedMessage {
+    const isLatest = (other: AttemptRow): boolean => other.message_id === row.id && other.number === row.attempt_number;
+    return {
+      id: row.id,
+      status: row.status,
+      metaMessageId: row.meta_message_id,
+      currentAttemptId: row.attempt_id ?? [...this.attempts.values()].find(isLatest)?.id ?? null,
+      latestAt: row.latest_at,
+      eventCount: row.event_count,
+    };
+  }
+
+  private otherAttempt(messageId: string, id: string): ReportedAttempt | null {
+    const row = this.attempts.get(id);
+    if (row?.message_id !== messageId) return null;
+    const { number, status, meta_message_id: metaMessageId, failed } = row;
+    return { id, number, status, metaMessageId, failed };
   }
 }
 
-function keyOf(connectionId: string, id: string): string {
-  return `${connectionId}/${id}`;
-}
-
-function attemptIdOf(report: StatusReport): string | null {
-  return isUuid(report.callbackData) ? report.callbackData.toLowerCase() : null;
-}
-
-function messageOf(row: FoundRow) {
+function ownAttemptOf(row: LockedRow): ReportedAttempt {
   return {
-    id: row.id,
-    status: row.status,
+    id: row.attempt_id ?? '',
+    number: row.attempt_number,
+    status: row.attempt_status,
     metaMessageId: row.meta_message_id,
-    currentAttemptId: row.current_attempt_id,
-    latestAt: row.latest_at,
-    eventCount: row.event_count,
+    failed: row.attempt_failed,
   };
 }
 
-/** The message's new values. What failed before and went on nevertheless bears no failure any more. */
-function messageChange({ message, moves, adoptedMetaMessageId, adoptedAttemptId }: MessageProgress) {
+/** What we sent along: `<message id>.<attempt id>`, or before that only the attempt's id. */
+function sentAlong({ callbackData }: StatusReport): { messageId: string | null; attemptId: string } | null {
+  const [last, first, ...more] = (callbackData ?? '').toLowerCase().split('.').reverse();
+  if (!isUuid(last) || (first !== undefined && !isUuid(first)) || more.length > 0) return null;
+  return { messageId: first ?? null, attemptId: last };
+}
+
+function targetOf(report: StatusReport): Target | null {
+  const sent = sentAlong(report);
+  return sent?.messageId == null ? null : { messageId: sent.messageId, attemptId: sent.attemptId };
+}
+
+function isInQueue(status: OutboundStatus): boolean {
+  return status === 'queued' || status === 'processing';
+}
+
+function isChanged({ row, progress }: Reported): boolean {
+  return (
+    progress.moves.length > 0 || progress.adoptedMetaMessageId !== null || ownEvidence(row, progress) !== undefined
+  );
+}
+
+function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvidence | undefined {
+  return row.attempt_id === null ? undefined : attempts.get(row.attempt_id);
+}
+
+/**
+ * The message's new values; what is absent is null in the statement. What failed before and went on nevertheless bears
+ * no failure any more.
+ */
+function changeOf({ row, progress }: Reported) {
+  const { message, moves, adoptedMetaMessageId, adoptedAttemptId } = progress;
   const last = moves.at(-1);
-  const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at ?? null;
+  const at = (status: OutboundStatus) => moves.find((move) => move.to === status)?.at;
+  const evidence = ownEvidence(row, progress);
+  const bringer = adoptedAttemptId ?? message.currentAttemptId;
   return {
     id: message.id,
+    ...(isInQueue(row.status) && { connectionId: row.connection_id, createdAt: row.created_at }),
+    ...(bringer !== row.attempt_id && { adoptedId: bringer }),
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
-    metaMessageId: adoptedMetaMessageId,
-    attemptId: adoptedAttemptId,
+    metaMessageId: adoptedMetaMessageId ?? undefined,
     sentAt: at('sent'),
     deliveredAt: at('delivered'),
     readAt: at('read'),
-    failedAt: last?.to === 'failed' ? last.at : null,
-    category: last?.failure?.category ?? null,
-    errorCode: last?.failure?.code?.toString() ?? null,
-    errorMessage: last?.failure?.message ?? null,
+    failedAt: last?.to === 'failed' ? last.at : undefined,
+    category: last?.failure?.category,
+    errorCode: last?.failure?.code?.toString(),
+    errorMessage: last?.failure?.message ?? undefined,
+    ...(evidence && { attempt: noteOf(evidence) }),
   };
 }
 
@@ -175,85 +296,196 @@ function eventsOf({ message, moves }: MessageProgress) {
     previousStatus: from,
     at,
     attempt: attemptNumber,
-    category: failure?.category ?? null,
-    errorCode: failure?.code?.toString() ?? null,
-    errorMessage: failure?.message ?? null,
+    category: failure?.category,
+    errorCode: failure?.code?.toString(),
+    errorMessage: failure?.message ?? undefined,
     sequence: message.eventCount + index + 1,
   }));
 }
 
-function attemptChange([id, { taken, failure, metaMessageId }]: [string, AttemptEvidence]) {
-  return { id, taken, failed: failure !== null, metaMessageId, ...failure };
+/** Of attempts that stand in a row of their own. */
+function notesOf({ row, progress }: Reported) {
+  return [...progress.attempts].flatMap(([id, evidence]) => (id === row.attempt_id ? [] : { id, ...noteOf(evidence) }));
+}
+
+function noteOf({ taken, failure, metaMessageId }: AttemptEvidence) {
+  return { taken, failed: failure !== null, metaMessageId, ...failure };
 }
 
 const MICROSECONDS = 1_000_000;
 
+const microseconds = (time: string): string => `(extract(epoch from ${time}) * ${MICROSECONDS})::double precision`;
+const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICROSECONDS})`;
+
+/** Whether an attempt is known to have failed. */
+const failedBy = (status: string, category: string): string =>
+  `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
+
+// An attempt of before a migration may stand in both tables, with one id.
+const FIND = `
+select a.message_id, a.id as attempt_id, a.meta_message_id from message_attempt a
+where a.id = any($1::uuid[]) or a.meta_message_id = any($2::text[])
+union all
+select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as k (id)
+join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
+where s.attempt_id is not null`;
+
+// In the order that all keep: rows of the queue by id, then those with an outcome. In the queue is looked for nothing
+// that stands outside.
 const LOCK: Prepared = {
   name: 'report_lock',
   text: `
-select a.id as attempt_id, a.number as attempt_number, a.status as attempt_status,
-  a.meta_message_id as attempt_meta_message_id,
-  a.status = 'rejected' or (a.status = 'accepted' and a.failure_category is not null) as attempt_failed,
-  m.status = 'queued' and m.queued_at > statement_timestamp() - interval '1 second' as just_queued, m.id, m.organization_id, m.connection_id, m.conversation_id,
-  m.recipient, m.status, m.meta_message_id, m.current_attempt_id, m.event_count,
-  (extract(epoch from greatest(m.queued_at, m.processing_at, m.accepted_at, m.sent_at, m.delivered_at, m.read_at,
-    m.failed_at)) * ${MICROSECONDS})::double precision as latest_at,
-  (extract(epoch from clock_timestamp()) * ${MICROSECONDS})::double precision as now
-from message_attempt a join message m on m.id = a.message_id
-where a.id = any($1) or a.meta_message_id = any($2)
-order by m.id for no key update of m`,
-};
-
-// $2: what the events tell; at most one transaction moves a message at a time, so their count is not passed over.
-const MOVE: Prepared = {
-  name: 'report_move',
-  text: `
-with moved as (
-  update message m set
-    status = r.status,
-    event_count = r."eventCount",
-    meta_message_id = coalesce(r."metaMessageId", m.meta_message_id),
-    current_attempt_id = coalesce(r."attemptId", m.current_attempt_id),
-    lease_until = case when not r.moved then m.lease_until end,
-    next_attempt_at = case when not r.moved then m.next_attempt_at end,
-    sent_at = coalesce(to_timestamp(r."sentAt" / ${MICROSECONDS}), m.sent_at),
-    delivered_at = coalesce(to_timestamp(r."deliveredAt" / ${MICROSECONDS}), m.delivered_at),
-    read_at = coalesce(to_timestamp(r."readAt" / ${MICROSECONDS}), m.read_at),
-    failed_at = case when not r.moved then m.failed_at else to_timestamp(r."failedAt" / ${MICROSECONDS}) end,
-    failure_category = case when not r.moved then m.failure_category else r.category end,
-    error_code = case when not r.moved then m.error_code else r."errorCode" end,
-    error_message = case when not r.moved then m.error_message else r."errorMessage" end
-  from json_to_recordset($1) as r (id uuid, status text, moved boolean, "eventCount" integer, "metaMessageId" text,
-    "attemptId" uuid, "sentAt" double precision, "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision,
-    category text, "errorCode" text, "errorMessage" text)
-  where m.id = r.id
-  returning m.id, m.organization_id, m.connection_id, m.client_message_id, m.recipient, m.recipient_user_id
-), change as (
-  select m.id as message_id, m.organization_id, m.connection_id, m.client_message_id, m.recipient,
-    m.recipient_user_id, e.status, e."previousStatus" as previous_status, to_timestamp(e.at / ${MICROSECONDS}) as occurred_at,
-    e.attempt,     e.category as failure_category, e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence
-  from moved m join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
-    at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
-    on e."messageId" = m.id
-), announced as (
-  ${insertStatusEvents('change')}
+with waiting as materialized (
+  select q.* from unnest($1::uuid[]) as i (id) join message m on m.id = i.id
+  join message_queue q on q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
+  where not exists (select from message_state s where s.message_id = i.id)
+  order by q.message_id for update of q
+), decided as materialized (
+  select s.* from message_state s where s.message_id = any($1) and (select count(*) from waiting) >= 0
+  order by s.message_id for no key update
+), found as (
+  select message_id, organization_id, connection_id, conversation_id, created_at,
+    case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
+    attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed,
+    greatest(queued_at, claimed_at) as latest_at from waiting
+  union all
+  select message_id, organization_id, connection_id, conversation_id, created_at, status, meta_message_id, event_count,
+    attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
+    greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
 )
-select 1`,
+select f.message_id as id, f.organization_id, f.connection_id, f.conversation_id, f.created_at, m.recipient, f.status,
+  f.meta_message_id, f.event_count, f.attempt_id, f.attempt_number, f.attempt_status, f.attempt_failed,
+  ${microseconds('f.latest_at')} as latest_at, ${microseconds('clock_timestamp()')} as now
+from found f join message m on m.id = f.message_id`,
 };
 
-// The attempt's own answer may have been recorded since it was read, so what is known by now decides. A doubt that is
-// resolved leaves no category of failure.
+const ATTEMPTS = `
+select a.id, a.message_id, a.number, a.status, a.meta_message_id, ${failedBy('a.status', 'a.failure_category')} as failed
+from message_attempt a where a.id = any($1::uuid[])`;
+
+/** New values of an attempt's columns by what is told of it; a doubt that is resolved leaves no category of failure. */
+const noted = ({ status, finished, category, told }: Record<'status' | 'finished' | 'category' | 'told', string>) => ({
+  status: `case when r.taken then 'accepted' when r.taken is not null
+    and coalesce(${status}, 'started') in ('started', 'unknown') then 'rejected' else ${status} end`,
+  finished: `case when r.taken is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
+  category: `case when r.failed then ${told}
+    when r.taken is null or ${status} in ('accepted', 'rejected') then ${category} end`,
+});
+
+// The attempt's own answer may have been recorded since it was read, so what is known by now decides.
+const OTHER = noted({
+  status: 'a.status',
+  finished: 'a.finished_at',
+  category: 'a.failure_category',
+  told: 'r.category',
+});
 const NOTE: Prepared = {
   name: 'report_note',
   text: `
 update message_attempt a set
-  status = case when r.taken then 'accepted' when a.status in ('started', 'unknown') then 'rejected' else a.status end,
+  status = ${OTHER.status},
   meta_message_id = coalesce(a.meta_message_id, r."metaMessageId"),
-  finished_at = coalesce(a.finished_at, clock_timestamp()),
+  finished_at = ${OTHER.finished},
   platform_code = case when r.failed then r.code else a.platform_code end,
   platform_message = case when r.failed then r.message else a.platform_message end,
-  failure_category = case when r.failed then r.category when a.status in ('accepted', 'rejected') then a.failure_category end
+  failure_category = ${OTHER.category}
 from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMessageId" text, code integer,
   message text, category text)
 where a.id = r.id`,
+};
+
+// $1: the changes, with what is told of the attempt in the same row, where something is.
+const CHANGES = `
+with r as materialized (
+  select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as told_category
+  from json_to_recordset($1) as r (id uuid, "connectionId" uuid, "createdAt" timestamptz, "adoptedId" uuid, status text,
+    moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
+    "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
+    "errorCode" text, "errorMessage" text, attempt json)
+  left join lateral json_to_record(r.attempt) as t (taken boolean, failed boolean, "metaMessageId" text, code integer,
+    message text, category text) on r.attempt is not null
+)`;
+
+// $2: what the events tell; at most one transaction moves a message at a time, so their count is not passed over.
+const ANNOUNCED = `change as (
+  select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
+    to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
+    e."errorCode" as error_code, e."errorMessage" as error_message, e.sequence
+  from moved w join json_to_recordset($2) as e ("messageId" uuid, status text, "previousStatus" text,
+    at double precision, attempt integer, category text, "errorCode" text, "errorMessage" text, sequence integer)
+    on e."messageId" = w.message_id
+), announced as (
+  ${insertStatusEvents('change')}
+)
+select 1`;
+
+const OWN = noted({
+  status: 's.attempt_status',
+  finished: 's.attempt_finished_at',
+  category: 's.attempt_category',
+  told: 'r.told_category',
+});
+const MOVE: Prepared = {
+  name: 'report_move',
+  text: `${CHANGES}, moved as (
+  update message_state s set
+    status = r.status,
+    event_count = r."eventCount",
+    meta_message_id = coalesce(r."metaMessageId", s.meta_message_id),
+    sent_at = coalesce(${timeOf('sentAt')}, s.sent_at),
+    delivered_at = coalesce(${timeOf('deliveredAt')}, s.delivered_at),
+    read_at = coalesce(${timeOf('readAt')}, s.read_at),
+    failed_at = case when r.moved then ${timeOf('failedAt')} else s.failed_at end,
+    failure_category = case when r.moved then r.category else s.failure_category end,
+    error_code = case when r.moved then r."errorCode" else s.error_code end,
+    error_message = case when r.moved then r."errorMessage" else s.error_message end,
+    attempt_status = ${OWN.status},
+    attempt_finished_at = ${OWN.finished},
+    platform_code = case when r.failed then r.code else s.platform_code end,
+    platform_message = case when r.failed then r.message else s.platform_message end,
+    attempt_category = ${OWN.category}
+  from r where s.message_id = r.id
+  returning s.message_id, s.organization_id, s.connection_id
+), ${ANNOUNCED}`,
+};
+
+// The attempt that is told of goes with the message: the one under way, or an earlier one, which takes the place of the
+// retry that it makes needless. The message then has the times of that attempt.
+const LEAVE: Prepared = {
+  name: 'report_leave',
+  text: `${CHANGES}, gone as (
+  delete from message_queue q using r
+  where q.connection_id = r."connectionId" and q.created_at = r."createdAt" and q.message_id = r.id
+  returning q.*
+), own as (
+  select g.attempt_id as id, g.organization_id, g.message_id, g.attempt_number as number,
+    case when r.taken then 'accepted' when r.taken is not null then 'rejected' else 'started' end as status,
+    g.claimed_at as started_at, case when r.taken is not null then clock_timestamp() end as finished_at,
+    null::integer as http_status, r.code as platform_code, r.message as platform_message,
+    r.told_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
+  from gone g join r on r.id = g.message_id where g.attempt_id is not null
+), adopted as (
+  delete from message_attempt a using r where a.id = r."adoptedId"
+  returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
+    a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
+), replaced as (
+  insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at, http_status,
+    platform_code, platform_message, failure_category, meta_message_id, trace_id)
+  select * from own where message_id in (select message_id from adopted)
+), moved as (
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,
+    error_code, error_message, attempt_id, attempt_number, attempt_count, attempt_status, attempt_finished_at,
+    http_status, platform_code, platform_message, attempt_category, trace_id)
+  select g.message_id, g.organization_id, g.connection_id, g.conversation_id, g.created_at, r.status, r."eventCount",
+    least(g.queued_at, a.started_at), a.started_at, ${timeOf('sentAt')}, ${timeOf('deliveredAt')},
+    ${timeOf('readAt')}, ${timeOf('failedAt')}, coalesce(r."metaMessageId", a.meta_message_id), r.category,
+    r."errorCode", r."errorMessage", a.id, coalesce(a.number, g.attempt_number),
+    case when a.number < g.attempt_number then g.attempt_number end, nullif(a.status, 'started'), a.finished_at,
+    a.http_status, a.platform_code, a.platform_message, a.failure_category, a.trace_id
+  from gone g join r on r.id = g.message_id left join (
+    select * from adopted union all select * from own where message_id not in (select message_id from adopted)) as a
+    on a.message_id = g.message_id
+  returning s.message_id, s.organization_id, s.connection_id
+), ${ANNOUNCED}`,
 };

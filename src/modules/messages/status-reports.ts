@@ -85,10 +85,10 @@ export class MessageProgress {
     const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
     // Once an attempt has failed, only its arrival is news: a late or repeated "sent" must not withdraw a retry.
     const to = hasFailed && !isProof(report.status) ? null : nextStatus(this.status, event);
-    // The earlier attempt takes the place of the retry that it withdraws, so that its failure would count.
-    const withdraws = !isCurrent && to === 'sent';
-    if (withdraws) this.adoptedAttemptId = attempt.id;
-    this.adopt(report.metaMessageId, isCurrent || withdraws);
+    // The earlier attempt takes the place of the retry that it makes needless, so that its failure would count.
+    const replaces = !isCurrent && to !== null && (this.status === 'queued' || this.status === 'processing');
+    if (replaces) this.adoptedAttemptId = attempt.id;
+    this.adopt(report.metaMessageId, isCurrent || replaces);
     if (to === null) return false;
     // The platform tells whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);

@@ -18,7 +18,7 @@ export interface StatusNotification extends Origin {
   /** Number of the recipient, digits only; missing where it was sent to a user id. */
   readonly recipientId: string | null;
   readonly recipientUserId: string | null;
-  /** `biz_opaque_callback_data`: the id of the attempt. */
+  /** `biz_opaque_callback_data`: `<message id>.<attempt id>`. */
   readonly callbackData: string | null;
   readonly error: NotifiedError | null;
   readonly raw: Record<string, unknown>;
