@@ -49,7 +49,8 @@ const TABLES: readonly string[] = [
     check ((attempt_id is null) = (lease_until is null)),
     check ((attempt_id is null) = (claimed_at is null))
   ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`,
-  `create index message_queue_lane on message_queue (connection_id, recipient, seq)`,
+  // Of each recipient what is on the wire first, then what waits: the first entry says whether the next one may go.
+  `create index message_queue_lane on message_queue (connection_id, recipient, (attempt_id is null), seq)`,
   `create index message_queue_later on message_queue (connection_id, next_attempt_at) where next_attempt_at is not null`,
   `create index message_queue_lease on message_queue (lease_until) where lease_until is not null`,
 

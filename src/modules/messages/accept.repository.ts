@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import type { Prepared } from '../../platform/database/prepared.js';
-import { numberOfConversation } from './conversation-register.js';
+import { laneRecipient } from './conversation-register.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage {
@@ -123,22 +123,36 @@ function keyOf(organizationId: string, idempotencyKey: string): string {
   return `${organizationId}/${idempotencyKey}`;
 }
 
-/** One parameter: the messages as JSON, with the names of `NewMessage`. */
+/**
+ * One parameter: the messages as JSON, with the names of `NewMessage`. The place in the recipient's order is taken after
+ * the time, which the low-water marks of the lanes count on.
+ */
 export const INSERT_MESSAGES: Prepared = {
   name: 'message_accept',
   text: `
-insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
-  recipient_user_id, sender, body, content, client_message_id, reply_to_message_id, media_object_id, idempotency_key,
-  fingerprint, status, created_at, queued_at, next_attempt_at)
-select i.id, i."organizationId", i."connectionId", i."conversationId", 'outbound', i.type,
-  case when i."recipientUserId" is null then i.recipient
-    else coalesce(${numberOfConversation('i."conversationId"', 'i."organizationId"')}, i.recipient) end,
-  i."recipientUserId", i.sender, i.body, i.content, i."clientMessageId", i."replyToMessageId", i."mediaObjectId",
-  i."idempotencyKey", decode(i.fingerprint, 'hex'), 'queued', date_trunc('milliseconds', now.at), now.at, now.at
-from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid, type text,
-  recipient text, "recipientUserId" text, sender text, body text, content jsonb, "clientMessageId" text,
-  "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid, fingerprint text)
-cross join (select clock_timestamp() as at) as now
-on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
-returning id`,
+with accepted as materialized (
+  select i.*, now.at, ${laneRecipient('i', '"recipientUserId"', '"conversationId"', '"organizationId"')} as lane
+  from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid, type text,
+    recipient text, "recipientUserId" text, sender text, body text, content jsonb, "clientMessageId" text,
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid, fingerprint text)
+  cross join (select clock_timestamp() as at) as now
+), fresh as (
+  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
+    recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
+    created_at)
+  select id, "organizationId", "connectionId", "conversationId", 'outbound', type, lane, "recipientUserId", sender,
+    "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
+    date_trunc('milliseconds', at)
+  from accepted
+  on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
+  returning id, created_at
+), contents as (
+  insert into message_content (message_id, body, content)
+  select id, body, content from accepted join fresh using (id)
+), waiting as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+    queued_at)
+  select "connectionId", created_at, id, "organizationId", "conversationId", lane, at from accepted join fresh using (id)
+)
+select id from fresh`,
 };

@@ -1,4 +1,5 @@
 import type { Prepared } from '../../platform/database/prepared.js';
+import { queueTakes } from './message-state.js';
 
 /** A claimed message, or at the end what the statement says of the lane; see `CLAIM`. */
 export interface ClaimRow {
@@ -17,79 +18,92 @@ export interface ClaimRow {
   context_message_id: string | null;
 }
 
-// $1 connection, $2 lane key, $3 owner, $9 ttl hours.
-const CLAIMABLE = `head.status = 'queued' and head.next_attempt_at <= clock_timestamp()
-    and head.queued_at > clock_timestamp() - make_interval(hours => $9)
-    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
-      and (paused_until is null or paused_until <= clock_timestamp()))
-    and not exists (select 1 from message p
-      where p.connection_id = $1 and p.recipient = head.recipient and p.status = 'processing')`;
+/** SQL condition: due since it was accepted. Such rows are found by the lane's low-water mark. */
+export const READY = 'q.attempt_id is null and q.next_attempt_at is null';
+
+// What of a recipient's messages is on the wire, else the one whose turn it is: the low-water mark plays no part in it.
+const headOf = (recipient: string): string => `
+  select q.message_id, q.created_at, q.attempt_id, q.next_attempt_at, q.queued_at from message_queue q
+  where q.connection_id = $1 and q.recipient = ${recipient}
+  order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1`;
+
+const CLAIMABLE = `${queueTakes('claimed', 'head')}
+    and (head.next_attempt_at is null or head.next_attempt_at <= clock_timestamp())
+    and head.queued_at > clock_timestamp() - make_interval(hours => $9)`;
+
+const nextRecipient = (behind: string, n: string): string => `
+  select q.recipient, ${n} from message_queue q
+  where q.connection_id = $1 and q.recipient > ${behind} and q.seq >= (select low_seq from held)
+    and not (select is_complete from complete)
+  order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1`;
 
 // $1 connection, $2 lane key, $3 owner, $4 limit, $5 cursor, $6 attempt ids, $7 lease seconds, $8 walk, $9 ttl hours,
 // $10 probe.
 // "probe" has the messages that became due last, without those that are surely too old. Where they are few they lead to
 // all recipients that can be served, and no walk is needed: deferred and expired messages are not among them, however
 // many there are. Else "walk" goes from recipient to recipient, and the probe only fills up what the walk leaves.
+// Both begin at the low-water mark, so that rows which are gone are not read again and again while another transaction
+// keeps them from being removed.
 // statement_timestamp() and not clock_timestamp(), by which no index is searched.
 // "tail" tells where the walk ended that did not fill the limit; '' is the lane's end.
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `
-with recursive probe as materialized (
-  select recipient from message
-  where connection_id = $1 and status = 'queued' and next_attempt_at <= statement_timestamp()
-    and next_attempt_at > statement_timestamp() - make_interval(hours => $9)
-  order by next_attempt_at desc limit $10
+with recursive held as materialized (
+  select low_at, low_seq from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
+    and (paused_until is null or paused_until <= clock_timestamp())
+), probe as materialized (
+  (select q.recipient from message_queue q
+   where q.connection_id = $1 and ${READY} and q.created_at >= (select low_at from held)
+     and q.created_at > statement_timestamp() - make_interval(hours => $9)
+   order by q.created_at desc limit $10)
+  union all
+  (select q.recipient from message_queue q
+   where q.connection_id = $1 and q.next_attempt_at <= statement_timestamp() and exists (select 1 from held)
+     and q.next_attempt_at > statement_timestamp() - make_interval(hours => $9)
+   order by q.next_attempt_at desc limit $10)
 ), complete as materialized (
   select count(*) < $10 as is_complete from probe
-), walk (recipient, id, status, next_attempt_at, queued_at, n) as (
-  (select m.recipient, m.id, m.status, m.next_attempt_at, m.queued_at, 1
-   from message m
-   where m.connection_id = $1 and m.status in ('queued', 'processing') and m.recipient > $5
-     and not (select is_complete from complete)
-   order by m.connection_id, m.recipient, m.seq limit 1)
+), walk (recipient, n) as (
+  (${nextRecipient('$5', '1')})
   union all
-  select next.* from walk cross join lateral (
-    select m.recipient, m.id, m.status, m.next_attempt_at, m.queued_at, walk.n + 1
-    from message m
-    where m.connection_id = $1 and m.status in ('queued', 'processing') and m.recipient > walk.recipient
-    order by m.connection_id, m.recipient, m.seq limit 1) as next
+  select next.* from walk cross join lateral (${nextRecipient('walk.recipient', 'walk.n + 1')}) as next
   where walk.n < $8
 ), walked as (
-  select head.id from walk as head where ${CLAIMABLE} limit $4
+  select head.message_id, head.created_at
+  from walk cross join lateral (${headOf('walk.recipient')}) as head where ${CLAIMABLE} limit $4
 ), probed as (
-  select head.id from (select distinct recipient from probe) as found
-  cross join lateral (
-    select m.recipient, m.id, m.status, m.next_attempt_at, m.queued_at from message m
-    where m.connection_id = $1 and m.status in ('queued', 'processing') and m.recipient = found.recipient
-    order by m.connection_id, m.recipient, m.seq limit 1) as head
-  where ${CLAIMABLE} and head.id not in (select id from walked)
+  select head.message_id, head.created_at
+  from (select distinct recipient from probe) as found cross join lateral (${headOf('found.recipient')}) as head
+  where ${CLAIMABLE} and head.message_id not in (select message_id from walked)
   order by found.recipient <= $5, found.recipient limit $4
 ), picked as (
-  select id from (select id from walked union all select id from probed) as due limit $4
+  select * from (select * from walked union all select * from probed) as due limit $4
 ), locked as (
-  select m.id, m.seq from message m join picked on picked.id = m.id
-  where m.status = 'queued'
-  for update of m skip locked
+  select q.message_id, q.created_at, q.seq from message_queue q
+  join picked p on p.created_at = q.created_at and p.message_id = q.message_id
+  where q.connection_id = $1 and ${queueTakes('claimed')}
+  for update of q skip locked
 ), numbered as (
-  select locked.id, a.attempt_id from (select id, row_number() over (order by seq) as n from locked) as locked
+  select locked.*, a.attempt_id from (select *, row_number() over (order by seq) as n from locked) as locked
   join unnest($6::uuid[]) with ordinality as a (attempt_id, n) on a.n = locked.n
 ), claimed as (
-  update message m set status = 'processing', processing_at = greatest(clock_timestamp(), m.queued_at),
-    lease_until = clock_timestamp() + make_interval(secs => $7), attempt_count = m.attempt_count + 1,
-    current_attempt_id = numbered.attempt_id, next_attempt_at = null
-  from numbered where m.id = numbered.id and m.status = 'queued'
-  returning m.id, m.organization_id, m.conversation_id, m.current_attempt_id, m.recipient, m.recipient_user_id,
-    m.type, m.content, m.tries, m.attempt_count, m.reply_to_message_id, m.processing_at
-), attempts as (
-  insert into message_attempt (id, organization_id, message_id, number, status, started_at)
-  select current_attempt_id, organization_id, id, attempt_count, 'started', processing_at from claimed
+  update message_queue q set attempt_id = n.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
+    lease_until = clock_timestamp() + make_interval(secs => $7), attempt_number = q.attempt_number + 1,
+    next_attempt_at = null
+  from numbered n
+  where q.connection_id = $1 and q.created_at = n.created_at and q.message_id = n.message_id
+    and ${queueTakes('claimed')}
+  returning q.message_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
 )
-select 'claimed' as kind, id, organization_id, conversation_id, current_attempt_id as attempt_id, recipient,
-  recipient_user_id, type, content, tries, attempt_count as attempt_number, reply_to_message_id is not null as is_reply,
-  (select r.meta_message_id from message r
-   where r.id = claimed.reply_to_message_id and r.organization_id = claimed.organization_id) as context_message_id
-from claimed
+select 'claimed' as kind, m.id, m.organization_id, k.conversation_id, k.attempt_id, k.recipient, m.recipient_user_id,
+  m.type, coalesce(c.content, '{}') as content, k.tries, k.attempt_number, m.reply_to_message_id is not null as is_reply,
+  (select coalesce(s.meta_message_id, case when r.direction = 'inbound' then r.meta_message_id end,
+     (select a.meta_message_id from message_attempt a where a.message_id = r.id
+       and a.meta_message_id is not null order by a.number desc limit 1))
+   from message r left join message_state s on s.message_id = r.id
+   where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as context_message_id
+from claimed k join message m on m.id = k.message_id left join message_content c on c.message_id = k.message_id
 union all
 select case when is_complete then 'complete' else 'tail' end, null, null, null, null,
   coalesce((select recipient from walk where n = $8), ''), null, null, null, null, null, null, null

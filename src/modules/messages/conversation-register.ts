@@ -130,6 +130,19 @@ export const numberOfConversation = (id: string, organizationId: string): string
   from conversation contact left join conversation survivor on survivor.id = contact.merged_into
   where contact.id = ${id} and contact.organization_id = ${organizationId})`;
 
+/**
+ * The key under which a message waits for its turn: the number, and the user id only where no number is known.
+ *
+ * @param message relation with recipient, and with the columns of the other parameters.
+ */
+export const laneRecipient = (
+  message: string,
+  userId = 'recipient_user_id',
+  conversationId = 'conversation_id',
+  organizationId = 'organization_id',
+): string => `case when ${message}.${userId} is null then ${message}.recipient else coalesce(
+    ${numberOfConversation(`${message}.${conversationId}`, `${message}.${organizationId}`)}, ${message}.recipient) end`;
+
 /** SELECT list for conversations of the relation `c`. */
 export const CONVERSATION_COLUMNS = `c.id, c.organization_id, c.connection_id, c.phone, c.wa_id, c.user_id,
   c.profile_name, c.last_inbound_at, c.merged_into, c.created_at`;

@@ -75,16 +75,16 @@ export class MessageSender implements LaneHandler<SendTask> {
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
     const claiming = this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
     const claimed = await claiming.catch((error: unknown) => {
-      if (error instanceof LostClaimError) void this.takeBack(error, leaseMs);
+      if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
       throw error;
     });
     return claimed.map((message) => ({ ...message, claimedAt, notAfter }));
   }
 
   /** Beside the lane, which goes on meanwhile. */
-  private async takeBack(lost: LostClaimError, forMs: number): Promise<void> {
+  private async takeBack(connectionId: string, lost: LostClaimError, forMs: number): Promise<void> {
     const count = await takeBack(lost, {
-      find: (attemptIds) => this.sends.findAttempts(attemptIds),
+      find: (attemptIds) => this.sends.findAttempts(connectionId, attemptIds),
       putBack: (attempt) => this.outcomes.record(putBack(attempt)),
       forMs,
     });
@@ -144,7 +144,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       type,
       content,
       contextMessageId: task.contextMessageId,
-      callbackData: task.attemptId,
+      callbackData: callbackDataOf(task),
     });
     const { phoneNumberId, token } = connection;
     return this.client.sendMessage({ phoneNumberId, token, body, notAfter: task.notAfter });

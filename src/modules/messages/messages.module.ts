@@ -16,6 +16,7 @@ import { ConversationsRepository } from './conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { InboundRepository } from './inbound.repository.js';
 import { JournalRepository } from './journal.repository.js';
+import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessageEventsService } from './message-events.service.js';
 import { MessageGauges } from './message-gauges.js';
 import { MessageRestoration } from './message-restoration.js';
@@ -57,6 +58,7 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     ContactErasureRepository,
     BacklogGuard,
     SendRepository,
+    LowWaterMarks,
     OutcomeRepository,
     MessageSender,
     FileExchange,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import { numberOfConversation } from './conversation-register.js';
+import { READY } from './claim-sql.js';
+import { laneRecipient } from './conversation-register.js';
 import {
   attemptOf,
   MESSAGE_JOINS,
@@ -76,17 +77,13 @@ export class MessagesRepository {
    * in none of the given states (any more).
    */
   async retry(command: RetryCommand): Promise<boolean> {
-    const changed = await this.database.execute(
-      `update message set status = 'queued', seq = default, queued_at = clock_timestamp(),
-         next_attempt_at = clock_timestamp(), lease_until = null, tries = 0, processing_at = null, accepted_at = null,
-         sent_at = null, delivered_at = null, read_at = null, failed_at = null, failure_category = null,
-         error_code = null, error_message = null, body = $4,
-         recipient = case when recipient_user_id is null then recipient
-           else coalesce(${numberOfConversation('conversation_id', 'message.organization_id')}, recipient) end
-       where organization_id = $1 and id = $2 and direction = 'outbound' and status = any($3)`,
-      [command.organizationId, command.messageId, command.from, command.body],
-    );
-    return changed > 0;
+    const queued = await this.database.query(RETRY, [
+      command.organizationId,
+      command.messageId,
+      command.from,
+      command.body,
+    ]);
+    return queued.length > 0;
   }
 
   /** The message that a retry's key stands for; null where the key is free. */
@@ -112,11 +109,42 @@ export class MessagesRepository {
   async countQueued(organizationId: string, limit: number): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
       `select count(*)::integer as count from (
-         select 1 from connection k cross join lateral (
-           select 1 from message m where m.connection_id = k.id and m.status = 'queued' limit $2) as one
+         select 1 from connection k left join lane l on l.key = k.id::text cross join lateral (
+           (select 1 from message_queue q where q.connection_id = k.id and ${READY}
+              and q.created_at >= coalesce(l.low_at, '-infinity') limit $2)
+           union all
+           (select 1 from message_queue q where q.connection_id = k.id and q.next_attempt_at is not null limit $2)) as one
          where k.organization_id = $1 limit $2) as queued`,
       [organizationId, limit],
     );
     return rows[0]?.count ?? 0;
   }
 }
+
+// The attempt of before a retry goes where those stand that are over. One of before the queue had a table of its own is
+// there already. The row that was the message's state keeps its place in time, and gets a new one in its recipient's
+// order.
+const RETRY = `
+with gone as (
+  delete from message_state where organization_id = $1 and message_id = $2 and status = any($3) returning *
+), history as (
+  insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at, http_status,
+    platform_code, platform_message, failure_category, meta_message_id, trace_id)
+  select attempt_id, organization_id, message_id, attempt_number, coalesce(attempt_status, 'unknown'),
+    coalesce(processing_at, queued_at), attempt_finished_at, http_status, platform_code, platform_message,
+    attempt_category, meta_message_id, trace_id
+  from gone where attempt_id is not null
+  on conflict (id) do update set status = excluded.status, finished_at = excluded.finished_at,
+    http_status = excluded.http_status, platform_code = excluded.platform_code,
+    platform_message = excluded.platform_message, failure_category = excluded.failure_category,
+    meta_message_id = excluded.meta_message_id, trace_id = excluded.trace_id
+), shown as (
+  update message_content c set body = $4 from gone where c.message_id = gone.message_id
+)
+insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+  queued_at, next_attempt_at, attempt_number, event_count)
+select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
+  ${laneRecipient('m')}, now.at, now.at, gone.attempt_number, gone.event_count
+from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
+cross join (select clock_timestamp() as at) as now
+returning message_id`;

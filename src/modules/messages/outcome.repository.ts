@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import type { Prepared } from '../../platform/database/prepared.js';
+import { laneRecipient } from './conversation-register.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
-import type { OutboundStatus } from './message-state.js';
+import { queueTakes, stateTakes, type OutboundStatus } from './message-state.js';
 
 /** What came of one attempt, as it is written down. */
 export interface OutcomeRecord {
@@ -26,6 +27,8 @@ export interface OutcomeRecord {
 
 /** For so long an outcome is tried to be recorded; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
+
+const ROUNDS = 3;
 
 /** Writes down what came of attempts, and the events that tell of it, many in one statement. */
 @Injectable()
@@ -57,55 +60,148 @@ export class OutcomeRepository {
   }
 
   private async commit(records: OutcomeRecord[], statements: Statements): Promise<boolean[]> {
-    const rows = await statements.query<{ id: string }>(RECORD, [JSON.stringify(records)]);
-    const moved = new Set(rows.map((row) => row.id));
-    return records.map((record) => moved.has(record.messageId));
+    const moved = new Map<string, boolean>();
+    let open = records;
+    // A message that another transaction moved meanwhile is where no statement that had begun before can see it.
+    for (let round = 0; round < ROUNDS && open.length > 0; round++) {
+      for (const statement of [RECORD, SETTLE]) {
+        const rows = await statements.query<{ attempt_id: string; moved: boolean }>(statement, [JSON.stringify(open)]);
+        for (const row of rows) moved.set(row.attempt_id, row.moved);
+        open = open.filter(({ attemptId }) => !moved.has(attemptId));
+        if (open.length === 0) break;
+      }
+    }
+    return records.map(({ attemptId }) => moved.get(attemptId) ?? false);
   }
 }
 
-/** What a report has said of the attempt before its own answer was recorded stays. */
-const reported = (column: string, answered: string): string =>
-  `case when a.status in ('accepted', 'rejected') then coalesce(a.${column}, ${answered}) else ${answered} end`;
-
-const RECORD: Prepared = {
-  name: 'message_outcome',
-  text: `
-with outcome as (
+const OUTCOME = `outcome as materialized (
   select * from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "attemptStatus" text,
     "metaMessageId" text, "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text,
     "traceId" text, "delayMs" double precision, "countTry" boolean)
-), locked as (
-  select m.id, m.status from message m join outcome on outcome."messageId" = m.id order by m.id for update of m
+)`;
+
+const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, started_at, finished_at, http_status,
+    platform_code, platform_message, failure_category, meta_message_id, trace_id`;
+
+// The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
+const RECORD: Prepared = {
+  name: 'message_outcome',
+  text: `
+with ${OUTCOME}, place as materialized (
+  select q.connection_id, q.created_at, q.message_id, q.attempt_id, q.claimed_at
+  from outcome o join message m on m.id = o."messageId"
+  join message_queue q on q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
+  where q.attempt_id = o."attemptId" and ${queueTakes('outcome_accepted')}
+  order by q.message_id for update of q
+), gone as (
+  delete from message_queue q using place p join outcome o on o."attemptId" = p.attempt_id
+  where o.status <> 'queued'
+    and q.connection_id = p.connection_id and q.created_at = p.created_at and q.message_id = p.message_id
+  returning q.*, o.*, greatest(clock_timestamp(), q.claimed_at) as now
 ), moved as (
-  update message m set
-    status = o.status,
-    meta_message_id = coalesce(o."metaMessageId", m.meta_message_id),
-    event_count = case when o.status in ('queued', m.status) then m.event_count else m.event_count + 1 end,
-    lease_until = null,
-    tries = case when o.status = 'queued' and o."countTry" then m.tries + 1 else m.tries end,
-    next_attempt_at = case when o.status = 'queued'
-      then clock_timestamp() + make_interval(secs => o."delayMs" / 1000) end,
-    accepted_at = case when o.status = 'accepted' then greatest(clock_timestamp(), m.processing_at) else m.accepted_at end,
-    failed_at = case when o.status = 'failed' then greatest(clock_timestamp(), m.processing_at) else m.failed_at end,
-    failure_category = case when o.status = 'accepted' then null else o.category end,
-    error_code = case when o.status = 'accepted' then null else o."platformCode"::text end,
-    error_message = case when o.status = 'accepted' then null else o."platformMessage" end
-  from outcome o join locked on locked.id = o."messageId"
-  where m.id = o."messageId" and m.current_attempt_id = o."attemptId" and m.status in ('processing', 'outcome_unknown')
-  returning ${MOVED_COLUMNS}, locked.status as previous_status,
-    case m.status when 'accepted' then m.accepted_at when 'failed' then m.failed_at else clock_timestamp() end
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, accepted_at, failed_at, meta_message_id, failure_category, error_code,
+    error_message, attempt_id, attempt_number, attempt_status, attempt_finished_at, http_status, platform_code,
+    platform_message, attempt_category, trace_id)
+  select message_id, organization_id, connection_id, conversation_id, created_at, status, event_count + 1, queued_at,
+    claimed_at, case when status = 'accepted' then now end, case when status = 'failed' then now end, "metaMessageId",
+    case when status <> 'accepted' then category end, case when status <> 'accepted' then "platformCode"::text end,
+    case when status <> 'accepted' then "platformMessage" end, attempt_id, attempt_number, "attemptStatus", now,
+    "httpStatus", "platformCode", "platformMessage", category, "traceId"
+  from gone
+  returning ${MOVED_COLUMNS}, 'processing' as previous_status, s.attempt_finished_at as occurred_at
+), back as (
+  update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
+    next_attempt_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
+    tries = q.tries + o."countTry"::integer
+  from place p join outcome o on o."attemptId" = p.attempt_id
+  where o.status = 'queued'
+    and q.connection_id = p.connection_id and q.created_at = p.created_at and q.message_id = p.message_id
+  returning q.organization_id, q.message_id, q.attempt_number, p.claimed_at, o.*
+), history as (
+  insert into message_attempt (${ATTEMPT_COLUMNS})
+  select "attemptId", organization_id, message_id, attempt_number, "attemptStatus", claimed_at,
+    greatest(clock_timestamp(), claimed_at), "httpStatus", "platformCode", "platformMessage", category,
+    "metaMessageId", "traceId"
+  from back
+), announced as (
+  ${insertStatusEvents('moved')}
+)
+select attempt_id, true as moved from gone union all select "attemptId", true from back`,
+};
+
+/** What a report has said of the attempt before its own answer was recorded stays. */
+const reported = (row: string, status: string, column: string, answered: string): string =>
+  `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
+
+// What became of the message without the answer: the attempt's columns are closed, and a doubt is settled.
+const SETTLE: Prepared = {
+  name: 'message_settle',
+  text: `
+with ${OUTCOME}, place as materialized (
+  select s.*, ${stateTakes('outcome_accepted')} as doubted
+  from outcome o join message_state s on s.message_id = o."messageId" and s.attempt_id = o."attemptId"
+  order by s.message_id for update of s
+), settled as (
+  update message_state s set
+    status = case when p.doubted then o.status else s.status end,
+    event_count = case when p.doubted and o.status <> s.status then s.event_count + 1 else s.event_count end,
+    meta_message_id = coalesce(o."metaMessageId", s.meta_message_id),
+    accepted_at = case when p.doubted and o.status = 'accepted' then greatest(clock_timestamp(), s.processing_at)
+      else s.accepted_at end,
+    failed_at = case when p.doubted and o.status = 'failed' then greatest(clock_timestamp(), s.processing_at)
+      else s.failed_at end,
+    failure_category = case when not p.doubted then s.failure_category when o.status <> 'accepted' then o.category end,
+    error_code = case when not p.doubted then s.error_code when o.status <> 'accepted' then o."platformCode"::text end,
+    error_message = case when not p.doubted then s.error_message
+      when o.status <> 'accepted' then o."platformMessage" end,
+    attempt_status = o."attemptStatus", attempt_finished_at = clock_timestamp(), http_status = o."httpStatus",
+    trace_id = o."traceId",
+    platform_code = ${reported('s', 'attempt_status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${reported('s', 'attempt_status', 'platform_message', 'o."platformMessage"')},
+    attempt_category = ${reported('s', 'attempt_status', 'attempt_category', 'o.category')}
+  from place p join outcome o on o."attemptId" = p.attempt_id
+  where s.message_id = p.message_id and not (p.doubted and o.status = 'queued')
+    and (s.attempt_status is null or s.attempt_status = 'unknown' or o."attemptStatus" <> 'unknown')
+  returning ${MOVED_COLUMNS}, p.doubted, p.status as previous_status,
+    case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
-), closed as (
+), gone as (
+  delete from message_state s using place p join outcome o on o."attemptId" = p.attempt_id
+  where s.message_id = p.message_id and p.doubted and o.status = 'queued'
+  returning s.*, o.*
+), back as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+    queued_at, next_attempt_at, attempt_number, tries, event_count)
+  select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
+    ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
+    gone.attempt_number, gone."countTry"::integer, gone.event_count
+  from gone join message m on m.id = gone.message_id
+), history as (
+  insert into message_attempt (${ATTEMPT_COLUMNS})
+  select attempt_id, organization_id, message_id, attempt_number, "attemptStatus", coalesce(processing_at, queued_at),
+    clock_timestamp(), "httpStatus", "platformCode", "platformMessage", category,
+    coalesce("metaMessageId", meta_message_id), "traceId"
+  from gone
+  on conflict (id) do update set status = excluded.status, finished_at = excluded.finished_at,
+    http_status = excluded.http_status, platform_code = excluded.platform_code,
+    platform_message = excluded.platform_message, failure_category = excluded.failure_category,
+    trace_id = excluded.trace_id
+), earlier as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", trace_id = o."traceId",
-    platform_code = ${reported('platform_code', 'o."platformCode"')},
-    platform_message = ${reported('platform_message', 'o."platformMessage"')},
-    failure_category = ${reported('failure_category', 'o.category')},
+    platform_code = ${reported('a', 'status', 'platform_code', 'o."platformCode"')},
+    platform_message = ${reported('a', 'status', 'platform_message', 'o."platformMessage"')},
+    failure_category = ${reported('a', 'status', 'failure_category', 'o.category')},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
   from outcome o
   where a.id = o."attemptId" and (a.status in ('started', 'unknown') or o."attemptStatus" <> 'unknown')
+    and not exists (select 1 from place p where p.attempt_id = a.id)
 ), announced as (
-  ${insertStatusEvents('moved', `c.status not in ('queued', c.previous_status)`)}
+  ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
 )
-select message_id as id from moved`,
+select attempt_id, doubted as moved from place
+union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
+where not exists (select 1 from place p where p.attempt_id = a.id)`,
 };

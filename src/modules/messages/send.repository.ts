@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
 import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
-import { findDueLanes, laneHeads, type DueLanes } from '../../platform/lanes/due-lanes.js';
+import type { DuePage } from '../../platform/lanes/due-lanes.js';
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
-import { CLAIM, type ClaimRow } from './claim-sql.js';
+import { CLAIM, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
+import { queueTakes } from './message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
 export interface ClaimedMessage {
@@ -48,22 +49,19 @@ const WALK = 1_000;
 const ROUNDS = 20;
 const MAX_CURSORS = 100_000;
 
-const QUEUED = { table: 'message', lane: 'connection_id', status: 'queued' };
-// Numbers that cannot send keep their due messages: without this each of them would be woken in every round.
-const CAN_SEND = `exists (select 1 from connection c where c.id = head.lane_id and c.status in ('connected', 'restricted'))`;
+// A complete look at what has run out begins this far before the last one: its rows may have been locked.
+const LEASES_AGAIN_SECONDS = 30;
+const ALL_LEASES_EVERY_MS = 60_000;
 
-/** The lane's statements on `message` and `message_attempt`: claim, sweep, due lanes. */
+/** The lane's statements on `message_queue`: claim, sweeps, due lanes. */
 @Injectable()
 export class SendRepository {
   /** Where the last claim of a lane stopped, so that a long lane is walked on and not again from its start. */
   private readonly cursors = new Map<string, string>();
+  /** From where on leases that ran out are looked for: the database's time, null for all; and since when so. */
+  private leases: { from: string | null; since: number } = { from: null, since: -Infinity };
 
-  /** Connections with due messages that can send. */
-  readonly dueConnections: DueLanes;
-
-  constructor(private readonly database: Database) {
-    this.dueConnections = findDueLanes(database, { ...QUEUED, usable: CAN_SEND, prefix: '' });
-  }
+  constructor(private readonly database: Database) {}
 
   /**
    * Claims the heads of up to `limit` recipients: each gets an attempt, `processing` and a lease.
@@ -89,12 +87,22 @@ export class SendRepository {
     return [];
   }
 
-  /** Those of the given attempts that exist, with their messages. */
-  findAttempts(attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
-    return this.database.query(`select message_id as id, id as "attemptId" from message_attempt where id = any($1)`, [
-      attemptIds,
-    ]);
+  /** Those of the given attempts of a connection whose messages still wait for what comes of them. */
+  findAttempts(connectionId: string, attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
+    return this.database.query(FIND_ATTEMPTS, [connectionId, attemptIds]);
   }
+
+  /** `DueLanes` of the connections with due messages that can send. */
+  readonly dueConnections = async (limit: number, after: string | null): Promise<DuePage> => {
+    const rows = await this.database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(DUE, [
+      limit,
+      after ?? '00000000-0000-0000-0000-000000000000',
+    ]);
+    return {
+      lanes: rows.flatMap(({ id, due_for_ms }) => (due_for_ms === null ? [] : [{ key: id, dueForMs: due_for_ms }])),
+      next: rows.find((row) => row.is_last)?.id ?? null,
+    };
+  };
 
   /** `next`: where to go on, '' for the start. `complete`: nothing else can be claimed, wherever the walk stands. */
   private async claimFrom(
@@ -142,20 +150,40 @@ export class SendRepository {
   /**
    * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
    * and whether the platform took them nobody knows.
+   *
+   * Looks on from where the last look ended, and at all of them once a minute: rows that are gone stand in front of the
+   * others for as long as another transaction keeps them from being removed.
    */
-  expireLeases(limit: number): Promise<MovedMessage[]> {
-    return this.moved(EXPIRE_LEASES, [limit]);
+  async expireLeases(limit: number): Promise<MovedMessage[]> {
+    if (performance.now() - this.leases.since > ALL_LEASES_EVERY_MS) {
+      this.leases = { from: null, since: performance.now() };
+    }
+    const rows = await this.database.query<MovedRow & { looked_at: string }>(EXPIRE_LEASES, [
+      limit,
+      this.leases.from,
+      LEASES_AGAIN_SECONDS,
+    ]);
+    const moved = movedOf(rows);
+    if (moved.length < limit) this.leases.from = rows[0]?.looked_at ?? null;
+    return moved;
   }
 
   /** Fails messages that have been queued for longer than `ttlHours`. */
-  expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
-    return this.moved(EXPIRE_QUEUED, [ttlHours, limit]);
+  async expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
+    return movedOf(await this.database.query<MovedRow>(EXPIRE_QUEUED, [ttlHours, limit]));
   }
+}
 
-  private async moved(sql: string, params: readonly unknown[]): Promise<MovedMessage[]> {
-    const rows = await this.database.query<{ organization_id: string; connection_id: string }>(sql, params);
-    return rows.map((row) => ({ organizationId: row.organization_id, connectionId: row.connection_id }));
-  }
+interface MovedRow {
+  /** Null in a row that only says that there was a look. */
+  organization_id: string | null;
+  connection_id: string | null;
+}
+
+function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
+  return rows.flatMap(({ organization_id: organizationId, connection_id: connectionId }) =>
+    organizationId === null || connectionId === null ? [] : [{ organizationId, connectionId }],
+  );
 }
 
 function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
@@ -176,44 +204,90 @@ function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
   };
 }
 
+// A lost claim's leases may have run out before it is asked for them.
+const FIND_ATTEMPTS = `
+select message_id as id, attempt_id as "attemptId" from message_queue
+where lease_until is not null and connection_id = $1 and attempt_id = any($2)
+union all
+select message_id, attempt_id from message_state
+where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)`;
+
+// From connection to connection and not from row to row: those that are gone, but cannot be removed, count for nothing.
+// Numbers that cannot send keep their due messages: without this each of them would be woken in every round. The last
+// one of a full page is always told of, so that the next page begins behind it.
+const DUE = `
+with lane_of as materialized (
+  select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
+  from (select id from connection where id > $2 and status in ('connected', 'restricted') order by id limit $1) as c
+  left join lane l on l.key = c.id::text
+)
+select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = $1 as is_last
+from lane_of cross join lateral (
+  select least(
+    (select q.queued_at from message_queue q where q.connection_id = lane_of.id and q.created_at >= lane_of.low_at
+       and ${READY} order by q.connection_id, q.created_at limit 1),
+    (select q.next_attempt_at from message_queue q where q.connection_id = lane_of.id
+       and q.next_attempt_at <= statement_timestamp() order by q.connection_id, q.next_attempt_at limit 1)) as since
+) as due
+where since is not null or n = $1
+order by id`;
+
+/** INSERT of the messages in the CTE `gone`, just deleted from the queue; the columns that follow differ. */
+const intoState = (columns: string, values: string): string => `
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, event_count,
+    queued_at, processing_at, attempt_id, attempt_number, ${columns})
+  select message_id, organization_id, connection_id, conversation_id, created_at, event_count + 1,
+    queued_at, claimed_at, attempt_id, attempt_number, ${values}
+  from gone`;
+
+const PLACE = 'q.connection_id = p.connection_id and q.created_at = p.created_at and q.message_id = p.message_id';
+
+// By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
 const EXPIRE_LEASES = `
-with lost as (
-  select id, current_attempt_id from message
-  where status = 'processing' and lease_until < clock_timestamp()
-  order by id limit $1 for update skip locked
+with place as (
+  select q.connection_id, q.created_at, q.message_id from message_queue q
+  where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
+    and q.lease_until >= coalesce($2::timestamptz - make_interval(secs => $3), '-infinity')
+  order by q.message_id limit $1 for update of q skip locked
+), gone as (
+  delete from message_queue q using place p where ${PLACE} returning q.*
 ), moved as (
-  update message m set status = 'outcome_unknown', lease_until = null, failure_category = null,
-    event_count = m.event_count + 1
-  from lost where m.id = lost.id
+  ${intoState('status, attempt_status, attempt_finished_at', `'outcome_unknown', 'unknown', clock_timestamp()`)}
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
-), closed as (
-  update message_attempt a set status = 'unknown', finished_at = clock_timestamp()
-  from lost where a.id = lost.current_attempt_id and a.status = 'started'
 ), announced as (
   ${insertStatusEvents('moved')}
 )
-select organization_id, connection_id from moved`;
+select organization_id, connection_id, statement_timestamp()::text as looked_at
+from moved right join (values (1)) as look on true`;
 
-// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough;
-// by statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all of the lane.
-const EXPIRE_QUEUED = `${laneHeads(QUEUED)}, candidate as (
-  select found.id from lane_head cross join lateral (
-    select id from message m
-    where m.status = 'queued' and m.connection_id = lane_head.lane_id
-      and m.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
-      and m.queued_at < clock_timestamp() - make_interval(hours => $1)
-    order by m.next_attempt_at limit $2) as found
-  where lane_head.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
+// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
+const EXPIRE_QUEUED = `
+with candidate as (
+  select found.* from connection c left join lane l on l.key = c.id::text cross join lateral (
+    (select q.connection_id, q.created_at, q.message_id from message_queue q
+     where q.connection_id = c.id and ${READY} and q.created_at >= coalesce(l.low_at, '-infinity')
+       and q.created_at < statement_timestamp() - make_interval(hours => $1)
+       and q.queued_at < clock_timestamp() - make_interval(hours => $1)
+     order by q.connection_id, q.created_at limit $2)
+    union all
+    (select q.connection_id, q.created_at, q.message_id from message_queue q
+     where q.connection_id = c.id
+       and q.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
+       and q.queued_at < clock_timestamp() - make_interval(hours => $1)
+     order by q.connection_id, q.next_attempt_at limit $2)) as found
   limit $2
-), old as (
-  select m.id from message m join candidate on candidate.id = m.id
-  where m.status = 'queued' order by m.id limit $2 for update of m skip locked
+), place as (
+  select q.connection_id, q.created_at, q.message_id from message_queue q join candidate p on ${PLACE}
+  where ${queueTakes('expired')} order by q.message_id for update of q skip locked
+), gone as (
+  delete from message_queue q using place p where ${PLACE} returning q.*
 ), moved as (
-  update message m set status = 'failed', failed_at = greatest(clock_timestamp(), m.queued_at),
-    failure_category = 'expired', error_code = 'EXPIRED', next_attempt_at = null,
-    error_message = 'The message stayed in the queue for too long.', event_count = m.event_count + 1
-  from old where m.id = old.id
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, m.failed_at as occurred_at
+  ${intoState(
+    'status, failed_at, failure_category, error_code, error_message',
+    `'failed', greatest(clock_timestamp(), queued_at), 'expired', 'EXPIRED',
+    'The message stayed in the queue for too long.'`,
+  )}
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
 ), announced as (
   ${insertStatusEvents('moved')}
 )

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import { NO_MARK } from './lane.repository.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
 
 interface Round {
@@ -41,6 +42,8 @@ export class ClockSteps implements OnModuleInit {
     this.logger.warn(
       `the database's clock stepped back by ${Math.round(round.seconds)} s: what waits for a time waits so much less`,
     );
+    // What is accepted now has times before the marks.
+    await this.database.execute(`update lane set ${NO_MARK} where low_at > '-infinity'`);
     let corrected = 0;
     // A batch of each column in turn: a long queue keeps the others waiting for no more than that.
     let open = this.sweeps.awaitedTimes.map((time) => ({ time, from: leastTime(time, round) }));

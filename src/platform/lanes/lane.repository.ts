@@ -37,6 +37,9 @@ export function isHeld(lane: string): string {
     and ${lane}.owner_until <= clock_timestamp() + interval '${OWNER_MS} milliseconds', false)`;
 }
 
+/** SET list: the lane has no low-water mark, and all of it is looked at. */
+export const NO_MARK = `low_at = '-infinity', low_seq = 0, seen_seq = 0, seen_at = 'infinity'`;
+
 /** The table `lane`: who drains, its pace and its pauses, all by the database's clock. */
 @Injectable()
 export class LaneRepository {

@@ -10,6 +10,7 @@ import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
 import { LaneFactory, type QueuedLanes } from '../../../platform/lanes/queued-lanes.js';
 import { Sweeps } from '../../../platform/lanes/sweeps.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
+import { LowWaterMarks } from '../low-water-marks.repository.js';
 import { MessageSender, type SendTask } from '../message-sender.js';
 import { SendRepository, type MovedMessage } from '../send.repository.js';
 
@@ -24,6 +25,7 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
 
   constructor(
     private readonly sends: SendRepository,
+    private readonly marks: LowWaterMarks,
     private readonly sender: MessageSender,
     private readonly webhook: WebhookService,
     private readonly sweeps: Sweeps,
@@ -37,7 +39,7 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
       slots,
       queue,
       dueLanes: this.sends.dueConnections,
-      waitsFor: [{ table: 'message', column: 'next_attempt_at', where: `status = 'queued'` }],
+      waitsFor: [{ table: 'message_queue', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],
     });
   }
 
@@ -46,13 +48,17 @@ export class SendLane implements OnModuleInit, BeforeApplicationShutdown {
     this.sweeps.add({
       name: 'send_leases',
       everyMs: 1_000,
-      waitsFor: [{ table: 'message', column: 'lease_until', where: `status = 'processing'`, leaveSeconds }],
+      waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweepLeases(limit)),
     });
     this.sweeps.add({
       name: 'send_expiry',
       everyMs: 10_000,
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweepExpired(limit)),
+      run: async (signal) => {
+        const expired = await inBatches(signal, SWEEP_BATCH, (limit) => this.sweepExpired(limit));
+        await this.marks.move();
+        return expired;
+      },
     });
   }
 
