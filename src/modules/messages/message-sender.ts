@@ -144,7 +144,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       type,
       content,
       contextMessageId: task.contextMessageId,
-      callbackData: callbackDataOf(task),
+      callbackData: `${task.id}.${task.attemptId}`,
     });
     const { phoneNumberId, token } = connection;
     return this.client.sendMessage({ phoneNumberId, token, body, notAfter: task.notAfter });
