@@ -1,3 +1,4 @@
+import { claimRequest } from '../support/claim-request.js';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { OtpPackagesRepository } from '../../src/modules/billing/otp-packages.repository.js';
@@ -131,8 +132,8 @@ export class CodeRows {
 
   /** Ids that one claim gives, in the order of their turns. */
   async claim(limit: number, after: string | null = null, owner = OWNER) {
-    await this.lanes.hold({ key: LANE, owner, want: limit, giveBack: 0, ratePerSecond: 100_000, burstSeconds: 1 });
-    return this.sending.claim({ laneKey: LANE, owner, limit }, after);
+    await this.lanes.ensure(LANE);
+    return (await this.sending.claim(claimRequest(LANE, owner, limit), after)).items;
   }
 
   async row(code: MadeCode): Promise<Record<string, unknown>> {

@@ -1,3 +1,4 @@
+import { claimRequest } from '../support/claim-request.js';
 import type { Type } from '@nestjs/common';
 import fc from 'fast-check';
 import { OtpReportsService } from '../../src/modules/otp/otp-reports.service.js';
@@ -205,18 +206,9 @@ class World {
   }
 
   private async claim(): Promise<void> {
-    await this.service(LaneRepository).hold({
-      key: LANE,
-      owner: OWNER,
-      want: 2,
-      giveBack: 0,
-      ratePerSecond: 100_000,
-      burstSeconds: 1,
-    });
-    for (const { attemptId } of await this.service(SendingRepository).claim(
-      { laneKey: LANE, owner: OWNER, limit: 2 },
-      null,
-    )) {
+    await this.service(LaneRepository).ensure(LANE);
+    const claim = await this.service(SendingRepository).claim(claimRequest(LANE, OWNER, 2), null);
+    for (const { attemptId } of claim.items) {
       this.claimed.push(attemptId);
       this.claims.set(attemptId, (this.claims.get(attemptId) ?? 0) + 1);
     }

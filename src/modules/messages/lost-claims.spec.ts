@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
 import { Scope } from '../../../bench/rig/scope.js';
 import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
@@ -44,16 +45,9 @@ async function lose(how: 'cut' | 'lose_answer'): Promise<{ error: unknown; state
   const factories = new Factories(opened.database);
   const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
   for (let n = 0; n < 3; n++) await factories.message({ connection, recipient: testPhone() });
-  await new LaneRepository(opened.database).hold({
-    key: connection.id,
-    owner: OWNER,
-    want: 10,
-    giveBack: 0,
-    ratePerSecond: 1_000,
-    burstSeconds: 1,
-  });
+  await new LaneRepository(opened.database).ensure(connection.id);
   proxy.inspect = (bytes) => (bytes.includes('message_claim') ? how : 'pass');
-  const request = { laneKey: connection.id, owner: OWNER, limit: 10 };
+  const request = claimRequest(connection.id, OWNER, 10);
   const error = await sends.claim(connection.id, request, LIMITS).catch((fault: unknown) => fault);
   proxy.inspect = null;
   const states = async (): Promise<unknown[]> => {

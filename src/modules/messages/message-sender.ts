@@ -1,7 +1,7 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { keepTrying } from '../../common/keep-trying.js';
-import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { LostClaimError, takeBack } from '../../platform/lanes/lost-claims.js';
 import { Config } from '../../platform/config/config.js';
@@ -68,7 +68,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: ClaimRequest): Promise<SendTask[]> {
+  async claim(request: ClaimRequest): Promise<Claim<SendTask>> {
     const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
@@ -78,7 +78,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
       throw error;
     });
-    return claimed.map((message) => ({ ...message, claimedAt, notAfter }));
+    return { ...claimed, items: claimed.items.map((message) => ({ ...message, claimedAt, notAfter })) };
   }
 
   /** Beside the lane, which goes on meanwhile. */

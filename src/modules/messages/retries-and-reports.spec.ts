@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../test/support/claim-request.js';
 import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
@@ -89,14 +90,9 @@ class Flow {
   /** True where the message was taken for another attempt. */
   async claim(): Promise<boolean> {
     const { id } = connection;
-    const pace = { ratePerSecond: 100_000, burstSeconds: 1 };
-    await lanes.hold({ key: id, owner: OWNER, want: 64, giveBack: 0, ...pace });
-    const claimed = await sends.claim(
-      id,
-      { laneKey: id, owner: OWNER, limit: 64 },
-      { ttlHours: 24, leaseMs: 3_600_000 },
-    );
-    const mine = claimed.find((message) => message.id === this.messageId);
+    await lanes.ensure(id);
+    const { items } = await sends.claim(id, claimRequest(id, OWNER, 64), { ttlHours: 24, leaseMs: 3_600_000 });
+    const mine = items.find((message) => message.id === this.messageId);
     if (mine !== undefined)
       this.attempts.push({ id: mine.attemptId, metaMessageId: `wamid.${mine.attemptId}`, failed: false });
     return mine !== undefined;

@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../test/support/claim-request.js';
 import { newId } from '../../common/ids.js';
 import { Factories } from '../../../test/support/factories.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
@@ -10,7 +11,6 @@ import { SendRepository, type ClaimedMessage } from './send.repository.js';
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.
 const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
-const PACE = { ratePerSecond: 100_000, burstSeconds: 1 };
 
 let opened: OpenTestDatabase;
 let sends: SendRepository;
@@ -97,8 +97,8 @@ async function crowd(connectionId: string, heads: Heads): Promise<void> {
 }
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
-  await lanes.hold({ key: connectionId, owner, want: limit, giveBack: 0, ...PACE });
-  return sends.claim(connectionId, { laneKey: connectionId, owner, limit }, LIMITS);
+  await lanes.ensure(connectionId);
+  return (await sends.claim(connectionId, claimRequest(connectionId, owner, limit), LIMITS)).items;
 }
 
 function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
@@ -152,29 +152,29 @@ describe('claiming', () => {
   it('stops where another process holds the lane', async () => {
     const lane = newId();
     await queue(lane, '111');
-    await lanes.hold({ key: lane, owner: newId(), want: 1, giveBack: 0, ...PACE });
-    expect(await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE })).toBeNull();
-    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, LIMITS)).toEqual([]);
+    await lanes.hold(claimRequest(lane, newId(), 1));
+    expect(await lanes.hold(claimRequest(lane, OWNER, 1))).toBeNull();
+    expect(await claim(lane, 5)).toEqual([]);
   });
 
   it('stops where the lane was paused after it was held', async () => {
     const lane = newId();
     await queue(lane, '111');
-    await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
+    await lanes.hold(claimRequest(lane, OWNER, 1));
     await lanes.pause(lane, 'rate_limited', 60_000);
-    expect(await sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 5 }, LIMITS)).toEqual([]);
+    expect(await claim(lane, 5)).toEqual([]);
   });
 
   it('never hands one message to two claimers at once', async () => {
     const lane = newId();
     await queue(lane, ...Array.from({ length: 40 }, (_unused, index) => `9${String(index).padStart(3, '0')}`));
-    await lanes.hold({ key: lane, owner: OWNER, want: 1, giveBack: 0, ...PACE });
+    await lanes.hold(claimRequest(lane, OWNER, 1));
     const rounds = await Promise.all(
       Array.from({ length: 8 }, () =>
-        new SendRepository(opened.database).claim(lane, { laneKey: lane, owner: OWNER, limit: 10 }, LIMITS),
+        new SendRepository(opened.database).claim(lane, claimRequest(lane, OWNER, 10), LIMITS),
       ),
     );
-    const ids = rounds.flat().map((row) => row.id);
+    const ids = rounds.flatMap(({ items }) => items).map((row) => row.id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -227,7 +227,7 @@ describe('claiming', () => {
     await opened.database.execute('analyze message');
     const [head] = await claim(lane);
     if (head === undefined) throw new Error('nothing was claimed');
-    const claimAgain = () => sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 32 }, LIMITS);
+    const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 32), LIMITS);
     expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(200);
     await outcomes.record(outcome(head, { status: 'failed', attemptStatus: 'rejected' }));
     expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(200);
@@ -272,7 +272,7 @@ describe('claiming behind recipients that are not to be served', () => {
     await queue(lane, ...DUE);
     await crowd(lane, { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER });
     await claim(lane, 10);
-    const claimAgain = () => sends.claim(lane, { laneKey: lane, owner: OWNER, limit: 64 }, LIMITS);
+    const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 64), LIMITS);
     expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(500);
     expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(500);
   });

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
-import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
 import type { DuePage } from '../../platform/lanes/due-lanes.js';
+import type { Claim, ClaimRequest } from '../../platform/lanes/lane-handler.js';
+import { holdOf, holdParams } from '../../platform/lanes/lane-hold.js';
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import { CLAIM, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
@@ -72,19 +73,28 @@ export class SendRepository {
    * @param connectionId the lane's connection.
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(connectionId: string, request: ClaimRequest, limits: ClaimLimits): Promise<ClaimedMessage[]> {
+  async claim(connectionId: string, request: ClaimRequest, limits: ClaimLimits): Promise<Claim<ClaimedMessage>> {
+    let asked = request;
+    let hold: Claim<ClaimedMessage>['hold'] = null;
     let from = this.cursors.get(connectionId) ?? '';
     let fromStart = from === '';
     for (let round = 0; round < ROUNDS; round++) {
-      const { claimed, next, complete } = await this.claimFrom(connectionId, request, limits, from);
+      const answer = await this.claimFrom(connectionId, asked, limits, from);
+      const { claimed, next, complete } = answer;
+      // The first one tells what pace there was; the others go on with it.
+      hold = answer.hold && { ...answer.hold, available: hold === null ? answer.hold.available : hold.available };
+      if (hold === null || hold.slots === 0) return { hold, items: claimed };
       this.moveCursor(connectionId, next);
-      if (claimed.length > 0 || complete) return claimed;
+      if (claimed.length > 0 || complete)
+        return { hold, items: claimed, more: claimed.length === hold.slots || !complete };
+      const inHandSeconds = request.inHandSeconds ?? (hold.available ?? 0) / request.pace.ratePerSecond;
+      asked = { ...request, limit: hold.slots, inHandSeconds };
       // Nothing up to the lane's end: once around from the start before the lane counts as empty.
       if (next === '' && fromStart) break;
       fromStart ||= next === '';
       from = next;
     }
-    return [];
+    return { hold, items: [], more: false };
   }
 
   /** Those of the given attempts of a connection whose messages still wait for what comes of them. */
@@ -110,32 +120,31 @@ export class SendRepository {
     request: ClaimRequest,
     { ttlHours, leaseMs }: ClaimLimits,
     from: string,
-  ): Promise<{ claimed: ClaimedMessage[]; next: string; complete: boolean }> {
+  ): Promise<{ hold: Claim<ClaimedMessage>['hold']; claimed: ClaimedMessage[]; next: string; complete: boolean }> {
     const attemptIds = Array.from({ length: request.limit }, () => newId());
     const claiming = this.database.query<ClaimRow>(CLAIM, [
+      ...holdParams(request),
       connectionId,
-      request.laneKey,
-      request.owner,
-      request.limit,
       from,
       attemptIds,
       leaseMs / 1_000,
-      WALK,
       ttlHours,
+      WALK,
       PROBE,
     ]);
     const rows = await claiming.catch(LostClaimError.of(attemptIds));
     const claimed = rows.filter((row) => row.kind === 'claimed').map((row) => claimedOf(row, connectionId));
+    const hold = holdOf(rows);
     const end = rows.find((row) => row.kind !== 'claimed');
     const complete = end?.kind === 'complete';
-    if (end?.kind === 'tail' || claimed.length < request.limit) {
-      return { claimed, next: end?.recipient ?? '', complete };
+    if (end?.kind === 'tail' || claimed.length === 0 || claimed.length < (hold?.slots ?? 0)) {
+      return { hold, claimed, next: end?.recipient ?? '', complete };
     }
     // Recipients up to the cursor have their turn behind the others.
     const recipients = claimed.map((row) => row.recipient);
     const around = recipients.filter((recipient) => recipient <= from);
     const last = around.length > 0 ? around : recipients;
-    return { claimed, next: last.reduce((max, recipient) => (recipient > max ? recipient : max)), complete };
+    return { hold, claimed, next: last.reduce((max, recipient) => (recipient > max ? recipient : max)), complete };
   }
 
   private moveCursor(connectionId: string, next: string): void {

@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../test/support/claim-request.js';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { Factories } from '../../../test/support/factories.js';
@@ -52,14 +53,10 @@ async function queue(conversationId: string, recipient: string): Promise<string>
 
 /** What may go now, as the sender does it: one message to each contact. */
 async function claim(): Promise<ClaimedMessage[]> {
-  const lane = { key: connection.id, owner: OWNER, want: 10, giveBack: 0, ratePerSecond: 1_000, burstSeconds: 1 };
-  await new LaneRepository(opened.database).hold(lane);
+  await new LaneRepository(opened.database).ensure(connection.id);
   const limits = { ttlHours: 24, leaseMs: 3_600_000 };
-  return new SendRepository(opened.database).claim(
-    connection.id,
-    { laneKey: connection.id, owner: OWNER, limit: 10 },
-    limits,
-  );
+  const request = claimRequest(connection.id, OWNER, 10);
+  return (await new SendRepository(opened.database).claim(connection.id, request, limits)).items;
 }
 
 async function finish({ id }: ClaimedMessage): Promise<void> {

@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
 import { Scope } from '../../../bench/rig/scope.js';
 import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
@@ -49,14 +50,14 @@ beforeEach(async () => {
 /** A code whose claim breaks before or after its commit; the database is away until the proxy inspects no more. */
 async function lose(how: 'cut' | 'lose_answer'): Promise<MadeCode> {
   const made = await rows.make();
-  await rows.lanes.hold({ key: 'otp', owner: OWNER, want: 1, giveBack: 0, ratePerSecond: 1_000, burstSeconds: 1 });
+  await rows.lanes.ensure('otp');
   let lost = false;
   proxy.inspect = (bytes) => {
     if (lost) return 'cut';
-    lost = bytes.includes('with recursive project');
+    lost = bytes.includes('), project as (');
     return lost ? how : 'pass';
   };
-  await expect(dispatcher.claim({ laneKey: 'otp', owner: OWNER, limit: 1 })).rejects.toThrow();
+  await expect(dispatcher.claim(claimRequest('otp', OWNER, 1))).rejects.toThrow();
   return made;
 }
 

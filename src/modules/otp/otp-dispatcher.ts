@@ -2,7 +2,7 @@ import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { keepTrying } from '../../common/keep-trying.js';
 import { Database } from '../../platform/database/database.js';
-import type { ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
 import { LostClaimError, takeBack } from '../../platform/lanes/lost-claims.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
@@ -57,15 +57,15 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
     return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
   }
 
-  async claim(request: ClaimRequest): Promise<CodeTask[]> {
+  async claim(request: ClaimRequest): Promise<Claim<CodeTask>> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const notAfter = performance.now() + LEASE_MS - LEASE_MARGIN_MS;
-    const claimed = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
+    const { hold, items } = await this.sending.claim(request, this.lastProjectId).catch((error: unknown) => {
       if (error instanceof LostClaimError) void this.takeBack(error);
       throw error;
     });
-    this.lastProjectId = claimed.at(-1)?.projectId ?? this.lastProjectId;
-    return claimed.map((code) => ({ ...code, notAfter }));
+    this.lastProjectId = items.at(-1)?.projectId ?? this.lastProjectId;
+    return { hold, items: items.map((code) => ({ ...code, notAfter })) };
   }
 
   /** Beside the lane, which goes on meanwhile. */

@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
-import type { ClaimRequest } from '../../platform/lanes/lane-handler.js';
+import type { Claim, ClaimRequest } from '../../platform/lanes/lane-handler.js';
+import {
+  GRANTED_SLOTS,
+  HOLD_COLUMNS,
+  holdOf,
+  holdParams,
+  laneHold,
+  type HoldRow,
+} from '../../platform/lanes/lane-hold.js';
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { OPEN_SQL } from './challenge-row.js';
@@ -27,6 +35,11 @@ export const LEASE_MS = 20_000;
 /** A code that waited this long is given up: its user has asked for another one, or left. */
 const QUEUE_SECONDS = 30;
 
+/** A row without an id says that there was nothing to claim. */
+interface ClaimRow extends ClaimedCode, HoldRow {
+  place: number;
+}
+
 interface MoveRow {
   package_id: string | null;
   package_used: boolean;
@@ -46,19 +59,17 @@ export class SendingRepository {
    * this alone keeps the turns.
    * @throws LostClaimError where the connection broke, and the claim may have been committed.
    */
-  async claim(request: ClaimRequest, after: string | null): Promise<ClaimedCode[]> {
-    const { laneKey, owner, limit } = request;
-    const attemptIds = Array.from({ length: limit }, () => newId());
-    const claiming = this.database.query<ClaimedCode & { place: number }>(CLAIM, [
-      laneKey,
-      owner,
-      limit,
+  async claim(request: ClaimRequest, after: string | null): Promise<Claim<ClaimedCode>> {
+    const attemptIds = Array.from({ length: request.limit }, () => newId());
+    const claiming = this.database.query<ClaimRow>(CLAIM, [
+      ...holdParams(request),
       LEASE_MS / 1_000,
       after,
       attemptIds,
     ]);
     const rows = await claiming.catch(LostClaimError.of(attemptIds));
-    return rows.sort((a, b) => a.place - b.place).map(({ place: _place, ...code }) => code);
+    const claimed = rows.filter((row) => row.id !== null).sort((a, b) => a.place - b.place);
+    return { hold: holdOf(rows), items: claimed.map(claimedOf) };
   }
 
   /** Those of the given attempts that exist and are the last of their codes. */
@@ -154,6 +165,11 @@ export class SendingRepository {
   }
 }
 
+function claimedOf(row: ClaimRow): ClaimedCode {
+  const { place: _place, hold_slots: _slots, hold_paused: _paused, hold_available: _available, ...code } = row;
+  return code;
+}
+
 function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
   if (row === undefined || row.package_id === null) return null;
   if (row.released_now) return { packageId: row.package_id, move: 'give_back', wasUsed: row.package_used };
@@ -168,13 +184,13 @@ const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
 const FIRST = `'00000000-0000-0000-0000-000000000000'`;
 const LAST = `'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
 
-// $1 lane key, $2 owner, $3 limit, $4 lease seconds, $5 the project that had the last turn, $6 an attempt id for each
-// place. The projects behind $5 are walked, then those up to it, of each part as many as the claim takes: further ones
+// $1 to $6 the hold, $3 of it the limit, $7 lease seconds, $8 the project that had the last turn, $9 an attempt id for
+// each place. The projects behind $8 are walked, then those up to it, of each part as many as the claim takes: further ones
 // could not have a turn.
 const CLAIM = `
-with recursive project as (
+with recursive ${laneHold()}, project as (
   select next.project_id, part.upto, 1 as n
-  from (values (coalesce($5::uuid, ${FIRST}), ${LAST}::uuid), (${FIRST}, $5::uuid)) as part (behind, upto)
+  from (values (coalesce($8::uuid, ${FIRST}), ${LAST}::uuid), (${FIRST}, $8::uuid)) as part (behind, upto)
   cross join lateral (
     select project_id from otp_challenge where project_id > part.behind and project_id <= part.upto and ${CLAIMABLE}
     order by project_id, seq limit 1) as next
@@ -189,25 +205,25 @@ with recursive project as (
   from project cross join lateral (
     select id, seq from otp_challenge where project_id = project.project_id and ${CLAIMABLE}
     order by seq limit $3) as due
-  where exists (select 1 from lane where key = $1 and owner = $2 and owner_until > clock_timestamp()
-    and (paused_until is null or paused_until <= clock_timestamp()))
 ), picked as (
   select id, (row_number() over turns)::integer as place from head
-  window turns as (order by turn, coalesce(project_id <= $5::uuid, false), project_id)
-  order by place limit $3
+  window turns as (order by turn, coalesce(project_id <= $8::uuid, false), project_id)
+  order by place limit ${GRANTED_SLOTS}
 ), locked as (
   select c.id, picked.place from otp_challenge c join picked on picked.id = c.id
   where c.status = 'queued' and c.code_ciphertext is not null
   for update of c skip locked
+), claimed as (
+  update otp_challenge c set status = 'sending', sending_at = clock_timestamp(),
+    attempt_id = ($9::uuid[])[locked.place],
+    lease_until = clock_timestamp() + make_interval(secs => $7)
+  from locked where c.id = locked.id
+  returning c.id, c.organization_id as "organizationId", c.project_id as "projectId",
+    coalesce(c.number, c.recipient) as recipient,
+    c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
+    locked.place
 )
-update otp_challenge c set status = 'sending', sending_at = clock_timestamp(),
-  attempt_id = ($6::uuid[])[locked.place],
-  lease_until = clock_timestamp() + make_interval(secs => $4)
-from locked where c.id = locked.id
-returning c.id, c.organization_id as "organizationId", c.project_id as "projectId",
-  coalesce(c.number, c.recipient) as recipient,
-  c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
-  locked.place`;
+select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
 
 // A challenge is found by our attempt id, and where the platform left that out by its own id of the message.
 const FOUND = `

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
+import { DayPartitions } from './day-partitions.js';
 
 /** PostgreSQL for every room. Entities come with `TypeOrmModule.forFeature` of their own module. */
 @Global()
@@ -22,7 +23,7 @@ import { Database } from './database.js';
       }),
     }),
   ],
-  providers: [Database],
-  exports: [Database],
+  providers: [Database, DayPartitions],
+  exports: [Database, DayPartitions],
 })
 export class DatabaseModule {}

@@ -1,6 +1,6 @@
 import { Database } from '../database/database.js';
 import type { DueLanes, DuePage } from './due-lanes.js';
-import { isHeld } from './lane.repository.js';
+import { isHeld } from './lane-hold.js';
 import type { LaneWaker } from './lane-waker.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 

@@ -1,3 +1,5 @@
+import type { Hold, HoldRequest } from './lane-hold.js';
+
 /** Pace of one lane. */
 export interface LanePace {
   ratePerSecond: number;
@@ -5,11 +7,16 @@ export interface LanePace {
   burstSeconds: number;
 }
 
-export interface ClaimRequest {
-  laneKey: string;
-  /** The process that drains; the claim must see it as the holder of the lane. */
-  owner: string;
-  limit: number;
+/** `limit`: rows wanted. */
+export type ClaimRequest = HoldRequest;
+
+export interface Claim<T> {
+  /** What the claim's `laneHold` answered. */
+  hold: Hold | null;
+  /** No more than `hold.slots`; none without a hold. */
+  items: T[];
+  /** Due rows may be left. Default: as many came as the hold gave slots. */
+  more?: boolean;
 }
 
 /** What a room does with the due rows of its lanes. The lanes know nothing of what the rows are. */
@@ -25,8 +32,11 @@ export interface LaneHandler<T> {
   readonly independentRows?: boolean;
   /** The lane's pace, or null where it must not run now (its rows then stay due). */
   pace(laneKey: string): Promise<LanePace | null>;
-  /** Claims up to `limit` due rows, durably, so that nobody else works on them. */
-  claim(request: ClaimRequest): Promise<T[]>;
+  /**
+   * Claims due rows, durably, so that nobody else works on them. One statement takes or renews the hold on the lane and
+   * claims: see `laneHold`.
+   */
+  claim(request: ClaimRequest): Promise<Claim<T>>;
   /** Works on one row and records what came of it. Must not reject. */
   work(item: T): Promise<void>;
 }

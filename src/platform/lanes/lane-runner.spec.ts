@@ -2,7 +2,8 @@ import { newId } from '../../common/ids.js';
 import { Slots } from '../../common/slots.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { ClaimRequest, LaneHandler, LanePace } from './lane-handler.js';
+import { claimRequest } from '../../../test/support/claim-request.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from './lane-handler.js';
 import { LaneRepository } from './lane.repository.js';
 import { LaneRunner, type LaneRunnerOptions } from './lane-runner.js';
 
@@ -26,6 +27,8 @@ class ListHandler implements LaneHandler<number> {
   lanePace: LanePace | null = { ratePerSecond: 1_000_000, burstSeconds: 1 };
   workMs = 0;
   claims = 0;
+  /** Claims that had the hold. */
+  holds = 0;
   inFlight = 0;
   most = 0;
   /** Work goes on until it resolves. */
@@ -36,10 +39,12 @@ class ListHandler implements LaneHandler<number> {
     return Promise.resolve(this.lanePace);
   }
 
-  async claim(request: ClaimRequest): Promise<number[]> {
+  async claim(request: ClaimRequest): Promise<Claim<number>> {
     this.claims++;
     if (this.hang !== null) await this.hang;
-    return (this.rows.get(request.laneKey) ?? []).splice(0, request.limit);
+    const hold = await lanes.hold(request);
+    if (hold !== null && !hold.paused) this.holds++;
+    return { hold, items: (this.rows.get(request.laneKey) ?? []).splice(0, hold?.slots ?? 0) };
   }
 
   async work(item: number): Promise<void> {
@@ -57,6 +62,10 @@ class ListHandler implements LaneHandler<number> {
       Array.from({ length: count }, (_unused, index) => index),
     );
   }
+}
+
+function rowsOf(repository: LaneRepository) {
+  return { ensure: repository.ensure.bind(repository), missed: repository.missed.bind(repository) };
 }
 
 function gate(): { opened: Promise<void>; open: () => void } {
@@ -140,7 +149,7 @@ describe('a drain', () => {
     handler.fill(lane, 1);
     const { runner } = runnerFor(handler);
     const drain = runner.drain(lane);
-    while (handler.claims < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (begun < 1) await new Promise((resolve) => setTimeout(resolve, 5));
     handler.fill(lane, 1);
     expect(await runner.drain(lane)).toBe('held');
     while (begun < 2) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -211,7 +220,7 @@ describe('a drain', () => {
     const lane = newId();
     let touched = false;
     const slowRelease = {
-      hold: lanes.hold.bind(lanes),
+      ...rowsOf(lanes),
       release: async (key: string, owner: string, giveBack: number): Promise<void> => {
         touched = runner.touch(lane);
         await lanes.release(key, owner, giveBack);
@@ -261,7 +270,8 @@ describe('a drain', () => {
     await lanes.resume(lane);
     handler.lanePace = null;
     expect(await runnerFor(handler).runner.drain(lane)).toBe('paused');
-    expect(handler.claims).toBe(0);
+    expect(handler.holds).toBe(0);
+    expect(handler.rows.get(lane)).toHaveLength(1);
   });
 });
 
@@ -293,7 +303,7 @@ describe('the row of a lane', () => {
     async (column) => {
       const handler = new ListHandler();
       const lane = newId();
-      await lanes.hold({ key: lane, owner: newId(), want: 1, giveBack: 0, ratePerSecond: 10, burstSeconds: 0.25 });
+      await lanes.hold(claimRequest(lane, newId(), 1));
       await lanes.release(lane, newId(), 0);
       await opened.database.execute(
         `update lane set ${column} = clock_timestamp() + interval '1 hour',
@@ -410,27 +420,21 @@ describe('stopping', () => {
 });
 
 describe('a claim', () => {
-  /** The lane's own row, with a gate before a statement's answer. */
-  function gatedHold(before: Promise<void>) {
-    let asked = 0;
-    const hold: LaneRepository['hold'] = async (request) => {
-      const held = await lanes.hold(request);
-      asked++;
-      await before;
-      return held;
-    };
-    return { lanes: { hold, release: lanes.release.bind(lanes) }, asked: () => asked };
-  }
-
-  it('does not happen after the stop, although the lane was held before it', async () => {
+  it('does not happen after the stop, although its drain began before it', async () => {
     const handler = new ListHandler();
     const { opened: answered, open: answer } = gate();
     const lane = newId();
     handler.fill(lane, 1);
-    const { lanes: gated, asked } = gatedHold(answered);
-    const { runner } = runnerFor(handler, { lanes: gated });
+    let asked = false;
+    const ensure = async (key: string): Promise<void> => {
+      await lanes.ensure(key);
+      asked = true;
+      await answered;
+    };
+    const release = lanes.release.bind(lanes);
+    const { runner } = runnerFor(handler, { lanes: { ...rowsOf(lanes), ensure, release } });
     const drain = runner.drain(lane);
-    await waitFor(() => asked() > 0);
+    await waitFor(() => asked);
     const stop = runner.stop(10_000);
     answer();
     expect(await stop).toBe(0);
@@ -463,7 +467,7 @@ describe('a claim', () => {
     handler.fill(lane, 1);
     let releases = 0;
     const counted = {
-      hold: lanes.hold.bind(lanes),
+      ...rowsOf(lanes),
       release: (...args: Parameters<LaneRepository['release']>): Promise<void> => {
         releases++;
         return lanes.release(...args);
@@ -478,8 +482,9 @@ describe('a claim', () => {
     void runner.drain(lane);
     await waitFor(() => handler.inFlight === 1);
     release();
-    // It finds the row that the hung claim asked for, and both drains end.
+    // The row that the hung claim asked for is the other drain's now, and both end.
     handler.fill(lane, 1);
+    runner.touch(lane);
     await waitFor(() => handler.inFlight === 2);
     end();
     expect(await runner.stop(10_000)).toBe(0);

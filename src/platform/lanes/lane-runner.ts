@@ -1,12 +1,13 @@
 import { systemClock, type Clock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import type { Slots } from '../../common/slots.js';
+import { TokenBucket } from '../../common/token-bucket.js';
 import type { LaneHandler, LanePace } from './lane-handler.js';
 import type { LaneRepository } from './lane.repository.js';
 
 export interface LaneRunnerOptions<T> {
   handler: LaneHandler<T>;
-  lanes: Pick<LaneRepository, 'hold' | 'release'>;
+  lanes: Pick<LaneRepository, 'ensure' | 'missed' | 'release'>;
   /** Requests in flight of the whole process. */
   slots: Slots;
   owner: string;
@@ -31,6 +32,8 @@ interface LocalLane {
   /** A wake came while the drain ran. */
   touched: boolean;
   settled: Signal;
+  /** Unused pace in hand; null where this process does not hold the lane, or does not know what it has used. */
+  bucket: TokenBucket | null;
 }
 
 const MAX_CLAIM = 64;
@@ -125,15 +128,12 @@ export class LaneRunner<T> {
   }
 
   private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
-    const { handler, lanes, owner } = this.options;
+    const { handler } = this.options;
     const pace = await handler.pace(laneKey);
     if (pace === null) return 'paused';
+    await this.options.lanes.ensure(laneKey);
     const endsAt = this.clock.monotonic() + this.quantumMs;
     const left = (): number => endsAt - this.clock.monotonic();
-    // Pace slots that are reserved and not used yet.
-    let reserved = 0;
-    let result: DrainResult = 'more';
-    let held = false;
     try {
       while (lane.drain === token && !this.stopping && left() > 0) {
         const room = Math.min(MAX_CLAIM, handler.maxInFlightPerLane - lane.inFlight);
@@ -141,74 +141,76 @@ export class LaneRunner<T> {
           await lane.settled.wait(left());
           continue;
         }
-        lane.touched = false;
-        const turn = await this.claim({ laneKey, lane, token, pace, room, reserved });
-        reserved = turn.reserved;
-        held ||= turn.kind !== 'held';
-        if (turn.kind === 'over') break;
-        if (turn.kind === 'held' || turn.kind === 'paused') {
-          result = turn.kind;
-          break;
-        }
-        if (turn.kind === 'wait') {
-          await this.sleep(Math.min(turn.waitMs, left()));
+        const waitMs = lane.bucket?.msUntil(1, this.clock.monotonic()) ?? 0;
+        if (waitMs > 0) {
+          await this.sleep(Math.min(waitMs, left()));
           continue;
         }
-        if (turn.claimed > 0) {
+        lane.touched = false;
+        const turn = await this.claim({ laneKey, lane, token, pace, room });
+        if (turn === 'over') break;
+        if (turn === 'held' || turn === 'paused') return turn;
+        if (turn === 'more') {
           if (lane.inFlight > 0) await this.sleep(Math.min(CLAIM_EVERY_MS, left()));
           continue;
         }
         if (lane.touched) continue;
-        if (lane.inFlight === 0 || handler.independentRows === true) {
-          result = 'idle';
-          break;
-        }
+        if (lane.inFlight === 0 || handler.independentRows === true) return 'idle';
         await lane.settled.wait(left());
       }
+      return 'more';
     } finally {
       // A drain that was given up leaves the hold alone: it may be that of the drain which goes on in its place.
-      if (held && lane.drain === token) await lanes.release(laneKey, owner, reserved / pace.ratePerSecond);
+      if (lane.drain === token) await this.letGo(laneKey, lane, pace);
     }
-    return result;
   }
 
-  private async claim(turn: {
+  private async letGo(laneKey: string, lane: LocalLane, pace: LanePace): Promise<void> {
+    const { bucket } = lane;
+    if (bucket === null) return;
+    lane.bucket = null;
+    const inHandSeconds = bucket.level(this.clock.monotonic()) / pace.ratePerSecond;
+    await this.options.lanes.release(laneKey, this.options.owner, inHandSeconds);
+  }
+
+  /** `over`: stopped or given up, nothing more may be claimed. `more`: rows may be left. `done`: no due row is left. */
+  private async claim({
+    laneKey,
+    lane,
+    token,
+    pace,
+    room,
+  }: {
     laneKey: string;
     lane: LocalLane;
     token: symbol;
     pace: LanePace;
     room: number;
-    reserved: number;
-  }): Promise<
-    | { kind: 'claimed'; claimed: number; reserved: number }
-    | { kind: 'wait'; waitMs: number; reserved: number }
-    | { kind: 'held'; reserved: number }
-    | { kind: 'paused'; reserved: number }
-    // Stopped or given up: nothing more may be claimed.
-    | { kind: 'over'; reserved: number }
-  > {
+  }): Promise<'over' | 'held' | 'paused' | 'more' | 'done'> {
     const { handler, lanes, slots, owner } = this.options;
     // Who has nothing under way goes ahead: a quiet lane's first message does not wait for a hundred busy ones.
-    const places = await slots.acquire(turn.room, turn.lane.inFlight === 0);
+    const places = await slots.acquire(room, lane.inFlight === 0);
     let used = 0;
-    let { reserved } = turn;
-    const over = (): boolean => this.stopping || turn.lane.drain !== turn.token;
     try {
-      if (over()) return { kind: 'over', reserved };
-      if (reserved < places) {
-        // As much as a full claim takes, so that the small claims which follow need no statement of their own for it.
-        const hold = await lanes.hold({ key: turn.laneKey, owner, want: MAX_CLAIM, giveBack: reserved, ...turn.pace });
-        if (hold === null) return { kind: 'held', reserved: 0 };
-        if (hold.paused) return { kind: 'paused', reserved: 0 };
-        if (hold.slots === 0) return { kind: 'wait', waitMs: hold.waitMs, reserved: 0 };
-        reserved = hold.slots;
-      }
-      if (over()) return { kind: 'over', reserved };
-      const limit = Math.min(places, reserved);
-      const items = await handler.claim({ laneKey: turn.laneKey, owner, limit });
+      if (this.stopping || lane.drain !== token) return 'over';
+      const { bucket } = lane;
+      const inHand = bucket?.level(this.clock.monotonic());
+      const limit = Math.min(places, Math.floor(inHand ?? places));
+      // Until its answer comes nobody knows what the statement used.
+      lane.bucket = null;
+      const inHandSeconds = inHand === undefined ? null : inHand / pace.ratePerSecond;
+      const { hold, items, more } = await handler.claim({ laneKey, owner, limit, pace, inHandSeconds });
       used = items.length;
-      for (const item of items) this.start(turn.laneKey, turn.lane, item);
-      return { kind: 'claimed', claimed: items.length, reserved: reserved - items.length };
+      for (const item of items) this.start(laneKey, lane, item);
+      if (hold === null) {
+        lanes.missed(laneKey);
+        return 'held';
+      }
+      const now = this.clock.monotonic();
+      lane.bucket = hold.available === null ? bucket : bucketOf(pace, now, hold.available);
+      lane.bucket?.take(now, used);
+      if (hold.paused) return 'paused';
+      return (more ?? used === hold.slots) ? 'more' : 'done';
     } finally {
       if (used < places) slots.release(places - used);
     }
@@ -246,7 +248,7 @@ export class LaneRunner<T> {
   private laneOf(laneKey: string): LocalLane {
     let lane = this.local.get(laneKey);
     if (lane === undefined) {
-      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal() };
+      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal(), bucket: null };
       this.local.set(laneKey, lane);
     }
     return lane;
@@ -256,4 +258,8 @@ export class LaneRunner<T> {
     if (lane.inFlight > 0 || lane.drain !== null) return;
     if (this.local.get(laneKey) === lane) this.local.delete(laneKey);
   }
+}
+
+function bucketOf({ ratePerSecond, burstSeconds }: LanePace, now: number, tokens: number): TokenBucket {
+  return new TokenBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, now, tokens);
 }

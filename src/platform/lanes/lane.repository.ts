@@ -1,41 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Prepared } from '../database/prepared.js';
+import { HOLD_COLUMNS, holdOf, holdParams, laneHold, type Hold, type HoldRequest, type HoldRow } from './lane-hold.js';
 
-export interface HoldRequest {
-  key: string;
-  /** The process that drains. */
-  owner: string;
-  /** Pace slots wanted now. */
-  want: number;
-  ratePerSecond: number;
-  /** Seconds of unused pace that may be caught up. */
-  burstSeconds: number;
-  /** Slots of the previous hold that were not used. */
-  giveBack: number;
-}
-
-export interface Hold {
-  /** Slots that may be used now; 0 while paused or when the pace is used up. */
-  slots: number;
-  paused: boolean;
-  /** Milliseconds until the next slot; meaningful with `slots` 0 and not paused. */
-  waitMs: number;
-}
-
-// Longer than a drain goes without renewing (its quantum is a second), short enough to take over soon after a crash.
-const OWNER_MS = 5_000;
 const MAX_KEYS = 100_000;
 const MAX_PAUSE_SECONDS = 60;
-
-/**
- * SQL: the row of `lane` under this alias is held by a drain. The database's clock steps back where a standby with a
- * slower one takes over: a hold beyond what can have been taken by this clock is over.
- */
-export function isHeld(lane: string): string {
-  return `coalesce(${lane}.owner_until > clock_timestamp()
-    and ${lane}.owner_until <= clock_timestamp() + interval '${OWNER_MS} milliseconds', false)`;
-}
 
 /** SET list: the lane has no low-water mark, and all of it is looked at. */
 export const NO_MARK = `low_at = '-infinity', low_seq = 0, seen_seq = 0, seen_at = 'infinity'`;
@@ -49,35 +18,32 @@ export class LaneRepository {
 
   constructor(private readonly database: Database) {}
 
-  /**
-   * Takes the lane or renews the hold on it, and reserves pace slots; null where another process holds it.
-   *
-   * Slots are reserved before use: a crash wastes some, and never exceeds the pace.
-   */
-  async hold(request: HoldRequest): Promise<Hold | null> {
-    await this.ensure(request.key);
-    const rows = await this.database.query<{ slots: number; paused: boolean; available: number }>(HOLD, [
-      request.key,
-      request.owner,
-      OWNER_MS / 1_000,
-      request.want,
-      request.giveBack / request.ratePerSecond,
-      request.burstSeconds,
-      request.ratePerSecond,
-    ]);
-    const row = rows[0];
-    if (row === undefined) {
-      // Held by another process, or the row has gone, as after a restore: the next try makes sure of it.
-      this.known.delete(request.key);
-      return null;
-    }
-    const waitMs = Math.max(1, ((1 - row.available) / request.ratePerSecond) * 1_000);
-    return { slots: row.slots, paused: row.paused, waitMs };
+  /** Makes sure that the lane's row exists: `laneHold` takes none that does not. */
+  async ensure(key: string): Promise<void> {
+    if (this.known.has(key)) return;
+    await this.database.execute('insert into lane (key) values ($1) on conflict do nothing', [key]);
+    if (this.known.size > MAX_KEYS) this.known.clear();
+    this.known.add(key);
   }
 
-  /** Lets go of the lane, giving unused slots back; nothing happens where another process holds it by now. */
-  async release(key: string, owner: string, giveBackSeconds: number): Promise<void> {
-    await this.database.execute(RELEASE, [key, owner, giveBackSeconds]);
+  /** No row of the lane was free: the next `ensure` looks whether there is one at all, as after a restore. */
+  missed(key: string): void {
+    this.known.delete(key);
+  }
+
+  /** The hold alone, without a claim. */
+  async hold(request: HoldRequest): Promise<Hold | null> {
+    await this.ensure(request.laneKey);
+    return holdOf(await this.database.query<HoldRow>(HOLD, holdParams(request)));
+  }
+
+  /**
+   * Lets go of the lane, giving unused pace back; nothing happens where another process holds it by now.
+   *
+   * @param inHandSeconds unused pace.
+   */
+  async release(key: string, owner: string, inHandSeconds: number): Promise<void> {
+    await this.database.execute(RELEASE, [key, owner, inHandSeconds]);
   }
 
   /**
@@ -119,39 +85,9 @@ export class LaneRepository {
       [key],
     );
   }
-
-  private async ensure(key: string): Promise<void> {
-    if (this.known.has(key)) return;
-    await this.database.execute('insert into lane (key) values ($1) on conflict do nothing', [key]);
-    if (this.known.size > MAX_KEYS) this.known.clear();
-    this.known.add(key);
-  }
 }
 
-const HOLD: Prepared = {
-  name: 'lane_hold',
-  text: `
-with held as (
-  select key, clock_timestamp() as now,
-    -- A slot is reserved once it is due, so one that is not is of a clock that has stepped back.
-    least(clock_timestamp(), greatest(
-      next_slot_at - make_interval(secs => $5), clock_timestamp() - make_interval(secs => $6))) as base,
-    coalesce(paused_until > clock_timestamp(), false) as paused
-  from lane
-  where key = $1 and (owner = $2 or owner is null or not ${isHeld('lane')})
-  for update
-), measured as (
-  select *, extract(epoch from now - base)::double precision * $7 as available from held
-), granted as (
-  select *, case when paused then 0 else greatest(0, least($4::integer, floor(available)::integer)) end as slots
-  from measured
-)
-update lane set owner = $2, owner_until = granted.now + make_interval(secs => $3),
-  next_slot_at = granted.base + make_interval(secs => granted.slots::double precision / $7)
-from granted
-where lane.key = granted.key
-returning granted.slots, granted.paused, granted.available`,
-};
+const HOLD: Prepared = { name: 'lane_hold', text: `with ${laneHold()} select ${HOLD_COLUMNS} from hold` };
 
 const EARLIER_PAUSES = `case when l.paused_until > clock_timestamp() - interval '5 minutes' then l.pause_count else 0 end`;
 
@@ -166,6 +102,6 @@ where l.paused_until is null or l.paused_until <= clock_timestamp()`;
 
 const RELEASE: Prepared = {
   name: 'lane_release',
-  text: `update lane set owner = null, owner_until = null, next_slot_at = next_slot_at - make_interval(secs => $3)
+  text: `update lane set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => $3)
     where key = $1 and owner = $2`,
 };

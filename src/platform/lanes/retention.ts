@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { DayPartitions } from '../database/day-partitions.js';
 import { Sweeps } from './sweeps.js';
 
 /** Something that is kept for a time only. */
@@ -26,7 +27,10 @@ const DAY_MS = 86_400_000;
 export class Retention implements OnModuleInit {
   private readonly kept: Kept[] = [];
 
-  constructor(private readonly sweeps: Sweeps) {}
+  constructor(
+    private readonly sweeps: Sweeps,
+    private readonly partitions: DayPartitions,
+  ) {}
 
   onModuleInit(): void {
     this.sweeps.add({ name: 'retention', everyMs: EVERY_MS, run: (signal) => this.run(signal) });
@@ -35,6 +39,24 @@ export class Retention implements OnModuleInit {
   /** Adds something that is kept for a time only; call it while the application starts. */
   add(kept: Kept): void {
     if (kept.days > 0) this.kept.push(kept);
+  }
+
+  /**
+   * Adds a table by days: its partitions are made ahead, before this resolves and in each round, and dropped when all
+   * their rows are older than `days`. Await it before anything is inserted.
+   */
+  async addPartitioned(table: string, days: number): Promise<void> {
+    const { partitions } = this;
+    await partitions.makeAhead(table);
+    this.kept.push({
+      name: table,
+      days,
+      clear: async (before) => {
+        await partitions.makeAhead(table);
+        if (days > 0) await partitions.dropBefore(table, before);
+        return 0;
+      },
+    });
   }
 
   private async run(signal: AbortSignal): Promise<number> {

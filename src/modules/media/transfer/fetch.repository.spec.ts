@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
@@ -8,7 +9,6 @@ import { MediaBacklogRepository } from '../media-backlog.repository.js';
 import { connectionOfLane, fetchLaneOf, FetchRepository, type ClaimedFile } from './fetch.repository.js';
 
 const OWNER = newId();
-const PACE = { ratePerSecond: 100_000, burstSeconds: 1 };
 
 let opened: OpenTestDatabase;
 let fetches: FetchRepository;
@@ -43,8 +43,8 @@ async function pending(connection: ConnectionRow, dueInSeconds = 0): Promise<str
 
 async function claim(connection: ConnectionRow, limit = 10, owner = OWNER): Promise<ClaimedFile[]> {
   const laneKey = fetchLaneOf(connection.id);
-  await lanes.hold({ key: laneKey, owner, want: limit, giveBack: 0, ...PACE });
-  return fetches.claim({ laneKey, owner, limit });
+  await lanes.ensure(laneKey);
+  return (await fetches.claim(claimRequest(laneKey, owner, limit))).items;
 }
 
 async function claimed(connection: ConnectionRow): Promise<ClaimedFile> {
@@ -117,8 +117,8 @@ describe('a claim', () => {
     const connection = await newConnection();
     await pending(connection);
     const laneKey = fetchLaneOf(connection.id);
-    await lanes.hold({ key: laneKey, owner: newId(), want: 1, giveBack: 0, ...PACE });
-    expect(await fetches.claim({ laneKey, owner: OWNER, limit: 10 })).toEqual([]);
+    await lanes.hold(claimRequest(laneKey, newId(), 1));
+    expect(await fetches.claim(claimRequest(laneKey, OWNER, 10))).toEqual({ hold: null, items: [] });
     const other = await newConnection();
     await pending(other);
     await lanes.pause(fetchLaneOf(other.id), 'resting', 60_000);

@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database/database.js';
 import { findDueLanes, type DueLanes } from '../../../platform/lanes/due-lanes.js';
-import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
+import type { Claim, ClaimRequest } from '../../../platform/lanes/lane-handler.js';
+import {
+  GRANTED_SLOTS,
+  HOLD_COLUMNS,
+  holdOf,
+  holdParams,
+  laneHold,
+  type HoldRow,
+} from '../../../platform/lanes/lane-hold.js';
 
 /** A customer's file that this process fetches now. */
 export interface ClaimedFile {
@@ -17,8 +25,9 @@ export interface ClaimedFile {
   owner: string;
 }
 
-interface ClaimRow {
-  id: string;
+interface ClaimRow extends HoldRow {
+  /** Null where there was nothing to claim. */
+  id: string | null;
   organization_id: string;
   connection_id: string;
   platform_media_id: string;
@@ -58,24 +67,14 @@ export class FetchRepository {
   }
 
   /** Claims up to `limit` due files of the lane, the longest due first. */
-  async claim(request: ClaimRequest): Promise<ClaimedFile[]> {
+  async claim(request: ClaimRequest): Promise<Claim<ClaimedFile>> {
     const rows = await this.database.query<ClaimRow>(CLAIM, [
+      ...holdParams(request),
       connectionOfLane(request.laneKey),
-      request.laneKey,
-      request.owner,
-      request.limit,
       FETCH_LEASE_MS / 1_000,
     ]);
-    return rows.map((row) => ({
-      id: row.id,
-      organizationId: row.organization_id,
-      connectionId: row.connection_id,
-      platformMediaId: row.platform_media_id,
-      mimeType: row.mime_type,
-      sha256: row.sha256,
-      tries: row.tries,
-      owner: request.owner,
-    }));
+    const items = rows.flatMap((row) => (row.id === null ? [] : [claimedOf(row, row.id, request.owner)]));
+    return { hold: holdOf(rows), items };
   }
 
   /** Prolongs a lease; false where the file was deleted or is somebody else's by now. */
@@ -131,6 +130,19 @@ export class FetchRepository {
   }
 }
 
+function claimedOf(row: ClaimRow, id: string, owner: string): ClaimedFile {
+  return {
+    id,
+    organizationId: row.organization_id,
+    connectionId: row.connection_id,
+    platformMediaId: row.platform_media_id,
+    mimeType: row.mime_type,
+    sha256: row.sha256,
+    tries: row.tries,
+    owner,
+  };
+}
+
 /** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
 const MINE = `where id = $1 and organization_id = $2 and status = 'pending' and lease_owner = $3 and tries = $4`;
 
@@ -140,20 +152,21 @@ function fenceOf(file: ClaimedFile): unknown[] {
 
 const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + make_interval(secs => $6)`;
 
+// $1 to $6 the hold, $7 connection, $8 lease seconds.
 const CLAIM = `
-with picked as (
+with ${laneHold()}, picked as (
   select id from media_object
-  where connection_id = $1 and status = 'pending' and next_attempt_at <= statement_timestamp()
-    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
-      and (paused_until is null or paused_until <= clock_timestamp()))
-  order by next_attempt_at limit $4
+  where connection_id = $7 and status = 'pending' and next_attempt_at <= statement_timestamp()
+  order by next_attempt_at limit ${GRANTED_SLOTS}
   for update skip locked
+), claimed as (
+  update media_object m set tries = m.tries + 1, lease_owner = $2,
+    lease_until = clock_timestamp() + make_interval(secs => $8),
+    next_attempt_at = clock_timestamp() + make_interval(secs => $8)
+  from picked where m.id = picked.id
+  returning m.id, m.organization_id, m.connection_id, m.platform_media_id, m.mime_type, m.sha256, m.tries
 )
-update media_object m set tries = m.tries + 1, lease_owner = $3,
-  lease_until = clock_timestamp() + make_interval(secs => $5),
-  next_attempt_at = clock_timestamp() + make_interval(secs => $5)
-from picked where m.id = picked.id
-returning m.id, m.organization_id, m.connection_id, m.platform_media_id, m.mime_type, m.sha256, m.tries`;
+select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
 
 const EXPIRE = `
 with old as (

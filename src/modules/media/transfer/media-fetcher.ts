@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { keepTrying } from '../../../common/keep-trying.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Config } from '../../../platform/config/config.js';
-import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
 import { Counters } from '../../../platform/operations/counters.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../platform/storage/file-storage.js';
@@ -82,10 +82,10 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     return null;
   }
 
-  async claim(request: ClaimRequest): Promise<FetchTask[]> {
+  async claim(request: ClaimRequest): Promise<Claim<FetchTask>> {
     const claimedAt = performance.now();
-    const claimed = await this.fetches.claim(request);
-    return claimed.map((file) => ({ ...file, claimedAt }));
+    const { hold, items } = await this.fetches.claim(request);
+    return { hold, items: items.map((file) => ({ ...file, claimedAt })) };
   }
 
   async work(file: FetchTask): Promise<void> {

@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
@@ -48,8 +49,9 @@ async function write(organizationId: string, count: number, type = 'message.rece
 }
 
 async function claim(key: string, limit: number) {
-  await new LaneRepository(database).hold({ key, owner, want: 1, giveBack: 0, ratePerSecond: 1_000, burstSeconds: 1 });
-  return dispatches.claim({ laneKey: key, owner, limit });
+  const request = claimRequest(key, owner, limit);
+  await new LaneRepository(database).hold(request);
+  return dispatches.claim(request);
 }
 
 const rowsReadIn = (work: () => Promise<unknown>) => rowsRead(database, 'webhook_event', work);
@@ -100,7 +102,7 @@ describe('claim', () => {
 
   it('gives nothing where the lane is not held or rests, or the endpoint does not want any', async () => {
     const held = await endpoint({ events: 1 });
-    expect(await dispatches.claim({ laneKey: held.key, owner, limit: 1 })).toEqual([]);
+    expect(await dispatches.claim(claimRequest(held.key, owner, 1))).toEqual([]);
     await new LaneRepository(database).pause(held.key, 'test', 60_000);
     expect(await claim(held.key, 1)).toEqual([]);
     const paused = await endpoint({ events: 1, active: false });

@@ -1,3 +1,4 @@
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
@@ -50,7 +51,8 @@ function stage() {
     if (task === undefined) throw new Error('nothing was claimed');
     await dispatcher.work(task);
   };
-  const claim = (limit: number) => dispatcher.claim({ laneKey, owner: newId(), limit });
+  const owner = newId();
+  const claim = async (limit: number) => (await dispatcher.claim(claimRequest(laneKey, owner, limit))).items;
   const lane = async () => {
     const [row] = await opened.database.query<{ count: number; seconds: number | null }>(
       `select pause_count as count, extract(epoch from paused_until - clock_timestamp())::float8 as seconds

@@ -1,7 +1,7 @@
 import { keepTrying } from '../../../common/keep-trying.js';
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
-import type { ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
 import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
 import { Counters } from '../../../platform/operations/counters.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
@@ -62,16 +62,17 @@ export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
     return Promise.resolve(this.isFull(laneKey) ? null : PACE);
   }
 
-  async claim(request: ClaimRequest): Promise<DeliveryTask[]> {
+  async claim(request: ClaimRequest): Promise<Claim<DeliveryTask>> {
     const endpointId = endpointOfLane(request.laneKey);
-    const limit = Math.min(request.limit, this.windows.room(endpointId));
-    if (limit === 0) return [];
+    const hold = await this.lanes.hold(request);
+    const limit = Math.min(hold?.slots ?? 0, this.windows.room(endpointId));
+    if (limit === 0) return { hold, items: [] };
     const claimedAt = performance.now();
     const claimed = await this.dispatches.claim({ ...request, limit });
     // All rows of a claim bear the same secrets.
     const signing = claimed[0] === undefined ? null : this.open(claimed[0]);
     for (const event of claimed) this.windows.started(endpointId, event.revision);
-    return claimed.map((event) => ({ ...event, claimedAt, signing }));
+    return { hold, items: claimed.map((event) => ({ ...event, claimedAt, signing })), more: claimed.length === limit };
   }
 
   async work(task: DeliveryTask): Promise<void> {

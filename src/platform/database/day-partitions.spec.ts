@@ -1,0 +1,146 @@
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { lowestIdSince, newId } from '../../common/ids.js';
+import type { Database } from './database.js';
+import { DayPartitions, partitionByDay, unpartition } from './day-partitions.js';
+
+const DAY_MS = 86_400_000;
+
+let open: OpenTestDatabase;
+let database: Database;
+let partitions: DayPartitions;
+
+beforeAll(async () => {
+  open = await openTestDatabase(6);
+  ({ database } = open);
+  partitions = new DayPartitions(database);
+});
+afterAll(() => open.close());
+
+beforeEach(async () => {
+  await database.execute('drop table if exists trace, trace_before cascade');
+  await database.execute(
+    `create table trace (id uuid primary key, text text not null default 'x'
+       check (text <> '')) with (autovacuum_vacuum_scale_factor = 0.01, fillfactor = 80)`,
+  );
+  await database.execute(`create index trace_text on trace (text) where text = 'x'`);
+});
+
+const run = (sql: string) => database.query(sql);
+const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);
+const idOf = (time: Date): string => `${lowestIdSince(time).slice(0, 24)}${newId().slice(24)}`;
+const insert = (time: Date) => database.execute('insert into trace (id) values ($1)', [idOf(time)]);
+
+async function count(): Promise<number> {
+  const [row] = await database.query<{ n: number }>('select count(*)::integer as n from trace');
+  return row?.n ?? -1;
+}
+
+/** A table by days whose first partition ends so many days ago. */
+async function partitioned(days: number): Promise<void> {
+  await partitionByDay(run, 'trace', daysAgo(days + 2));
+  await partitions.makeAhead('trace');
+}
+
+describe('partitionByDay', () => {
+  it('takes the rows over while others write, and keeps defaults, checks, indexes and storage', async () => {
+    for (let day = 0; day < 5; day++) await insert(daysAgo(day));
+    let writing = true;
+    let written = 5;
+    const writer = (async () => {
+      for (; writing; written++) await insert(new Date());
+    })();
+    await partitionByDay(run, 'trace');
+    // Again, as after a start that was interrupted just then.
+    await partitionByDay(run, 'trace');
+    writing = false;
+    await writer;
+    expect(await count()).toBe(written);
+    await expect(database.execute(`insert into trace (id, text) values ($1, '')`, [newId()])).rejects.toThrow('check');
+    await insert(daysAgo(400));
+    await insert(daysAgo(-6.9));
+    const [newest] = await database.query<{ storage: string; indexes: number }>(
+      `select array_to_string(reloptions, ',') as storage,
+         (select count(*)::integer from pg_index where indrelid = c.oid) as indexes from pg_class c where c.oid = $1::regclass`,
+      [(await partitions.list('trace')).at(-1)?.name],
+    );
+    expect(newest).toEqual({ storage: 'autovacuum_vacuum_scale_factor=0.01,fillfactor=80', indexes: 2 });
+  });
+
+  it('goes on where an earlier try stopped after its check', async () => {
+    await insert(new Date());
+    await partitionByDay(run, 'trace', daysAgo(-1)).catch(() => undefined);
+    await database.execute('drop table trace cascade');
+    await database.execute('create table trace (id uuid primary key)');
+    await database.execute(
+      `alter table trace add constraint trace_day check (id < 'ffffffff-ffff-ffff-ffff-ffffffffffff') not valid`,
+    );
+    await insert(new Date());
+    await partitionByDay(run, 'trace');
+    expect(await count()).toBe(1);
+    expect((await partitions.list('trace')).length).toBeGreaterThan(5);
+  });
+
+  it('is undone with all rows', async () => {
+    await insert(daysAgo(3));
+    await partitionByDay(run, 'trace');
+    await insert(daysAgo(-3));
+    await database.transaction(() => unpartition(run, 'trace'));
+    expect(await count()).toBe(2);
+    const indexes = await database.query<{ name: string }>(
+      `select indexname as name from pg_indexes where tablename = 'trace' order by 1`,
+    );
+    expect(indexes.map(({ name }) => name)).toEqual(['trace_pkey', 'trace_text']);
+    await partitionByDay(run, 'trace');
+    expect(await count()).toBe(2);
+  });
+});
+
+describe('partitions', () => {
+  it('are made ahead once, by whichever of several processes', async () => {
+    await partitioned(3);
+    const made = await partitions.list('trace');
+    expect(await Promise.all([1, 2, 3].map(() => partitions.makeAhead('trace')))).toEqual([0, 0, 0]);
+    expect(made.at(-1)?.below).toBe(lowestIdSince(new Date((Math.floor(Date.now() / DAY_MS) + 8) * DAY_MS)));
+    // No day is missing, also of those in which no process ran.
+    for (let day = 6; day > -7; day--) await insert(daysAgo(day));
+    expect(await count()).toBe(13);
+  });
+
+  it('go with their rows once all of these are old, beside statements that run', async () => {
+    await partitionByDay(run, 'trace', daysAgo(5));
+    for (const day of [9, 4.5, 0]) await insert(daysAgo(day));
+    expect(await partitions.dropBefore('trace', daysAgo(9))).toBe(0);
+    let writing = true;
+    const writer = (async () => {
+      while (writing) await insert(new Date());
+    })();
+    const dropped = await Promise.all([1, 2].map(() => partitions.dropBefore('trace', daysAgo(2))));
+    writing = false;
+    await writer;
+    expect(dropped).toContain(0);
+    expect(Math.max(...dropped)).toBeGreaterThan(0);
+    const [oldest] = await database.query<{ id: string }>('select min(id::text) as id from trace');
+    expect(oldest?.id.localeCompare(lowestIdSince(daysAgo(2)))).toBe(1);
+  });
+
+  it('that are detached while a transaction reads them are dropped by the next call', async () => {
+    await partitionByDay(run, 'trace', daysAgo(5));
+    await insert(daysAgo(9));
+    const reader = await database.pool.connect();
+    await reader.query('begin');
+    await reader.query('select * from trace');
+    const [first] = await partitions.list('trace');
+    // As where the process dies while it waits for that transaction.
+    const dying = await database.pool.connect();
+    await dying.query(`set statement_timeout = 300`);
+    await expect(dying.query(`alter table trace detach partition ${first?.name} concurrently`)).rejects.toThrow(
+      'timeout',
+    );
+    dying.release(true);
+    expect((await partitions.list('trace'))[0]?.detaching).toBe(true);
+    await reader.query('commit');
+    reader.release();
+    expect(await partitions.dropBefore('trace', daysAgo(30))).toBe(1);
+    expect(await count()).toBe(0);
+  });
+});
