@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => foreign.end());
 
-async function messages(status: 'processing' | 'accepted'): Promise<Reported[]> {
+async function messages(status: 'processing' | 'outcome_unknown' | 'accepted'): Promise<Reported[]> {
   const made = [];
   for (let n = 0; n < SIZE; n++) {
     made.push(reportedAs(await factories.message({ connection, status, recipient: testPhone() })));
@@ -56,19 +56,21 @@ async function releaseAfterOthers(writes: readonly Promise<unknown>[]): Promise<
 
 async function statesOf(made: readonly Reported[]): Promise<unknown[]> {
   const rows = await opened.database.query<{ status: string }>(
-    'select distinct status from message where id = any($1)',
+    'select distinct status from message_view where id = any($1)',
     [made.map(({ id }) => id)],
   );
   return rows.map(({ status }) => status);
 }
 
-it.each(['message', 'message_attempt'])(
-  'a locked %s keeps no other outcome waiting, and its own is recorded when the lock is released',
-  async (table) => {
+it.each([
+  ['queue', 'processing'],
+  ['state', 'outcome_unknown'],
+] as const)(
+  'a locked row of message_%s keeps no other outcome waiting, and its own is recorded when the lock is released',
+  async (table, status) => {
     const outcomes = new OutcomeRepository(opened.database);
-    const made = await messages('processing');
-    const { id, attemptId } = guiltyOf(made);
-    await foreign.query(`select 1 from ${table} where id = $1 for update`, [table === 'message' ? id : attemptId]);
+    const made = await messages(status);
+    await foreign.query(`select 1 from message_${table} where message_id = $1 for update`, [guiltyOf(made).id]);
     const writes = made.map((attempt) => outcomes.record(putBack(attempt)));
     await releaseAfterOthers(writes);
     expect(await guiltyOf(writes)).toBe(true);
@@ -81,7 +83,7 @@ it('a locked message keeps no report of another one waiting, nor do more reports
   const statuses = new StatusReportsRepository(opened.database);
   const made = await messages('accepted');
   const guilty = guiltyOf(made);
-  await foreign.query('select 1 from message where id = $1 for update', [guilty.id]);
+  await foreign.query('select 1 from message_state where message_id = $1 for update', [guilty.id]);
   const writes = made.map((message) => statuses.apply(statusReport(connection.id, message, 'sent')));
   await Promise.all(writes.filter((_write, index) => index !== GUILTY));
   const more: Promise<unknown>[] = [];

@@ -2,6 +2,7 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
 import { Scope } from '../../../bench/rig/scope.js';
 import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
+import { attemptRows } from '../../../test/messages/attempt-row.js';
 import { Factories, testPhone } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
@@ -41,7 +42,7 @@ afterAll(async () => {
 });
 
 /** The error of a claim whose connection is cut before or after its commit, and the messages that it is about. */
-async function lose(how: 'cut' | 'lose_answer'): Promise<{ error: unknown; states: () => Promise<unknown[]> }> {
+async function lose(how: 'cut' | 'lose_answer') {
   const factories = new Factories(opened.database);
   const connection = await factories.connection({ organizationId: (await factories.workspace()).id });
   for (let n = 0; n < 3; n++) await factories.message({ connection, recipient: testPhone() });
@@ -51,47 +52,51 @@ async function lose(how: 'cut' | 'lose_answer'): Promise<{ error: unknown; state
   const error = await sends.claim(connection.id, request, LIMITS).catch((fault: unknown) => fault);
   proxy.inspect = null;
   const states = async (): Promise<unknown[]> => {
-    const rows = await opened.database.query<{ status: string; attempts: string[] }>(
-      `select m.status, array_agg(a.status) filter (where a.id is not null) as attempts
-       from message m left join message_attempt a on a.message_id = m.id where m.connection_id = $1 group by m.id`,
+    const rows = await opened.database.query<{ id: string; status: string }>(
+      'select id, status from message_view where connection_id = $1',
       [connection.id],
     );
-    return rows.map(({ status, attempts }) => [status, attempts]);
+    return Promise.all(
+      rows.map(async ({ id, status }) => [
+        status,
+        ...(await attemptRows(opened.database, id)).map((attempt) => attempt.status),
+      ]),
+    );
   };
-  return { error, states };
+  return { connectionId: connection.id, error, states };
 }
 
-const putBackFor = (forMs: number) => ({
-  find: (ids: readonly string[]) => sends.findAttempts(ids),
+const putBackFor = (connectionId: string, forMs: number) => ({
+  find: (ids: readonly string[]) => sends.findAttempts(connectionId, ids),
   putBack: (attempt: { id: string; attemptId: string }) => outcomes.record(putBack(attempt)),
   forMs,
 });
 
 it('a claim that was committed and whose answer was lost is taken back by the ids of its attempts', async () => {
-  const { error, states } = await lose('lose_answer');
+  const { connectionId, error, states } = await lose('lose_answer');
   expect(error).toBeInstanceOf(LostClaimError);
-  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['processing', ['started']]));
+  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['processing', 'started']));
   const lost = error as LostClaimError;
-  expect(await takeBack(lost, putBackFor(FOR_MS))).toBe(3);
-  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', ['deferred']]));
+  expect(await takeBack(lost, putBackFor(connectionId, FOR_MS))).toBe(3);
+  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', 'deferred']));
 });
 
 it('a claim that was never committed changes nothing', async () => {
-  const { error, states } = await lose('cut');
+  const { connectionId, error, states } = await lose('cut');
   expect(error).toBeInstanceOf(LostClaimError);
-  expect(await takeBack(error as LostClaimError, putBackFor(0))).toBe(0);
-  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', null]));
+  expect(await takeBack(error as LostClaimError, putBackFor(connectionId, 0))).toBe(0);
+  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued']));
 });
 
 it('is taken back although its lease was over meanwhile, and although the database is away at first', async () => {
-  const { error, states } = await lose('lose_answer');
-  await opened.database.execute(`update message set lease_until = now() where status = 'processing'`);
+  const { connectionId, error, states } = await lose('lose_answer');
+  await opened.database.execute(`update message_queue set lease_until = now() where lease_until is not null`);
   await sends.expireLeases(10);
-  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['outcome_unknown', ['unknown']]));
+  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['outcome_unknown', 'unknown']));
   proxy.set({ kind: 'refuse' });
   proxy.cut();
-  const taking = takeBack(error as LostClaimError, putBackFor(FOR_MS));
+  const taking = takeBack(error as LostClaimError, putBackFor(connectionId, FOR_MS));
   proxy.heal();
   expect(await taking).toBe(3);
-  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', ['deferred']]));
+  expect(await states()).toEqual(Array.from({ length: 3 }, () => ['queued', 'deferred']));
 });

@@ -1,12 +1,17 @@
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { newId } from '../../common/ids.js';
+import { attemptRows } from '../../../test/messages/attempt-row.js';
+import { statusReport } from '../../../test/messages/platform-reports.js';
 import { Factories } from '../../../test/support/factories.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from './accept.repository.js';
+import { LowWaterMarks } from './low-water-marks.repository.js';
+import { MessagesRepository } from './messages.repository.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
+import { StatusReportsRepository } from './status-reports.repository.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.
@@ -15,6 +20,7 @@ const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
 let opened: OpenTestDatabase;
 let sends: SendRepository;
 let lanes: LaneRepository;
+let marks: LowWaterMarks;
 let accepts: AcceptRepository;
 let outcomes: OutcomeRepository;
 
@@ -22,6 +28,7 @@ beforeAll(async () => {
   opened = await openTestDatabase(4);
   sends = new SendRepository(opened.database);
   lanes = new LaneRepository(opened.database);
+  marks = new LowWaterMarks(opened.database);
   accepts = new AcceptRepository(opened.database);
   outcomes = new OutcomeRepository(opened.database);
 });
@@ -75,7 +82,8 @@ interface Heads {
   recipients: number;
   /** SQL of the time from which they count as queued. */
   queuedAt: string;
-  nextAttemptAt: string;
+  /** SQL; default: due since they were accepted. */
+  nextAttemptAt?: string;
   /** Messages behind each head, due at once. */
   followers?: number;
 }
@@ -84,16 +92,28 @@ interface Heads {
 async function crowd(connectionId: string, heads: Heads): Promise<void> {
   const insert = (queuedAt: string, nextAttemptAt: string, copies: number) =>
     opened.database.execute(
-      `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at,
-         queued_at, next_attempt_at)
-       select gen_random_uuid(), $1, $1, 'outbound', 'text', '1' || lpad(n::text, 8, '0'), '{}', 'queued', clock_timestamp(),
-         ${queuedAt}, ${nextAttemptAt}
-       from generate_series(1, $2::integer) as n, generate_series(1, $3::integer)`,
+      `with made as (
+         insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
+         select gen_random_uuid(), $1, $1, 'outbound', 'text', '1' || lpad(n::text, 8, '0'), ${queuedAt}
+         from generate_series(1, $2::integer) as n, generate_series(1, $3::integer)
+         returning *)
+       insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at, next_attempt_at)
+       select connection_id, created_at, id, organization_id, recipient, created_at, ${nextAttemptAt} from made`,
       [connectionId, heads.recipients, copies],
     );
-  await insert(heads.queuedAt, heads.nextAttemptAt, 1);
-  if (heads.followers !== undefined) await insert('clock_timestamp()', 'clock_timestamp()', heads.followers);
-  await opened.database.execute('analyze message');
+  await insert(heads.queuedAt, heads.nextAttemptAt ?? 'null', 1);
+  if (heads.followers !== undefined) await insert('clock_timestamp()', 'null', heads.followers);
+  await opened.database.execute('analyze message_queue');
+}
+
+/** Accepted so many hours earlier. */
+async function age(id: string, hours: number): Promise<void> {
+  const earlier = (column: string) => `${column} = ${column} - make_interval(hours => $2)`;
+  await opened.database.execute(`update message set ${earlier('created_at')} where id = $1`, [id, hours]);
+  await opened.database.execute(
+    `update message_queue set ${earlier('created_at')}, ${earlier('queued_at')} where message_id = $1`,
+    [id, hours],
+  );
 }
 
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
@@ -119,13 +139,22 @@ function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): 
   };
 }
 
+/** The lease of the message's claim. */
+async function runOut(id: string) {
+  await opened.database.execute(
+    `update message_queue set lease_until = clock_timestamp() - interval '1 s' where message_id = $1`,
+    [id],
+  );
+  return sends.expireLeases(100);
+}
+
 async function rowOf(id: string): Promise<Record<string, unknown>> {
-  const rows = await opened.database.query('select * from message where id = $1', [id]);
+  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
   return rows[0] ?? {};
 }
 
 async function attemptsOf(id: string): Promise<Record<string, unknown>[]> {
-  return opened.database.query('select * from message_attempt where message_id = $1 order by number', [id]);
+  return attemptRows(opened.database, id);
 }
 
 describe('claiming', () => {
@@ -203,13 +232,9 @@ describe('claiming', () => {
   });
 
   it('leaves what is too old to the expiry, which fails it', async () => {
-    const lane = newId();
+    const lane = await newConnection('disconnected');
     const [id = ''] = await queue(lane, '111');
-    await opened.database.execute(
-      `update message set queued_at = queued_at - interval '25 hours', next_attempt_at = next_attempt_at - interval '25 hours'
-       where id = $1`,
-      [id],
-    );
+    await age(id, 25);
     expect(await claim(lane)).toEqual([]);
     expect(await sends.expireQueued(24, 100)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
@@ -217,25 +242,19 @@ describe('claiming', () => {
 
   it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {
     const lane = newId();
-    await opened.database.execute(
-      `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at,
-         queued_at, next_attempt_at)
-       select gen_random_uuid(), $1, $1, 'outbound', 'text', '4900000000', '{}', 'queued', now(), now(), now()
-       from generate_series(1, 20000)`,
-      [lane],
-    );
-    await opened.database.execute('analyze message');
+    await crowd(lane, { recipients: 1, queuedAt: 'clock_timestamp()', followers: 20_000 });
     const [head] = await claim(lane);
     if (head === undefined) throw new Error('nothing was claimed');
     const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 32), LIMITS);
-    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(200);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
     await outcomes.record(outcome(head, { status: 'failed', attemptStatus: 'rejected' }));
-    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(200);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
   });
 });
 
 describe('claiming behind recipients that are not to be served', () => {
   const NOW = 'clock_timestamp()';
+  const A_MINUTE_AGO = "clock_timestamp() - interval '1 minute'";
   const OVER_A_DAY_AGO = "clock_timestamp() - interval '25 hours'";
   const LATER = "clock_timestamp() + interval '1 hour'";
   const DUE = Array.from({ length: 20 }, (_unused, index) => `9${String(index).padStart(3, '0')}`);
@@ -254,7 +273,7 @@ describe('claiming behind recipients that are not to be served', () => {
   it.each<[string, Heads]>([
     ['deferred ones', { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER }],
     ['deferred ones with more behind', { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER, followers: 1 }],
-    ['expired ones', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: OVER_A_DAY_AGO }],
+    ['expired ones', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO }],
     ['expired ones that were deferred', { recipients: 10_000, queuedAt: OVER_A_DAY_AGO, nextAttemptAt: NOW }],
     [
       'expired ones with more behind',
@@ -268,13 +287,14 @@ describe('claiming behind recipients that are not to be served', () => {
   });
 
   it('reads a few rows of 10,000 deferred recipients where little else is due', async () => {
-    const lane = newId();
+    const lane = await newConnection('connected');
     await queue(lane, ...DUE);
-    await crowd(lane, { recipients: 10_000, queuedAt: NOW, nextAttemptAt: LATER });
+    await crowd(lane, { recipients: 10_000, queuedAt: A_MINUTE_AGO, nextAttemptAt: LATER });
     await claim(lane, 10);
+    await marks.move();
     const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 64), LIMITS);
-    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(500);
-    expect(await rowsRead(opened.database, 'message', claimAgain)).toBeLessThan(500);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
+    expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
   });
 
   it('serves one recipient after the other in turns, however much waits for the first', async () => {
@@ -297,10 +317,9 @@ describe('outcomes', () => {
     const [id = ''] = await queue(lane, '111');
     const [old] = await claim(lane);
     if (old === undefined) throw new Error('nothing was claimed');
-    await opened.database.execute(
-      `update message set status = 'queued', next_attempt_at = clock_timestamp() where id = $1`,
-      [id],
-    );
+    await runOut(id);
+    const retry = { organizationId: lane, messageId: id, from: ['outcome_unknown'] as const, body: null };
+    expect(await new MessagesRepository(opened.database).retry(retry)).toBe(true);
     const [current] = await claim(lane);
     if (current === undefined) throw new Error('nothing was claimed');
     expect(await outcomes.record(outcome(old))).toBe(false);
@@ -313,10 +332,7 @@ describe('outcomes', () => {
     const [id = ''] = await queue(lane, '111');
     const [claimed] = await claim(lane);
     if (claimed === undefined) throw new Error('nothing was claimed');
-    await opened.database.execute(`update message set lease_until = clock_timestamp() - interval '1 s' where id = $1`, [
-      id,
-    ]);
-    expect(await sends.expireLeases(100)).toEqual([{ organizationId: lane, connectionId: lane }]);
+    expect(await runOut(id)).toEqual([{ organizationId: lane, connectionId: lane }]);
     expect(await rowOf(id)).toMatchObject({ status: 'outcome_unknown', lease_until: null });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'unknown' }]);
     expect(await outcomes.record(outcome(claimed))).toBe(true);
@@ -329,7 +345,8 @@ describe('outcomes', () => {
     const [id = ''] = await queue(lane, '111');
     const [claimed] = await claim(lane);
     if (claimed === undefined) throw new Error('nothing was claimed');
-    await opened.database.execute(`update message set status = 'delivered' where id = $1`, [id]);
+    const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
+    await new StatusReportsRepository(opened.database).apply(statusReport(lane, report, 'delivered'));
     expect(await outcomes.record(outcome(claimed))).toBe(false);
     expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);
@@ -407,7 +424,7 @@ describe('due connections', () => {
     await queue(due, '111', '222');
     const [id = ''] = await queue(later, '111');
     await opened.database.execute(
-      `update message set next_attempt_at = clock_timestamp() + interval '1 hour' where id = $1`,
+      `update message_queue set next_attempt_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
       [id],
     );
     const keys = await dueKeys(1_000);

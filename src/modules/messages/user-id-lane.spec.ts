@@ -5,6 +5,8 @@ import { Factories } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { AcceptRepository } from './accept.repository.js';
 import { ConversationsRepository } from './conversations.repository.js';
+import { recordOf } from './outcome-record.js';
+import { OutcomeRepository } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
 const OWNER = newId();
@@ -59,8 +61,9 @@ async function claim(): Promise<ClaimedMessage[]> {
   return (await new SendRepository(opened.database).claim(connection.id, request, limits)).items;
 }
 
-async function finish({ id }: ClaimedMessage): Promise<void> {
-  await opened.database.execute(`update message set status = 'accepted', lease_until = null where id = $1`, [id]);
+async function finish(claimed: ClaimedMessage): Promise<void> {
+  const outcome = { kind: 'accepted', httpStatus: 200, metaMessageId: `wamid.${claimed.id}` } as const;
+  await new OutcomeRepository(opened.database).record(recordOf(claimed, { ...outcome, waId: null, userId: null }));
 }
 
 /** The order in which everything goes, one after the other; two at once fail. */
