@@ -50,6 +50,8 @@ const UP: readonly string[] = [
      and q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
    left join message_state s on s.message_id = m.id
    left join message_content c on c.message_id = m.id`,
+  // Contents are deleted now; where nothing is left behind, nothing needs to be passed over.
+  'drop table retention_cursor',
 ];
 
 const DOWN: readonly string[] = [
@@ -87,6 +89,7 @@ const DOWN: readonly string[] = [
    from message_queue where attempt_id is not null
    on conflict (id) do nothing`,
   'drop view message_view',
+  'create table retention_cursor (name text primary key, last_id uuid not null)',
   ...CARRY_OVER,
   `create index message_journal_filtered on message (organization_id, connection_id, status, created_at desc, id desc)`,
   `create index message_journal_conversation on message (organization_id, conversation_id, status, created_at desc, id desc)

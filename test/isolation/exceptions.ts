@@ -6,7 +6,7 @@ export const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   lane: 'whose turn it is, by connection or endpoint; never shown',
   heartbeat: 'when the sweeps ran',
   rate_bucket: 'token buckets by key, project or address',
-  retention_cursor: 'how far the contents of messages are cleared',
+  message_content: 'parts of messages, by their ids; they go with the message',
   schema_migration: 'which migrations have run',
 };
 
@@ -25,8 +25,8 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/media/transfer/fetch.repository.ts#CLAIM',
       'src/modules/media/transfer/fetch.repository.ts#EXPIRE',
       'src/modules/messages/claim-sql.ts#CLAIMABLE',
-      'src/modules/messages/content-retention.repository.ts#CLEAR',
-      'src/modules/messages/content-retention.repository.ts#removeAttempts',
+      'src/modules/messages/content-retention.repository.ts#ATTEMPTS',
+      'src/modules/messages/content-retention.repository.ts#CONTENTS',
       'src/modules/messages/queue-status.repository.ts#LANES',
       'src/modules/messages/queue-status.repository.ts#OLDEST_DUE',
       'src/modules/messages/queue-status.repository.ts#depth',

@@ -3,6 +3,7 @@ import { Database } from '../../platform/database/database.js';
 import { spellingsOf } from '../../platform/whatsapp/account-number.js';
 import type { Subject } from '../../platform/erasure/erasure.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
+import { queueTakes } from './message-state.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -25,7 +26,7 @@ const PAGE = 2_000;
 const BATCH = 500;
 const ROUNDS = 5;
 
-/** Everything of one contact in `message`, `message_attempt` and `conversation`. */
+/** Everything of one contact in the tables of messages and in `conversation`. */
 @Injectable()
 export class ContactErasureRepository {
   constructor(private readonly database: Database) {}
@@ -59,10 +60,10 @@ export class ContactErasureRepository {
   /** Messages of the contact in one state of the lane. */
   async countInLane(subject: Subject, status: 'queued' | 'processing'): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
-      `select count(*)::integer as count from message m join connection c on c.id = m.connection_id
-       where c.organization_id = $1 and m.organization_id = $1 and m.recipient = any($2) and m.status = $3
-         and m.status in ('queued', 'processing')`,
-      [subject.organizationId, lanesOf(subject), status],
+      `select count(*)::integer as count from message_queue q join connection c on c.id = q.connection_id
+       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)
+         and (q.attempt_id is null) = $3`,
+      [subject.organizationId, lanesOf(subject), status === 'queued'],
     );
     return rows[0]?.count ?? 0;
   }
@@ -70,8 +71,8 @@ export class ContactErasureRepository {
   /** Messages of the workspace that are on the wire. */
   async countBeingSent(organizationId: string): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
-      `select count(*)::integer as count from connection c join message m on m.connection_id = c.id
-       where c.organization_id = $1 and m.organization_id = $1 and m.status = 'processing'`,
+      `select count(*)::integer as count from connection c join message_queue q on q.connection_id = c.id
+       where c.organization_id = $1 and q.organization_id = $1 and q.attempt_id is not null`,
       [organizationId],
     );
     return rows[0]?.count ?? 0;
@@ -110,13 +111,7 @@ export class ContactErasureRepository {
 
   /** In the ambient transaction: the messages stay as rows without anything of the contact. */
   async blank(organizationId: string, ids: readonly string[]): Promise<void> {
-    const values = [organizationId, ids];
-    await this.database.execute(BLANK_MESSAGES, values);
-    await this.database.execute(
-      `update message_attempt set platform_message = null, meta_message_id = null, trace_id = null
-       where organization_id = $1 and message_id = any($2::uuid[])`,
-      values,
-    );
+    await this.database.execute(BLANK, [organizationId, ids]);
   }
 
   /** How many conversations still name the contact. */
@@ -164,36 +159,59 @@ with found as (
 )
 select id, phone, wa_id, user_id, merged_into from found where organization_id = $1`;
 
+// The platform's message ids are made of the number. A key stays used for ever, without what its request said.
+const blankJournal = (of: string, id: string): string => `update message m set client_message_id = null,
+    meta_message_id = null, conversation_id = null, recipient_user_id = null,
+    fingerprint = case when m.fingerprint is not null then '\\x'::bytea end,
+    recipient = case when m.direction = 'inbound' then m.recipient end,
+    sender = case when m.direction = 'outbound' then m.sender end
+  from ${of} where m.id = ${of}.${id} and m.organization_id = $1`;
+
+const blankAttempts = (of: string, id: string): string => `update message_attempt a set platform_message = null,
+    meta_message_id = null, trace_id = null
+  from ${of} where a.message_id = ${of}.${id} and a.organization_id = $1`;
+
 const WITHDRAW = `
 with waiting as (
-  select m.id from message m join connection c on c.id = m.connection_id
-  where c.organization_id = $1 and m.organization_id = $1 and m.status = 'queued' and m.recipient = any($2)
-  order by m.id limit $3 for update of m skip locked
+  select q.* from message_queue q join connection c on c.id = q.connection_id
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
+  order by q.message_id limit $3 for update of q skip locked
+), gone as (
+  delete from message_queue q using waiting w
+  where q.connection_id = w.connection_id and q.created_at = w.created_at and q.message_id = w.message_id
 ), moved as (
-  update message m set status = 'failed', failed_at = greatest(clock_timestamp(), m.queued_at), next_attempt_at = null,
-    failure_category = 'unknown', error_code = 'ERASED',
-    error_message = 'What is known of the recipient was erased before the message was sent.',
-    event_count = m.event_count + 1, recipient = null, recipient_user_id = null, conversation_id = null,
-    body = null, content = '{}', client_message_id = null, fingerprint = '\\x'
-  from waiting where m.id = waiting.id and m.organization_id = $1
-  returning ${MOVED_COLUMNS}, 'queued' as previous_status, m.failed_at as occurred_at
+  insert into message_state as s (message_id, organization_id, connection_id, created_at, status, event_count,
+    queued_at, failed_at, failure_category, error_code, error_message, attempt_number)
+  select message_id, organization_id, connection_id, created_at, 'failed', event_count + 1, queued_at,
+    greatest(clock_timestamp(), queued_at), 'unknown', 'ERASED',
+    'What is known of the recipient was erased before the message was sent.', attempt_number
+  from waiting
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
+), blanked as (
+  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.recipient, m.recipient_user_id
+), attempts as (
+  ${blankAttempts('waiting', 'message_id')}
+), unsaid as (
+  delete from message_content c using waiting where c.message_id = waiting.message_id
 ), announced as (
-  ${insertStatusEvents('moved')}
+  ${insertStatusEvents('moved', 'true', 'blanked')}
 )
 select message_id from moved`;
 
 const PAGE_OF_JOURNAL = `
 with page as materialized (
-  select id, created_at, conversation_id, direction, recipient, recipient_user_id, sender, status, media_object_id,
-    inbound_context -> 'sender' ->> 'user_id' as sender_user_id
-  from message
-  where organization_id = $1 and (created_at, id) > ($2::timestamptz, $3::uuid)
-  order by created_at, id limit $4
+  select m.id, m.connection_id, m.created_at, m.conversation_id, m.direction, m.recipient, m.recipient_user_id, m.sender,
+    m.media_object_id, c.inbound_context -> 'sender' ->> 'user_id' as sender_user_id
+  from message m left join message_content c on c.message_id = m.id
+  where m.organization_id = $1 and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
+  order by m.created_at, m.id limit $4
 ), hit as (
   select * from page
-  where status not in ('queued', 'processing') and (conversation_id = any($6::uuid[])
+  where (conversation_id = any($6::uuid[])
     or case direction when 'outbound' then recipient else sender end = any($5)
     or coalesce(recipient_user_id, sender_user_id) = any($7))
+    and not exists (select from message_queue q
+      where q.connection_id = page.connection_id and q.created_at = page.created_at and q.message_id = page.id)
 )
 select (select array_agg(id) from hit) as ids,
   (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,
@@ -201,10 +219,22 @@ select (select array_agg(id) from hit) as ids,
   (select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
    from page order by created_at desc, id desc limit 1) as last`;
 
-// The platform's message ids are made of the number. A key stays used for ever, without what its request said.
-const BLANK_MESSAGES = `
-update message set body = null, content = '{}', client_message_id = null, error_message = null, meta_message_id = null,
-  conversation_id = null, fingerprint = case when fingerprint is not null then '\\x'::bytea end,
-  recipient = case when direction = 'inbound' then recipient end, recipient_user_id = null, inbound_context = null,
-  sender = case when direction = 'outbound' then sender end
-where organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'processing')`;
+// Messages that a retry has queued meanwhile are left out.
+const BLANK = `
+with decided as materialized (
+  select message_id as id from message_state
+  where organization_id = $1 and message_id = any($2::uuid[]) order by message_id for update
+), own as materialized (
+  select id from decided
+  union all
+  select id from message where organization_id = $1 and id = any($2::uuid[]) and direction = 'inbound'
+), stated as (
+  update message_state s set error_message = null, meta_message_id = null, conversation_id = null,
+    platform_message = null, trace_id = null
+  from decided where s.message_id = decided.id
+), attempts as (
+  ${blankAttempts('own', 'id')}
+), unsaid as (
+  delete from message_content c using own where c.message_id = own.id
+)
+${blankJournal('own', 'id')}`;

@@ -1,50 +1,54 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 
-const CURSOR = 'message_content';
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Clears contents of messages of every workspace, oldest first, by their ids, which begin with their time. */
+/** Removes contents and attempts of every workspace, oldest first, by their ids, which begin with their time. */
 @Injectable()
 export class ContentRetentionRepository {
+  /** Where the last batch of a table ended: the index is not read again through what is gone. */
+  private readonly places = new Map<string, string>();
+
   constructor(private readonly database: Database) {}
 
-  /** Removes closed attempts whose ids, which begin with their time, are below this one; returns how many. */
-  removeAttempts(below: string, limit: number): Promise<number> {
-    return this.database.execute(
-      `delete from message_attempt where id = any(array(
-         select id from message_attempt where id < $1 and status <> 'started' order by id limit $2))`,
-      [below, limit],
-    );
+  /** Removes contents of messages with ids below this one, but of those that wait; returns how many. */
+  removeContents(below: string, limit: number): Promise<number> {
+    return this.remove(CONTENTS, below, limit);
   }
 
-  /** In the ambient transaction: the walk moves on with what it cleared. Returns how many rows it passed. */
-  async clear(below: string, limit: number): Promise<number> {
-    const rows = await this.database.query<{ passed: number; last_id: string | null }>(CLEAR, [CURSOR, below, limit]);
-    const { passed = 0, last_id: lastId = null } = rows[0] ?? {};
-    if (lastId !== null) {
-      await this.database.execute(
-        `insert into retention_cursor (name, last_id) values ($1, $2)
-         on conflict (name) do update set last_id = excluded.last_id`,
-        [CURSOR, lastId],
-      );
-    }
-    return passed;
+  /** Removes closed attempts with ids below this one; returns how many. */
+  removeAttempts(below: string, limit: number): Promise<number> {
+    return this.remove(ATTEMPTS, below, limit);
+  }
+
+  private async remove(sql: string, below: string, limit: number): Promise<number> {
+    const from = this.places.get(sql) ?? FIRST_ID;
+    const rows = await this.database.query<{ removed: number; last: string | null }>(sql, [from, below, limit]);
+    const { removed = 0, last = null } = rows[0] ?? {};
+    // The next round begins at the start again, for what waited.
+    if (removed < limit || last === null) this.places.delete(sql);
+    else this.places.set(sql, last);
+    return removed;
   }
 }
 
-// A message that still waits, however old, keeps what it has to say, and so does the walk stop before it.
-const CLEAR = `
-with old as (
-  select id, status from message
-  where id > coalesce((select last_id from retention_cursor where name = $1), '00000000-0000-0000-0000-000000000000')
-    and id < $2
-  order by id limit $3
-), waiting as (
-  select min(id::text)::uuid as id from old where status in ('queued', 'processing')
-), passed as (
-  select old.id from old, waiting where waiting.id is null or old.id < waiting.id
-), cleared as (
-  update message m set body = null, content = '{}', inbound_context = null
-  from passed where m.id = passed.id and (m.content <> '{}'::jsonb or m.inbound_context is not null)
-)
-select count(*)::integer as passed, max(id::text)::uuid as last_id from passed`;
+const removed = (from: string): string => `select count(*)::integer as removed, max(id::text) as last from ${from}`;
+
+const CONTENTS = `
+with gone as (
+  delete from message_content where message_id = any(array(
+    select c.message_id from message_content c
+    where c.message_id > $1 and c.message_id < $2 and not exists (
+      select from message m join message_queue q
+        on q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
+      where m.id = c.message_id)
+    order by c.message_id limit $3))
+  returning message_id as id
+) ${removed('gone')}`;
+
+const ATTEMPTS = `
+with gone as (
+  delete from message_attempt where id = any(array(
+    select id from message_attempt where id > $1 and id < $2 and status <> 'started' order by id limit $3))
+  returning id
+) ${removed('gone')}`;

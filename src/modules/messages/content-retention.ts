@@ -1,16 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../platform/config/config.js';
-import { Database } from '../../platform/database/database.js';
 import { Retention } from '../../platform/lanes/retention.js';
 import { ContentRetentionRepository } from './content-retention.repository.js';
 
-/** Clears what old messages said; that they were, and what became of them, the journal keeps. */
+/** Removes what old messages said; that they were, and what became of them, the journal keeps. */
 @Injectable()
 export class ContentRetention implements OnModuleInit {
   constructor(
     private readonly contents: ContentRetentionRepository,
-    private readonly database: Database,
     private readonly retention: Retention,
     private readonly config: Config,
   ) {}
@@ -19,7 +17,7 @@ export class ContentRetention implements OnModuleInit {
     this.retention.add({
       name: 'message contents',
       days: this.config.retention.messageContentDays,
-      clear: (before, limit) => this.database.transaction(() => this.contents.clear(lowestIdSince(before), limit)),
+      clear: (before, limit) => this.contents.removeContents(lowestIdSince(before), limit),
     });
     this.retention.add({
       name: 'attempts',

@@ -59,7 +59,7 @@ function report(change: Partial<InboundReport> = {}): InboundReport {
 }
 
 async function stored(): Promise<Record<string, unknown>[]> {
-  return opened.database.query('select * from message where connection_id = $1 order by created_at, id', [
+  return opened.database.query('select * from message_view where connection_id = $1 order by created_at, id', [
     connection.id,
   ]);
 }

@@ -155,30 +155,41 @@ from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
 join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
 where m.direction = 'inbound'`;
 
+// What a message answers is looked for among those of the batch, what we sent, earlier attempts of it, what was received.
 const INSERT = `
-with created as (
-  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body,
-    content, inbound_context, reply_to_message_id, media_object_id, status, meta_message_id, created_at, sent_at,
-    event_count)
-  select i.id, i."organizationId", i."connectionId", i."conversationId", 'inbound', i.type, i."businessNumber",
-    i."from", i.body, i.content,
-    case when i."contextMessageId" is null or answered.id is not null then i.context
-      else coalesce(i.context, '{}') || jsonb_build_object('context', coalesce(i.context -> 'context', '{}')
-        || jsonb_build_object('quoted_platform_id', i."contextMessageId")) end,
-    answered.id, i."mediaObjectId", 'received', i."metaMessageId", now.at,
-    case when i."occurredAt" is not null then least(i."occurredAt", now.at) end, 1
+with incoming as materialized (
+  select i.*, now.at, answered.id as answered_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
     "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
+    (select s.message_id from message_state s
+     where hashtextextended(s.meta_message_id, 0) = hashtextextended(i."contextMessageId", 0)
+     and s.meta_message_id = i."contextMessageId" and s.connection_id = i."connectionId" limit 1),
     (select m.id from message_attempt a join message m on m.id = a.message_id
      where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
     (select m.id from message m where m.connection_id = i."connectionId"
      and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
+), created as (
+  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
+    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at)
+  select id, "organizationId", "connectionId", "conversationId", 'inbound', type, "businessNumber", "from", answered_id,
+    "mediaObjectId", "metaMessageId", at, case when "occurredAt" is not null then least("occurredAt", at) end
+  from incoming
   on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
   returning *
+), said as (
+  insert into message_content (message_id, body, content, inbound_context)
+  select i.id, i.body, i.content,
+    case when i."contextMessageId" is null or i.answered_id is not null then i.context
+      else coalesce(i.context, '{}') || jsonb_build_object('context', coalesce(i.context -> 'context', '{}')
+        || jsonb_build_object('quoted_platform_id', i."contextMessageId")) end
+  from incoming i join created on created.id = i.id
+  returning *
+), received as (
+  select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
 ), announced as (
-  ${insertReceivedEvents('created')}
+  ${insertReceivedEvents('received')}
 )
 select id, connection_id, meta_message_id from created`;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
-import { statesThatTake } from './message-state.js';
+import { queueTakes } from './message-state.js';
 
 interface Place {
   connection_id: string;
@@ -11,9 +11,6 @@ interface Place {
 
 const BATCH = 2_000;
 const COUNT_LIMIT = 1_000_000;
-const FROM_STATES = statesThatTake('restored')
-  .map((status) => `'${status}'`)
-  .join(', ');
 
 /** Messages of a restored backup that may have been sent in the time which it does not know of. */
 @Injectable()
@@ -24,7 +21,7 @@ export class RestoreRepository {
   async count(before: Date): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
       `select count(*)::integer as count from (
-         select 1 from message where status in (${FROM_STATES}) and queued_at < $1 limit ${COUNT_LIMIT}) as counted`,
+         select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1 limit ${COUNT_LIMIT}) as counted`,
       [before],
     );
     return rows[0]?.count ?? 0;
@@ -53,19 +50,24 @@ export class RestoreRepository {
 // In the order of the lanes' index, going on behind the last batch: the rows left behind are dead until the commit.
 const MARK = `
 with doubtful as (
-  select id, connection_id, recipient, seq, status, current_attempt_id from message
-  where status in (${FROM_STATES}) and queued_at < $1 and (connection_id, recipient, seq) > ($2::uuid, $3::text, $4::bigint)
+  select * from message_queue q
+  where ${queueTakes('restored')} and queued_at < $1 and (connection_id, recipient, seq) > ($2::uuid, $3::text, $4::bigint)
   order by connection_id, recipient, seq limit $5 for update
+), gone as (
+  delete from message_queue q using doubtful d
+  where q.connection_id = d.connection_id and q.created_at = d.created_at and q.message_id = d.message_id
 ), moved as (
-  update message m set status = 'outcome_unknown', lease_until = null, next_attempt_at = null, failure_category = null,
-    error_code = 'RESTORED',
-    error_message = 'The database was restored from a backup; whether the message was sent before is not known.',
-    event_count = m.event_count + 1
-  from doubtful where m.id = doubtful.id
-  returning ${MOVED_COLUMNS}, doubtful.status as previous_status, clock_timestamp() as occurred_at
-), closed as (
-  update message_attempt a set status = 'unknown', finished_at = clock_timestamp()
-  from doubtful where a.id = doubtful.current_attempt_id and a.status = 'started'
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, error_code, error_message, attempt_id, attempt_number, attempt_status,
+    attempt_finished_at)
+  select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
+    queued_at, claimed_at, 'RESTORED',
+    'The database was restored from a backup; whether the message was sent before is not known.', attempt_id,
+    attempt_number, case when attempt_id is not null then 'unknown' end,
+    case when attempt_id is not null then clock_timestamp() end
+  from doubtful
+  returning ${MOVED_COLUMNS}, case when s.attempt_id is null then 'queued' else 'processing' end as previous_status,
+    clock_timestamp() as occurred_at
 ), announced as (
   ${insertStatusEvents('moved')}
 )

@@ -53,7 +53,7 @@ export class WorkspaceErasureRepository {
     const own = 'organization_id = $1 and ctid >= $2::tid and ctid < $3::tid';
     const rows = await this.database.query<{ found: number; blocks: number }>(
       erase
-        ? `with gone as (delete from ${table.name} where ${own} returning 1) ${COUNTED('gone', table.name)}`
+        ? `with gone as (delete from ${table.name} where ${own} returning *)${PARTS[table.name] ?? ''} ${COUNTED('gone', table.name)}`
         : `with here as (select 1 from ${table.name} where ${own}) ${COUNTED('here', table.name)}`,
       values,
     );
@@ -91,6 +91,11 @@ export class WorkspaceErasureRepository {
     await this.database.execute('delete from organization where id = $1', [organizationId]);
   }
 }
+
+/** What belongs to a table's rows and names no workspace goes with them. */
+const PARTS: Readonly<Record<string, string>> = {
+  message: ', said as (delete from message_content c using gone where c.message_id = gone.id)',
+};
 
 const COUNTED = (rows: string, table: string): string =>
   `select (select count(*)::integer from ${rows}) as found,

@@ -1,0 +1,100 @@
+import { newId } from '../../common/ids.js';
+import { attemptRow } from '../../../test/messages/attempt-row.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { ContactErasureRepository } from './contact-erasure.repository.js';
+import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, type MessageEvent } from './message-state.js';
+import type { StatusReport } from './messages.types.js';
+import { RestoreRepository } from './restore.repository.js';
+import { StatusReportsRepository } from './status-reports.repository.js';
+
+let opened: OpenTestDatabase;
+let factories: Factories;
+let connection: ConnectionRow;
+let statuses: StatusReportsRepository;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  factories = new Factories(opened.database);
+  statuses = new StatusReportsRepository(opened.database);
+});
+afterAll(() => opened.close());
+
+// A lane of its own for each message: what moves all that is there moves nothing else.
+beforeEach(async () => {
+  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+});
+
+interface Made extends Reported {
+  recipient: string;
+}
+
+/** Lets the event happen to a message, by the statement that applies it in the service. */
+const HAPPENS: Partial<Record<MessageEvent, (made: Made) => Promise<unknown>>> = {
+  restored: () => {
+    const restore = new RestoreRepository(opened.database);
+    return opened.database.transaction(() => restore.mark(new Date(Date.now() + 60_000)));
+  },
+  erased: ({ recipient }) =>
+    new ContactErasureRepository(opened.database).withdraw({
+      organizationId: connection.organizationId,
+      numbers: [recipient],
+      userIds: [],
+      conversationIds: [],
+    }),
+  ...Object.fromEntries(
+    (['sent', 'delivered', 'read', 'failed'] as const).flatMap((status) => [
+      [`notified_${status}`, (made: Made) => statuses.apply(statusReport(connection.id, made, status))],
+      [`earlier_${status}`, (made: Made) => tellOfEarlier(made, status)],
+    ]),
+  ),
+};
+
+async function tellOfEarlier(made: Made, status: StatusReport['status']): Promise<unknown> {
+  const earlier = { ...made, attemptId: newId(), metaMessageId: `wamid.${newId()}` };
+  for (const table of ['message_queue', 'message_state']) {
+    await opened.database.execute(`update ${table} set attempt_number = attempt_number + 1 where message_id = $1`, [
+      made.id,
+    ]);
+  }
+  await opened.database.execute(
+    `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+     values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
+    [earlier.attemptId, connection.organizationId, made.id],
+  );
+  return statuses.apply(statusReport(connection.id, earlier, status));
+}
+
+const CASES = MESSAGE_EVENTS.filter((event) => HAPPENS[event] !== undefined).flatMap((event) =>
+  OUTBOUND_STATUSES.map((status) => [event, status, nextStatus(status, event)] as const),
+);
+
+it.each(CASES)('%s finds a message %s and makes it %s, as the transition table has it', async (event, status, next) => {
+  const recipient = testPhone();
+  const made = await factories.message({ connection, status, recipient, createdAt: secondsAgo(60) });
+  const message = { ...reportedAs(made), recipient };
+  await opened.database.execute(
+    `update message_state set attempt_status = null, meta_message_id = null where message_id = $1`,
+    [message.id],
+  );
+  // What waits for the next attempt has its latest one behind it.
+  if (status === 'queued' && event.startsWith('notified')) {
+    message.attemptId = newId();
+    await opened.database.execute(
+      `insert into message_attempt (id, organization_id, message_id, number, status, started_at)
+       values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
+      [message.attemptId, connection.organizationId, message.id],
+    );
+  }
+  await HAPPENS[event]?.(message);
+  const [row] = await opened.database.query(
+    `select v.status, q.message_id is null as "isOut", s.message_id is null as "isIn" from message_view v
+     left join message_queue q on q.message_id = v.id left join message_state s on s.message_id = v.id where v.id = $1`,
+    [message.id],
+  );
+  const end = next ?? status;
+  const isIn = end === 'queued' || end === 'processing';
+  expect(row).toEqual({ status: end, isIn, isOut: !isIn });
+  if (message.attemptId !== '') expect(await attemptRow(opened.database, message.attemptId)).not.toEqual({});
+});
