@@ -103,7 +103,8 @@ const TABLES: readonly string[] = [
 /** Also used by the last step's way back. */
 export const CARRY_OVER: readonly string[] = [
   // Puts one message where it belongs, as it stands now. Its row must be locked: two at once could leave it in both.
-  `create function message_place(m message) returns void language plpgsql as $$
+  // Its plans are made while the tables are empty, and kept as they grow.
+  `create function message_place(m message) returns void language plpgsql set enable_seqscan = off as $$
    begin
      if m.content = '{}'::jsonb and m.body is null and m.inbound_context is null then
        delete from message_content where message_id = m.id;
@@ -159,7 +160,7 @@ export const CARRY_OVER: readonly string[] = [
          attempt_category = excluded.attempt_category, trace_id = excluded.trace_id;
      end if;
    end $$`,
-  `create function message_carry_over() returns trigger language plpgsql as $$
+  `create function message_carry_over() returns trigger language plpgsql set enable_seqscan = off as $$
    begin
      if tg_op <> 'DELETE' then
        perform message_place(new);
@@ -172,7 +173,7 @@ export const CARRY_OVER: readonly string[] = [
      return null;
    end $$`,
   // An attempt is closed by a statement of its own where a notification tells of it.
-  `create function message_attempt_carry_over() returns trigger language plpgsql as $$
+  `create function message_attempt_carry_over() returns trigger language plpgsql set enable_seqscan = off as $$
    begin
      update message_state set attempt_status = nullif(new.status, 'started'), attempt_finished_at = new.finished_at,
        http_status = new.http_status, platform_code = new.platform_code, platform_message = new.platform_message,
