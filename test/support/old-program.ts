@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
 /** A row of `message` as it was before its state stood elsewhere, as JSON. */
 export type OldRow = Record<string, unknown> & { id: string; status: string };
+
+/** So that the move has most of the machine. */
+const PAUSE_MS = 10;
 
 /**
  * Does what the release before 1766000000000 did to messages: accepts, claims, records outcomes, puts back, applies
@@ -37,6 +41,7 @@ export class OldProgram {
         const row =
           mine[round] ?? (await this.run(ACCEPT, [randomUUID(), this.ids.organizationId, this.ids.connectionId]));
         if (row !== null) await this.advance(row, round);
+        await pause(PAUSE_MS);
       }
     } catch (error) {
       this.failure ??= error;
