@@ -13,6 +13,7 @@ const TABLES_OF_ALL = {
   platform_notification: 'as it came; whose it is is told later',
   heartbeat: 'of processes',
   retention_cursor: 'of the sweeps',
+  message_content: 'goes with its message',
   otp_sender: "the service's own number",
 };
 

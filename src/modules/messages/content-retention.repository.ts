@@ -32,8 +32,6 @@ export class ContentRetentionRepository {
   }
 }
 
-const removed = (from: string): string => `select count(*)::integer as removed, max(id::text) as last from ${from}`;
-
 const CONTENTS = `
 with gone as (
   delete from message_content where message_id = any(array(
@@ -44,11 +42,13 @@ with gone as (
       where m.id = c.message_id)
     order by c.message_id limit $3))
   returning message_id as id
-) ${removed('gone')}`;
+)
+select count(*)::integer as removed, max(id::text) as last from gone`;
 
 const ATTEMPTS = `
 with gone as (
   delete from message_attempt where id = any(array(
     select id from message_attempt where id > $1 and id < $2 and status <> 'started' order by id limit $3))
   returning id
-) ${removed('gone')}`;
+)
+select count(*)::integer as removed, max(id::text) as last from gone`;

@@ -40,14 +40,14 @@ async function listeningConnection(events?: readonly string[]): Promise<Connecti
   return factories.connection({ organizationId });
 }
 
-async function make(status: MessageStatus, at: ConnectionRow = connection): Promise<Made> {
+async function make(status: MessageStatus, at: ConnectionRow = connection, age = 60): Promise<Made> {
   const to = testPhone();
   const made = await factories.message({
     connection: at,
     status,
     recipient: to,
     clientMessageId: `order-${to}`,
-    createdAt: secondsAgo(60),
+    createdAt: secondsAgo(age),
   });
   return { ...reportedAs(made), to };
 }
@@ -83,7 +83,7 @@ const report = (made: Made, status: StatusReport['status'], change?: Partial<Sta
   statusReport(connection.id, made, status, change);
 
 async function rowOf(id: string): Promise<Record<string, unknown> & { status: OutboundStatus; event_count: number }> {
-  const rows = await opened.database.query<Record<string, unknown>>('select * from message where id = $1', [id]);
+  const rows = await opened.database.query<Record<string, unknown>>('select * from message_view where id = $1', [id]);
   return rows[0] as Awaited<ReturnType<typeof rowOf>>;
 }
 
@@ -214,8 +214,7 @@ describe('a report', () => {
 describe('a sweep', () => {
   it('tells of a lease that ran out', async () => {
     const made = await make('processing');
-    await opened.database.execute('update message set lease_until = now() - interval $$1 s$$ where id = $1', [made.id]);
-    await sends.expireLeases(100);
+    await runOut(made);
     const [event] = await eventsOf(opened.database, made.id);
     expect(event?.data).toMatchObject({
       status: 'outcome_unknown',
@@ -226,8 +225,7 @@ describe('a sweep', () => {
   });
 
   it('tells of a message that waited for too long', async () => {
-    const made = await make('queued');
-    await factories.age('message', made.id, 26 * 3_600, 'queued_at', 'next_attempt_at');
+    const made = await make('queued', connection, 26 * 3_600);
     await sends.expireQueued(24, 100);
     const [event] = await eventsOf(opened.database, made.id);
     expect(event?.data).toMatchObject({
@@ -359,7 +357,7 @@ async function expectChain(made: Made): Promise<void> {
 
 async function runOut(made: Made): Promise<void> {
   await opened.database.execute(
-    `update message set lease_until = now() - interval '1 s' where id = $1 and status = 'processing'`,
+    `update message_queue set lease_until = now() - interval '1 s' where message_id = $1 and attempt_id is not null`,
     [made.id],
   );
   await sends.expireLeases(100);
