@@ -144,7 +144,8 @@ with gone as (
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
   queued_at, next_attempt_at, attempt_number, event_count)
 select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
-  ${laneRecipient('m')}, now.at, now.at, gone.attempt_number, gone.event_count
+  ${laneRecipient('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
+  gone.event_count
 from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
 cross join (select clock_timestamp() as at) as now
 returning message_id`;

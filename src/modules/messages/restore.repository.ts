@@ -5,12 +5,13 @@ import { queueTakes } from './message-state.js';
 
 interface Place {
   connection_id: string;
-  recipient: string;
-  seq: string;
+  created_at: Date;
+  message_id: string;
 }
 
 const BATCH = 2_000;
 const COUNT_LIMIT = 1_000_000;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Messages of a restored backup that may have been sent in the time which it does not know of. */
 @Injectable()
@@ -30,13 +31,13 @@ export class RestoreRepository {
   /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
   async mark(before: Date): Promise<number> {
     let marked = 0;
-    let after: Place = { connection_id: '00000000-0000-0000-0000-000000000000', recipient: '', seq: '0' };
+    let after: Place = { connection_id: FIRST_ID, created_at: new Date(0), message_id: FIRST_ID };
     for (;;) {
       const rows = await this.database.query<Place>(MARK, [
         before,
         after.connection_id,
-        after.recipient,
-        after.seq,
+        after.created_at,
+        after.message_id,
         BATCH,
       ]);
       const last = rows.at(-1);
@@ -47,12 +48,12 @@ export class RestoreRepository {
   }
 }
 
-// In the order of the lanes' index, going on behind the last batch: the rows left behind are dead until the commit.
+// In the order of the primary key, going on behind the last batch: the rows left behind are dead until the commit.
 const MARK = `
 with doubtful as (
   select * from message_queue q
-  where ${queueTakes('restored')} and queued_at < $1 and (connection_id, recipient, seq) > ($2::uuid, $3::text, $4::bigint)
-  order by connection_id, recipient, seq limit $5 for update
+  where ${queueTakes('restored')} and queued_at < $1 and (connection_id, created_at, message_id) > ($2::uuid, $3::timestamptz, $4::uuid)
+  order by connection_id, created_at, message_id limit $5 for update
 ), gone as (
   delete from message_queue q using doubtful d
   where q.connection_id = d.connection_id and q.created_at = d.created_at and q.message_id = d.message_id
@@ -71,4 +72,4 @@ with doubtful as (
 ), announced as (
   ${insertStatusEvents('moved')}
 )
-select connection_id, recipient, seq from doubtful order by connection_id, recipient, seq`;
+select connection_id, created_at, message_id from doubtful order by connection_id, created_at, message_id`;

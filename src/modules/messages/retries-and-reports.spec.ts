@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
-import { attemptRow } from '../../../test/messages/attempt-row.js';
+import { attemptRow, attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
@@ -282,6 +282,10 @@ it('an accepted retry is sent, or an attempt that did not fail proves that it ne
         if (owed) retried.kept++;
         expect((await flow.row()).status === 'queued').toBe(owed);
       }
+      // However they moved between the tables: each of them once, numbered without a gap.
+      const known = await attemptRows(opened.database, flow.messageId);
+      expect(known.map(({ number }) => number)).toEqual(flow.attempts.map((_attempt, index) => index + 1));
+      expect((await flow.row()).attempt_count).toBe(flow.attempts.length);
     }),
     { numRuns: 80 },
   );
