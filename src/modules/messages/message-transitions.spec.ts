@@ -1,12 +1,17 @@
 import { newId } from '../../common/ids.js';
+import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { attemptRow } from '../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
+import { claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { ContactErasureRepository } from './contact-erasure.repository.js';
-import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, type MessageEvent } from './message-state.js';
+import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
+import { MessagesRepository } from './messages.repository.js';
 import type { StatusReport } from './messages.types.js';
+import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { RestoreRepository } from './restore.repository.js';
+import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
 let opened: OpenTestDatabase;
@@ -31,7 +36,27 @@ interface Made extends Reported {
 }
 
 /** Lets the event happen to a message, by the statement that applies it in the service. */
-const HAPPENS: Partial<Record<MessageEvent, (made: Made) => Promise<unknown>>> = {
+const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
+  claimed: async () => {
+    await new LaneRepository(opened.database).ensure(connection.id);
+    const limits = { ttlHours: 24, leaseMs: 60_000 };
+    await new SendRepository(opened.database).claim(connection.id, claimRequest(connection.id, newId(), 8), limits);
+  },
+  outcome_accepted: answered('accepted', 'accepted'),
+  outcome_refused: answered('failed', 'rejected'),
+  outcome_deferred: answered('queued', 'deferred'),
+  outcome_unknown: answered('outcome_unknown', 'unknown'),
+  lease_expired: async ({ id }) => {
+    await opened.database.execute(
+      `update message_queue set lease_until = clock_timestamp() - interval '1 s'
+       where message_id = $1 and lease_until is not null`,
+      [id],
+    );
+    await new SendRepository(opened.database).expireLeases(100);
+  },
+  expired: () => new SendRepository(opened.database).expireQueued(0, 100),
+  retry: retried('retry'),
+  retry_confirmed: retried('retry_confirmed'),
   restored: () => {
     const restore = new RestoreRepository(opened.database);
     return opened.database.transaction(() => restore.mark(new Date(Date.now() + 60_000)));
@@ -43,13 +68,49 @@ const HAPPENS: Partial<Record<MessageEvent, (made: Made) => Promise<unknown>>> =
       userIds: [],
       conversationIds: [],
     }),
-  ...Object.fromEntries(
-    (['sent', 'delivered', 'read', 'failed'] as const).flatMap((status) => [
-      [`notified_${status}`, (made: Made) => statuses.apply(statusReport(connection.id, made, status))],
-      [`earlier_${status}`, (made: Made) => tellOfEarlier(made, status)],
-    ]),
-  ),
+  notified_sent: told('sent'),
+  notified_delivered: told('delivered'),
+  notified_read: told('read'),
+  notified_failed: told('failed'),
+  earlier_sent: (made) => tellOfEarlier(made, 'sent'),
+  earlier_delivered: (made) => tellOfEarlier(made, 'delivered'),
+  earlier_read: (made) => tellOfEarlier(made, 'read'),
+  earlier_failed: (made) => tellOfEarlier(made, 'failed'),
 };
+
+function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord['attemptStatus']) {
+  return ({ id, attemptId, metaMessageId }: Made) =>
+    new OutcomeRepository(opened.database).record({
+      attemptId: attemptId === '' ? newId() : attemptId,
+      messageId: id,
+      status,
+      attemptStatus,
+      metaMessageId: status === 'accepted' ? metaMessageId : null,
+      httpStatus: null,
+      platformCode: null,
+      platformMessage: null,
+      category: null,
+      traceId: null,
+      delayMs: 0,
+      countTry: false,
+    });
+}
+
+function retried(event: 'retry' | 'retry_confirmed') {
+  return ({ id }: Made) => {
+    const { organizationId } = connection;
+    return new MessagesRepository(opened.database).retry({
+      organizationId,
+      messageId: id,
+      from: statesThatTake(event),
+      body: null,
+    });
+  };
+}
+
+function told(status: StatusReport['status']) {
+  return (made: Made) => statuses.apply(statusReport(connection.id, made, status));
+}
 
 async function tellOfEarlier(made: Made, status: StatusReport['status']): Promise<unknown> {
   const earlier = { ...made, attemptId: newId(), metaMessageId: `wamid.${newId()}` };
@@ -66,7 +127,7 @@ async function tellOfEarlier(made: Made, status: StatusReport['status']): Promis
   return statuses.apply(statusReport(connection.id, earlier, status));
 }
 
-const CASES = MESSAGE_EVENTS.filter((event) => HAPPENS[event] !== undefined).flatMap((event) =>
+const CASES = MESSAGE_EVENTS.flatMap((event) =>
   OUTBOUND_STATUSES.map((status) => [event, status, nextStatus(status, event)] as const),
 );
 
@@ -87,7 +148,7 @@ it.each(CASES)('%s finds a message %s and makes it %s, as the transition table h
       [message.attemptId, connection.organizationId, message.id],
     );
   }
-  await HAPPENS[event]?.(message);
+  await HAPPENS[event](message);
   const [row] = await opened.database.query(
     `select v.status, q.message_id is null as "isOut", s.message_id is null as "isIn" from message_view v
      left join message_queue q on q.message_id = v.id left join message_state s on s.message_id = v.id where v.id = $1`,
