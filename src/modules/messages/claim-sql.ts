@@ -24,7 +24,7 @@ export const READY = 'q.attempt_id is null and q.next_attempt_at is null';
 
 // What of a recipient's messages is on the wire, else the one whose turn it is: the low-water mark plays no part in it.
 const headOf = (recipient: string): string => `
-  select q.message_id, q.created_at, q.attempt_id, q.next_attempt_at, q.queued_at from message_queue q
+  select q.ctid as place, q.attempt_id, q.next_attempt_at, q.queued_at from message_queue q
   where q.connection_id = $7 and q.recipient = ${recipient}
   order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1`;
 
@@ -45,6 +45,8 @@ const nextRecipient = (behind: string, n: string): string => `
 // Both begin at the low-water mark, so that rows which are gone are not read again and again while another transaction
 // keeps them from being removed.
 // statement_timestamp() and not clock_timestamp(), by which no index is searched.
+// Rows are met again by their place in the table: the queue is nearly empty in the planner's eyes, and by columns it
+// would as soon read all of a lane for each.
 // "tail" tells where the walk ended that did not fill the limit; '' is the lane's end.
 export const CLAIM: Prepared = {
   name: 'message_claim',
@@ -67,30 +69,27 @@ with recursive ${laneHold({ returning: ', l.low_at, l.low_seq' })}, probe as mat
   select next.* from walk cross join lateral (${nextRecipient('walk.recipient', 'walk.n + 1')}) as next
   where walk.n < $12
 ), walked as (
-  select head.message_id, head.created_at
+  select head.place
   from walk cross join lateral (${headOf('walk.recipient')}) as head where ${CLAIMABLE} limit ${GRANTED_SLOTS}
 ), probed as (
-  select head.message_id, head.created_at
+  select head.place
   from (select distinct recipient from probe) as found cross join lateral (${headOf('found.recipient')}) as head
-  where ${CLAIMABLE} and head.message_id not in (select message_id from walked)
+  where ${CLAIMABLE} and head.place not in (select place from walked)
   order by found.recipient <= $8, found.recipient limit ${GRANTED_SLOTS}
 ), picked as (
   select * from (select * from walked union all select * from probed) as due limit ${GRANTED_SLOTS}
 ), locked as (
-  select q.message_id, q.created_at, q.seq from message_queue q
-  join picked p on p.created_at = q.created_at and p.message_id = q.message_id
-  where q.connection_id = $7 and ${queueTakes('claimed')}
+  select q.ctid as place, q.seq from message_queue q join picked p on p.place = q.ctid
+  where ${queueTakes('claimed')}
   for update of q skip locked
 ), numbered as (
-  select locked.*, a.attempt_id from (select *, row_number() over (order by seq) as n from locked) as locked
+  select locked.place, a.attempt_id from (select *, row_number() over (order by seq) as n from locked) as locked
   join unnest($9::uuid[]) with ordinality as a (attempt_id, n) on a.n = locked.n
 ), claimed as (
   update message_queue q set attempt_id = n.attempt_id, claimed_at = greatest(clock_timestamp(), q.queued_at),
     lease_until = clock_timestamp() + make_interval(secs => $10), attempt_number = q.attempt_number + 1,
     next_attempt_at = null
-  from numbered n
-  where q.connection_id = $7 and q.created_at = n.created_at and q.message_id = n.message_id
-    and ${queueTakes('claimed')}
+  from numbered n where q.ctid = n.place and ${queueTakes('claimed')}
   returning q.message_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
 ), answer as (
   select 'claimed' as kind, m.id, m.organization_id, k.conversation_id, k.attempt_id, k.recipient, m.recipient_user_id,

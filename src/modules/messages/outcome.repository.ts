@@ -85,19 +85,21 @@ const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, starte
     platform_code, platform_message, failure_category, meta_message_id, trace_id`;
 
 // The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
-const RECORD: Prepared = {
+export const RECORD: Prepared = {
   name: 'message_outcome',
   text: `
 with ${OUTCOME}, place as materialized (
-  select q.connection_id, q.created_at, q.message_id, q.attempt_id, q.claimed_at
-  from outcome o join message m on m.id = o."messageId"
-  join message_queue q on q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
-  where q.attempt_id = o."attemptId" and ${queueTakes('outcome_accepted')}
-  order by q.message_id for update of q
+  select q.* from (
+    select m.id, m.connection_id, m.created_at, o."attemptId" from outcome o join message m on m.id = o."messageId"
+    order by m.id) as o
+  cross join lateral (
+    select q.ctid as place, q.attempt_id, q.claimed_at from message_queue q
+    where q.connection_id = o.connection_id and q.created_at = o.created_at and q.message_id = o.id
+      and q.attempt_id = o."attemptId" and ${queueTakes('outcome_accepted')}
+    limit 1 for update) as q
 ), gone as (
   delete from message_queue q using place p join outcome o on o."attemptId" = p.attempt_id
-  where o.status <> 'queued'
-    and q.connection_id = p.connection_id and q.created_at = p.created_at and q.message_id = p.message_id
+  where q.ctid = p.place and o.status <> 'queued'
   returning q.*, o.*, greatest(clock_timestamp(), q.claimed_at) as now
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
@@ -116,8 +118,7 @@ with ${OUTCOME}, place as materialized (
     next_attempt_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
     tries = q.tries + o."countTry"::integer
   from place p join outcome o on o."attemptId" = p.attempt_id
-  where o.status = 'queued'
-    and q.connection_id = p.connection_id and q.created_at = p.created_at and q.message_id = p.message_id
+  where q.ctid = p.place and o.status = 'queued'
   returning q.organization_id, q.message_id, q.attempt_number, p.claimed_at, o.*
 ), history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})

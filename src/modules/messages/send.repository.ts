@@ -224,7 +224,7 @@ where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)
 // From connection to connection and not from row to row: those that are gone, but cannot be removed, count for nothing.
 // Numbers that cannot send keep their due messages: without this each of them would be woken in every round. The last
 // one of a full page is always told of, so that the next page begins behind it.
-const DUE = `
+export const DUE = `
 with lane_of as materialized (
   select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
   from (select id from connection where id > $2 and status in ('connected', 'restricted') order by id limit $1) as c
@@ -249,17 +249,15 @@ const intoState = (columns: string, values: string): string => `
     queued_at, claimed_at, attempt_id, attempt_number, ${values}
   from gone`;
 
-const PLACE = 'q.connection_id = p.connection_id and q.created_at = p.created_at and q.message_id = p.message_id';
-
 // By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
 const EXPIRE_LEASES = `
 with place as (
-  select q.connection_id, q.created_at, q.message_id from message_queue q
+  select q.ctid as place from message_queue q
   where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
     and q.lease_until >= coalesce($2::timestamptz - make_interval(secs => $3), '-infinity')
   order by q.message_id limit $1 for update of q skip locked
 ), gone as (
-  delete from message_queue q using place p where ${PLACE} returning q.*
+  delete from message_queue q using place p where q.ctid = p.place returning q.*
 ), moved as (
   ${intoState('status, attempt_status, attempt_finished_at', `'outcome_unknown', 'unknown', clock_timestamp()`)}
   returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
@@ -273,23 +271,23 @@ from moved right join (values (1)) as look on true`;
 const EXPIRE_QUEUED = `
 with candidate as (
   select found.* from connection c left join lane l on l.key = c.id::text cross join lateral (
-    (select q.connection_id, q.created_at, q.message_id from message_queue q
+    (select q.ctid as place from message_queue q
      where q.connection_id = c.id and ${READY} and q.created_at >= coalesce(l.low_at, '-infinity')
        and q.created_at < statement_timestamp() - make_interval(hours => $1)
        and q.queued_at < clock_timestamp() - make_interval(hours => $1)
      order by q.connection_id, q.created_at limit $2)
     union all
-    (select q.connection_id, q.created_at, q.message_id from message_queue q
+    (select q.ctid as place from message_queue q
      where q.connection_id = c.id
        and q.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
        and q.queued_at < clock_timestamp() - make_interval(hours => $1)
      order by q.connection_id, q.next_attempt_at limit $2)) as found
   limit $2
 ), place as (
-  select q.connection_id, q.created_at, q.message_id from message_queue q join candidate p on ${PLACE}
+  select q.ctid as place from message_queue q join candidate p on p.place = q.ctid
   where ${queueTakes('expired')} order by q.message_id for update of q skip locked
 ), gone as (
-  delete from message_queue q using place p where ${PLACE} returning q.*
+  delete from message_queue q using place p where q.ctid = p.place returning q.*
 ), moved as (
   ${intoState(
     'status, failed_at, failure_category, error_code, error_message',
