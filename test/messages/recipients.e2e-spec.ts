@@ -155,7 +155,7 @@ describe('a message to a number that ends in', () => {
       'accepted',
     ]);
     expect(message.attempts[0]).toMatchObject({ platform_code: 130429, failure_category: 'rate_limited' });
-    const [row] = await test.database.query<{ tries: number }>('select tries from message where id = $1', [id]);
+    const [row] = await test.database.query<{ tries: number }>('select tries from message_view where id = $1', [id]);
     expect(row?.tries).toBe(0);
     expect(taken(to)).toBe(1);
   });

@@ -56,18 +56,20 @@ it('a revoked token burns no message: the number is disconnected, and all go out
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   const sent = recipients.flatMap((to) => test.simulator.messages.list({ to }));
   expect(sent).toHaveLength(taken.length);
-  const counted = await test.database.query('select 1 from message where connection_id = $1 and tries > 0', [
+  const counted = await test.database.query('select 1 from message_view where connection_id = $1 and tries > 0', [
     connection.id,
   ]);
   expect(counted).toEqual([]);
 }, 90_000);
 
 async function statesOf(ids: readonly string[]): Promise<string[]> {
-  const rows = await test.database.query<{ status: string }>('select status from message where id = any($1)', [ids]);
+  const rows = await test.database.query<{ status: string }>('select status from message_view where id = any($1)', [
+    ids,
+  ]);
   return rows.map((row) => row.status);
 }
 
 async function attempts(ids: readonly string[]): Promise<number> {
-  const rows = await test.database.query('select 1 from message_attempt where message_id = any($1)', [ids]);
+  const rows = await test.database.query('select 1 from message_attempt_view where message_id = any($1)', [ids]);
   return rows.length;
 }
