@@ -108,7 +108,13 @@ async function accept({ workspace, databases }: Stage, way: Way): Promise<number
   const startedAt = performance.now();
   await Promise.all(messages.map((one) => accepts.accept(one)));
   const ms = (performance.now() - startedAt) / ACCEPTS;
-  await databases.none.execute('delete from message where id = any($1::uuid[])', [messages.map(({ id }) => id)]);
+  for (const [table, id] of [
+    ['message_queue', 'message_id'],
+    ['message_content', 'message_id'],
+    ['message', 'id'],
+  ]) {
+    await databases.none.execute(`delete from ${table} where ${id} = any($1::uuid[])`, [messages.map((one) => one.id)]);
+  }
   return ms;
 }
 
@@ -128,12 +134,10 @@ async function claim({ workspace, databases }: Stage, way: Way): Promise<number>
     );
     ms += performance.now() - startedAt;
     if (claimed.length !== 64) throw new Error(`${claimed.length} messages were claimed by "${way}"`);
-    await databases.none.execute('delete from message_attempt where message_id = any($1::uuid[])', [
-      claimed.map(({ id }) => id),
-    ]);
     await databases.none.execute(
-      `update message set status = 'queued', lease_until = null, next_attempt_at = queued_at where id = any($1::uuid[])`,
-      [claimed.map(({ id }) => id)],
+      `update message_queue set attempt_id = null, attempt_number = 0, claimed_at = null, lease_until = null
+       where connection_id = $1 and message_id = any($2::uuid[])`,
+      [connectionId, claimed.map(({ id }) => id)],
     );
   }
   return ms / CLAIMS;
@@ -158,19 +162,26 @@ async function prepare(scope: Scope): Promise<Stage> {
   const stranger = await workspaces.create(1);
   progress(`${MESSAGES} messages`);
   await seedJournal(pool, [...workspace.connections.slice(0, 1), ...stranger.connections], MESSAGES);
-  await pool.query('update message set organization_id = $1 where connection_id = $2', [
-    stranger.organizationId,
-    stranger.connections[0]?.id,
-  ]);
+  for (const table of ['message', 'message_state']) {
+    await pool.query(`update ${table} set organization_id = $1 where connection_id = $2`, [
+      stranger.organizationId,
+      stranger.connections[0]?.id,
+    ]);
+  }
   await pool.query(
-    `insert into message (id, organization_id, connection_id, direction, type, recipient, sender, body, content, status,
-       created_at, queued_at, next_attempt_at)
-     select gen_random_uuid(), $1, $2, 'outbound', 'text', '49152' || lpad(n::text, 8, '0'), '4930000001', 'Hello',
-       '{"body": "Hello"}', 'queued', now(), now(), now() from generate_series(1, $3::integer) as n`,
+    `with made as (
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, created_at)
+       select gen_random_uuid(), $1, $2, 'outbound', 'text', '49152' || lpad(n::text, 8, '0'), '4930000001', now()
+       from generate_series(1, $3::integer) as n returning *
+     ), contents as (
+       insert into message_content (message_id, body, content) select id, 'Hello', '{"body": "Hello"}' from made
+     )
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at)
+     select connection_id, created_at, id, organization_id, recipient, created_at from made`,
     [workspace.organizationId, workspace.connections[1]?.id, QUEUED],
   );
   const password = randomBytes(16).toString('hex');
-  for (const table of ['message', 'message_attempt', 'conversation']) {
+  for (const table of ['message', 'message_queue', 'message_state', 'message_attempt', 'conversation']) {
     await pool.query(`alter table ${table} enable row level security`);
     await pool.query(
       `create policy of_workspace on ${table} using (organization_id = current_setting('app.workspace')::uuid)`,

@@ -50,6 +50,28 @@ const UP: readonly string[] = [
      and q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
    left join message_state s on s.message_id = m.id
    left join message_content c on c.message_id = m.id`,
+  // All attempts, one a number: the one under way, else the one that brought the state, else an earlier one.
+  `create view message_attempt_view as
+   select distinct on (a.message_id, a.number) a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at,
+     a.finished_at, a.http_status, a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
+   from (
+     select 1 as place, q.attempt_id as id, q.organization_id, m.id as message_id, q.attempt_number as number,
+       'started' as status, q.claimed_at as started_at, null::timestamptz as finished_at, null::integer as http_status,
+       null::integer as platform_code, null as platform_message, null as failure_category, null as meta_message_id,
+       null as trace_id
+     from message m join message_queue q on q.connection_id = m.connection_id and q.created_at = m.created_at
+       and q.message_id = m.id
+     where m.direction = 'outbound' and q.attempt_id is not null
+     union all
+     select 2, s.attempt_id, s.organization_id, s.message_id, s.attempt_number, coalesce(s.attempt_status, 'started'),
+       coalesce(s.processing_at, s.queued_at), s.attempt_finished_at, s.http_status, s.platform_code,
+       s.platform_message, s.attempt_category, s.meta_message_id, s.trace_id
+     from message_state s where s.attempt_id is not null
+     union all
+     select 3, id, organization_id, message_id, number, status, started_at, finished_at, http_status, platform_code,
+       platform_message, failure_category, meta_message_id, trace_id
+     from message_attempt) as a
+   order by a.message_id, a.number, a.place`,
   // Contents are deleted now; where nothing is left behind, nothing needs to be passed over.
   'drop table retention_cursor',
 ];
@@ -88,7 +110,7 @@ const DOWN: readonly string[] = [
      null, null
    from message_queue where attempt_id is not null
    on conflict (id) do nothing`,
-  'drop view message_view',
+  'drop view message_attempt_view, message_view',
   'create table retention_cursor (name text primary key, last_id uuid not null)',
   ...CARRY_OVER,
   `create index message_journal_filtered on message (organization_id, connection_id, status, created_at desc, id desc)`,

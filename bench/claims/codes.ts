@@ -88,7 +88,7 @@ function codesBeside(context: BenchContext, { messages, latencyMs, underWay }: C
       sent.push({ to, answeredAt: (await project.send(api.url, to)).answeredAt });
       await pause(BETWEEN_MS);
     }
-    const left = await pool.query(`select 1 from message where status = 'queued' limit 1`);
+    const left = await pool.query('select 1 from message_queue where attempt_id is null limit 1');
     if (left.rowCount === 0) throw new Error('the campaign was over before the codes were');
     const takenMs: number[] = [];
     for (const { to, answeredAt } of sent) takenMs.push(await takenAfter(stage, to, answeredAt));

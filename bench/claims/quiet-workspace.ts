@@ -88,7 +88,7 @@ export function firstMessages(context: BenchContext, fill: (stage: Stage) => Pro
       takenMs.push(takenAt === null ? GIVE_UP_MS : Math.max(0, takenAt - (answeredAt[i] ?? 0)));
     }
     const { rows } = await stage.database.pool.query<{ ms: number }>(
-      `select extract(epoch from processing_at - queued_at)::double precision * 1000 as ms from message
+      `select extract(epoch from processing_at - queued_at)::double precision * 1000 as ms from message_view
        where organization_id = any($1) and processing_at is not null`,
       [quiet.map((workspace) => workspace.organizationId)],
     );

@@ -71,7 +71,7 @@ function applyAll(context: BenchContext, count: number): Promise<number> {
       'the statuses to be applied',
       async () => {
         const { rowCount } = await stage.database.pool.query(
-          `select 1 from message where connection_id = $1 and status <> 'read' limit 1`,
+          `select 1 from message_state where connection_id = $1 and status <> 'read' limit 1`,
           [connection.id],
         );
         return rowCount === 0 ? true : null;
@@ -95,7 +95,7 @@ function notifications(connection: SeededConnection, messages: AcceptedMessage[]
         status,
         timestamp: at,
         recipient_id: message.recipient,
-        biz_opaque_callback_data: message.attemptId,
+        biz_opaque_callback_data: `${message.id}.${message.attemptId}`,
         ...(status === 'read' ? {} : { pricing: { billable: false, pricing_model: 'PMP', category: 'service' } }),
       }));
       const metadata = {

@@ -67,12 +67,12 @@ async function latenciesOf(stage: Stage, answeredAt: ReadonlyMap<string, number>
     if (callback !== null) takenAt.set(callback, Date.parse(taken_at));
   }
   const { rows } = await stage.database.pool.query<{ id: string; attempt_id: string }>(
-    `select m.id, a.id as attempt_id from message m join message_attempt a on a.message_id = m.id and a.number = 1
+    `select m.id, a.id as attempt_id from message_view m join message_attempt_view a on a.message_id = m.id and a.number = 1
      where m.id = any($1)`,
     [[...answeredAt.keys()]],
   );
   return rows.map((row) => {
-    const taken = takenAt.get(row.attempt_id);
+    const taken = takenAt.get(`${row.id}.${row.attempt_id}`);
     if (taken === undefined) throw new Error(`message ${row.id} never reached the simulator`);
     return Math.max(0, taken - (answeredAt.get(row.id) ?? Number.NaN));
   });

@@ -6,9 +6,7 @@ export async function untilDrained(pool: Pool, timeoutMs: number): Promise<void>
   await waitFor(
     'the messages to drain',
     async () => {
-      const { rowCount } = await pool.query(
-        `select 1 from message where status in ('queued', 'processing') and connection_id is not null limit 1`,
-      );
+      const { rowCount } = await pool.query('select 1 from message_queue limit 1');
       return rowCount === 0 ? true : null;
     },
     { timeoutMs, everyMs: 200 },
@@ -25,7 +23,7 @@ export async function drainSpan(pool: Pool): Promise<DrainSpan> {
   const { rows } = await pool.query<{ messages: number; seconds: number }>(
     `select count(*)::integer as messages,
        extract(epoch from max(accepted_at) - min(processing_at))::double precision as seconds
-     from message where status = 'accepted'`,
+     from message_state where status = 'accepted'`,
   );
   const { messages, seconds } = rows[0] ?? { messages: 0, seconds: 0 };
   return { messages, perSecond: messages / seconds };

@@ -25,8 +25,8 @@ const conversationSql = (n: string): string => `('00000000-0000-7000-8000-' || l
  */
 export async function seedJournal(pool: Pool, connections: readonly SeededConnection[], count: number): Promise<void> {
   const { rows: indexes } = await pool.query<{ name: string; definition: string }>(
-    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition
-     from pg_index where indrelid = 'message'::regclass and not indisprimary`,
+    `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+     where indrelid in ('message'::regclass, 'message_content'::regclass, 'message_state'::regclass) and not indisprimary`,
   );
   for (const { name } of indexes) await pool.query(`drop index ${name}`);
   await pool.query(
@@ -34,31 +34,42 @@ export async function seedJournal(pool: Pool, connections: readonly SeededConnec
      select ${conversationSql('n')}, $1, $2, ${recipientSql('n')}, 'DE.' || n from generate_series(0, $3::integer - 1) as n`,
     [connections[0]?.organizationId, connections[0]?.id, count / MESSAGES_EACH],
   );
-  await pool.query(
-    `insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, body, content,
-       client_message_id, idempotency_key, fingerprint, status, meta_message_id, attempt_count, created_at, queued_at,
-       processing_at, accepted_at)
-     select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
-         || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
-       $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], ${conversationSql('n % $4')},
-       case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text',
-       ${recipientSql('n % $4')},
-       case when n % 20 = 3 then ${recipientSql('n % $4')} else ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] end,
-       'Hello, your order ' || n || ' is on its way.',
-       jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.'),
-       'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % ($3 / ${RAREST}) = 2 then 'outcome_unknown' when n % 100 = 1 then 'failed'
-         when n % 20 = 3 then 'received' when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end, 'wamid.bench' || n, 1,
-       at, at, at, at
-     from generate_series(1, $3::integer) as n
-     cross join lateral (select date_trunc('milliseconds', now()) - ($3 - n) * interval '1 second' as at) as t`,
-    [
-      connections[0]?.organizationId,
-      connections.map((connection) => connection.id),
-      count,
-      count / MESSAGES_EACH,
-      connections.map((connection) => connection.phoneNumber),
-    ],
-  );
+  await pool.query(MESSAGES, [
+    connections[0]?.organizationId,
+    connections.map((connection) => connection.id),
+    count,
+    count / MESSAGES_EACH,
+    connections.map((connection) => connection.phoneNumber),
+  ]);
   for (const { definition } of indexes) await pool.query(definition);
-  await pool.query('vacuum analyze message, conversation');
+  await pool.query('vacuum analyze message, message_content, message_state, conversation');
 }
+
+const MESSAGES = `
+with made as (
+  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
+    client_message_id, idempotency_key, fingerprint, meta_message_id, created_at)
+  select (lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') || '7' || lpad(to_hex(n % 4096), 3, '0')
+      || 'a' || lpad(to_hex(n), 15, '0'))::uuid,
+    $1, ($2::uuid[])[1 + (n / 100 + n / 1000) % cardinality($2::uuid[])], ${conversationSql('n % $4')},
+    case when n % 20 = 3 then 'inbound' else 'outbound' end, 'text', ${recipientSql('n % $4')},
+    case when n % 20 = 3 then ${recipientSql('n % $4')}
+      else ($5::text[])[1 + (n / 100 + n / 1000) % cardinality($5::text[])] end,
+    'order-' || n % $4, gen_random_uuid(), sha256(n::text::bytea), case when n % 20 = 3 then 'wamid.bench' || n end, at
+  from generate_series(1, $3::integer) as n
+  cross join lateral (select date_trunc('milliseconds', now()) - ($3 - n) * interval '1 second' as at) as t
+  returning *, ('x' || right(replace(id::text, '-', ''), 15))::bit(60)::bigint as n
+), content as (
+  insert into message_content (message_id, body, content)
+  select id, 'Hello, your order ' || n || ' is on its way.',
+    jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.')
+  from made
+)
+insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
+  queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_status,
+  attempt_finished_at, http_status)
+select id, organization_id, connection_id, conversation_id, created_at,
+  case when n % ($3 / ${RAREST}) = 2 then 'outcome_unknown' when n % 100 = 1 then 'failed'
+    when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end,
+  1, created_at, created_at, created_at, 'wamid.bench' || n, gen_random_uuid(), 1, 'accepted', created_at, 200
+from made where direction = 'outbound'`;

@@ -28,12 +28,18 @@ export async function seedQueued(
   { count, recipients = count }: { count: number; recipients?: number },
 ): Promise<void> {
   await pool.query(
-    `insert into message (id, organization_id, connection_id, direction, type, recipient, sender, body, content,
-       idempotency_key, fingerprint, status, created_at, queued_at, next_attempt_at)
-     select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, $6,
-       jsonb_build_object('body', $6::text), gen_random_uuid(), sha256(n::text::bytea), 'queued',
-       date_trunc('milliseconds', clock_timestamp()), clock_timestamp(), clock_timestamp()
-     from generate_series(0, $3::integer - 1) as n`,
+    `with made as (
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+         fingerprint, created_at)
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, gen_random_uuid(),
+         sha256(n::text::bytea), date_trunc('milliseconds', clock_timestamp())
+       from generate_series(0, $3::integer - 1) as n
+       returning *
+     ), contents as (
+       insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
+     )
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at)
+     select connection_id, created_at, id, organization_id, recipient, clock_timestamp() from made`,
     [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
   );
 }

@@ -28,7 +28,7 @@ export class OneSender {
   /** The messages that wait, oldest first. */
   async queued(): Promise<string[]> {
     const { rows } = await this.database.query<{ id: string }>(
-      "select id from message where status = 'queued' order by seq",
+      'select message_id as id from message_queue where attempt_id is null order by seq',
     );
     return rows.map(({ id }) => id);
   }
@@ -48,7 +48,7 @@ export class OneSender {
           type: claimed.type,
           content: claimed.content,
           contextMessageId: null,
-          callbackData: claimed.attempt_id,
+          callbackData: `${messageId}.${claimed.attempt_id}`,
         }),
       ),
     });
@@ -61,25 +61,26 @@ export class OneSender {
   }
 }
 
+const QUEUE_ROW = '(q.connection_id, q.created_at, q.message_id) = (m.connection_id, m.created_at, m.id)';
+
 const CLAIM = `
 with claimed as (
-  update message set status = 'processing', processing_at = clock_timestamp(),
-    lease_until = clock_timestamp() + interval '20 seconds', attempt_count = attempt_count + 1,
-    current_attempt_id = $2, next_attempt_at = null
-  where id = $1 and status = 'queued'
-  returning id, organization_id, connection_id, recipient, type, content, attempt_count, processing_at
-), attempt as (
-  insert into message_attempt (id, organization_id, message_id, number, status, started_at)
-  select $2, organization_id, id, attempt_count, 'started', processing_at from claimed
+  update message_queue q set attempt_id = $2, attempt_number = q.attempt_number + 1, claimed_at = clock_timestamp(),
+    lease_until = clock_timestamp() + interval '20 seconds', next_attempt_at = null
+  from message m where m.id = $1 and ${QUEUE_ROW} and q.attempt_id is null
+  returning q.connection_id, q.recipient, m.id, m.type
 )
-select $2 as attempt_id, claimed.recipient, claimed.type, claimed.content, c.phone_number_id
-from claimed join connection c on c.id = claimed.connection_id`;
+select $2 as attempt_id, claimed.recipient, claimed.type, t.content, c.phone_number_id
+from claimed join connection c on c.id = claimed.connection_id join message_content t on t.message_id = claimed.id`;
 
 const OUTCOME = `
-with moved as (
-  update message set status = 'accepted', meta_message_id = $3, lease_until = null,
-    accepted_at = greatest(clock_timestamp(), processing_at)
-  where id = $1 and current_attempt_id = $2 and status = 'processing'
+with gone as (
+  delete from message_queue q using message m where m.id = $1 and ${QUEUE_ROW} and q.attempt_id = $2
+  returning q.*
 )
-update message_attempt set status = 'accepted', finished_at = clock_timestamp(), http_status = $4, meta_message_id = $3
-where id = $2`;
+insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
+  queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_status,
+  attempt_finished_at, http_status)
+select message_id, organization_id, connection_id, conversation_id, created_at, 'accepted', event_count + 1, queued_at,
+  claimed_at, greatest(clock_timestamp(), claimed_at), $3, attempt_id, attempt_number, 'accepted', clock_timestamp(), $4
+from gone`;

@@ -111,7 +111,7 @@ export class FaultStage {
 
   /** Waits until no message is open any more; returns the milliseconds since `faultAt` (monotonic). */
   async recoveredAfter(faultAt: number): Promise<number> {
-    const open = `select 1 from message where status in ('queued', 'processing') limit 1`;
+    const open = `select 1 from message_queue limit 1`;
     await waitFor(
       'every message to have a final state',
       // The database may be away: then nothing is known, and it is asked again.
@@ -133,15 +133,22 @@ export class FaultStage {
       { timeoutMs: NOTIFICATIONS_MS },
     ).catch(() => null);
     const { rows } = await database.pool.query<JudgedMessage>(
-      `select m.id, m.status, coalesce(a.attempts, '[]') as attempts from message m left join (
+      `select m.id, m.status, coalesce(a.attempts, '[]') as attempts from message_view m left join (
          select message_id, json_agg(json_build_object('id', id, 'status', status) order by number) as attempts
-         from message_attempt group by message_id) as a on a.message_id = m.id
+         from message_attempt_view group by message_id) as a on a.message_id = m.id
        where m.direction = 'outbound'`,
     );
     // One-time codes are no messages.
     const { rows: codes } = await database.pool.query<{ id: string }>('select attempt_id as id from otp_challenge');
     const isCode = new Set(codes.map(({ id }) => id));
-    const taken = (await simulator.taken()).map(({ callback }) => callback).filter((id) => !isCode.has(id ?? ''));
+    const taken = (await simulator.taken())
+      .map(({ callback }) => attemptOf(callback))
+      .filter((id) => !isCode.has(id ?? ''));
     return judge({ acknowledged, messages: rows, taken });
   }
+}
+
+/** The attempt's id from what was sent along with it; a code's is the attempt's alone. */
+function attemptOf(callback: string | null): string | null {
+  return callback?.split('.').at(-1) ?? null;
 }

@@ -9,6 +9,7 @@ import { runHerald } from '../support/herald-process.js';
 import { killWaiting } from '../support/kill-waiting.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
+import { settle } from '../support/settle.js';
 import { rowsWith } from './traces.js';
 
 const HOOK = { url: 'http://127.0.0.1:9/hook', active: false };
@@ -101,7 +102,7 @@ describe('deletion of a workspace', () => {
       'media_platform_id',
       'media_usage',
       'message',
-      'message_attempt',
+      'message_state',
       'otp_challenge',
       'otp_package',
       'otp_recipient',
@@ -164,7 +165,7 @@ describe('deletion of a workspace', () => {
       connection.id,
     ]);
     expect(rows).toEqual([{ status: 'disconnected', status_reason: 'disconnected_by_operator' }]);
-    await test.database.execute(`update message set status = 'accepted', lease_until = null where id = $1`, [id]);
+    await settle(test.database, id);
     expect(await deletion().delete(workspace.id, SOON)).toMatchObject({ message: 1 });
     expect(await rowsWith(test.database, [workspace.id])).toEqual([]);
   });
@@ -173,9 +174,16 @@ describe('deletion of a workspace', () => {
     const [own, other] = [await test.sender(), await test.sender()];
     for (const { workspace, connection } of [own, other]) {
       await test.database.execute(
-        `insert into message (id, organization_id, connection_id, direction, type, content, status, created_at, body)
-         select gen_random_uuid(), $1, $2, 'outbound', 'text', '{}', 'read', clock_timestamp(), repeat('x', 1500)
-         from generate_series(1, 8000)`,
+        `with made as (
+           insert into message (id, organization_id, connection_id, direction, type, created_at)
+           select gen_random_uuid(), $1, $2, 'outbound', 'text', clock_timestamp() from generate_series(1, 8000)
+           returning *
+         ), contents as (
+           insert into message_content (message_id, body, content) select id, repeat('x', 1500), '{}' from made
+         )
+         insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count,
+           queued_at, attempt_number)
+         select id, organization_id, connection_id, created_at, 'read', 1, created_at, 1 from made`,
         [workspace.id, connection.id],
       );
     }

@@ -7,6 +7,7 @@ import { runHerald } from '../support/herald-process.js';
 import { killWaiting } from '../support/kill-waiting.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
+import { settle } from '../support/settle.js';
 import { rowsWith as tracesOf } from './traces.js';
 
 const NUMBER = '5511987654321';
@@ -73,7 +74,7 @@ describe('erasure of a phone number', () => {
     const otp = await otpApp(test, 'sandbox', { organizationId: workspace.id });
     expect((await otp.send(`+${phone}`, { key: `login-${phone}` })).status).toBe(202);
     await test.database.execute(
-      `update message_attempt set platform_message = 'to ' || $2 where message_id = any($1::uuid[])`,
+      `update message_state set platform_message = 'to ' || $2 where message_id = any($1::uuid[])`,
       [sent, phone],
     );
     return sent;
@@ -111,7 +112,7 @@ describe('erasure of a phone number', () => {
     const others = async () =>
       JSON.stringify([
         await test.database.query(
-          `select * from message where recipient = $1 or sender = $1 or organization_id = $2 order by id`,
+          `select * from message_view where recipient = $1 or sender = $1 or organization_id = $2 order by id`,
           [OTHER, foreign.workspace.id],
         ),
         await test.database.query(`select * from conversation where wa_id = $1 or organization_id = $2 order by id`, [
@@ -200,7 +201,7 @@ describe('erasure of a phone number', () => {
     // The names stay, so that the next run finds the rest.
     expect(await rowsWith([phone])).toContain('public.conversation');
     const done = erasure().erase(workspace.id, phone, 60_000);
-    await test.database.execute(`update message set status = 'accepted', lease_until = null where id = $1`, [id]);
+    await settle(test.database, id);
     expect((await done).counts.messages).toBe(2);
     expect(await rowsWith([phone])).toEqual([]);
   });

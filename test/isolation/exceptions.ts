@@ -105,7 +105,9 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
   ],
   'A part of a statement whose other part, beside it, names the workspace.': [
     'src/modules/media/media.repository.ts#page',
-    'src/modules/messages/journal.repository.ts#sourceOf',
+    'src/modules/messages/journal.repository.ts#inStatus',
+    'src/modules/messages/journal.repository.ts#namesOf',
+    'src/modules/messages/journal.repository.ts#outboundList',
     'src/modules/messages/message-event-sql.ts#insertStatusEvents',
     'src/modules/messages/message-row.ts#MESSAGE_JOINS',
     'src/modules/otp/otp-erasure.repository.ts#limits ×2',

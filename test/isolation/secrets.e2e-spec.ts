@@ -44,6 +44,9 @@ const PERSONAL = {
 const HOMES = new Set([
   'public.message',
   'public.message_attempt',
+  'public.message_content',
+  'public.message_queue',
+  'public.message_state',
   'public.conversation',
   'public.webhook_event',
   'public.platform_notification',
@@ -115,12 +118,10 @@ describe('secrets and what is personal', () => {
       await messages(connection.id);
       await wrong(connection.id, [webhookSecret, own.key.text]);
     }
-    await waitFor(
-      async () =>
-        (await test.database.query(`select 1 from message where status in ('queued', 'processing') limit 1`)).length ===
-        0,
-      { what: 'every message to have an outcome', timeoutMs: 60_000 },
-    );
+    await waitFor(async () => (await test.database.query('select 1 from message_queue limit 1')).length === 0, {
+      what: 'every message to have an outcome',
+      timeoutMs: 60_000,
+    });
     const metrics = await fetch(`${test.baseUrl}/metrics`, {
       headers: { authorization: `Bearer ${SECRETS.metricsToken}` },
     });
@@ -133,7 +134,7 @@ describe('secrets and what is personal', () => {
     expect(requests).toBeGreaterThan(ROUNDS * 25);
     expect(logs.length).toBeGreaterThan(requests);
     expect(rows.some(({ place }) => place.startsWith('bullmq.'))).toBe(true);
-    expect(placesOf(PERSONAL.body, rows)).toContain('public.message');
+    expect(placesOf(PERSONAL.body, rows)).toContain('public.message_content');
     expect(placesOf(PERSONAL.inboundText, rows)).toContain('public.platform_notification');
 
     const secrets = { ...SECRETS, webhookSecret, rotated, apiKey: apiKeys[0] ?? '', otpKey: apiKeys[1] ?? '' };

@@ -43,10 +43,15 @@ describe('the journal', () => {
   it('gives every message once, newest first, also where many share a millisecond', async () => {
     const world = await sendingWorkspace(test);
     await test.database.execute(
-      `insert into message (id, organization_id, connection_id, direction, type, recipient, content, status, created_at)
-       select gen_random_uuid(), $1, $2, 'outbound', 'text', '15550001', '{}', 'sent',
-         timestamptz '2026-01-01 00:00:00.123+00' + (n / 7) * interval '1 ms'
-       from generate_series(1, 150) as n`,
+      `with made as (
+         insert into message (id, organization_id, connection_id, direction, type, recipient, created_at)
+         select gen_random_uuid(), $1, $2, 'outbound', 'text', '15550001',
+           timestamptz '2026-01-01 00:00:00.123+00' + (n / 7) * interval '1 ms'
+         from generate_series(1, 150) as n returning *
+       )
+       insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count, queued_at,
+         attempt_number)
+       select id, organization_id, connection_id, created_at, 'sent', 1, created_at, 1 from made`,
       [world.organizationId, world.connection.id],
     );
     for (const limit of [1, 7, 50, 100]) {
@@ -128,26 +133,17 @@ describe('the journal', () => {
           earlier.id,
           conversation.id,
         ]);
-        for (const status of ['queued', 'accepted', 'sent', 'failed', 'received'] as const) {
+        for (const status of ['queued', 'processing', 'accepted', 'sent', 'failed', 'received'] as const) {
           const isInbound = status === 'received';
           for (const conversationId of [conversation.id, earlier.id]) {
-            const { id } = await test.factories.message({
-              connection,
-              status,
-              ...(isInbound ? {} : { recipient: phone }),
-            });
-            const [sender, recipient] = isInbound ? [phone, connection.phoneNumber] : [connection.phoneNumber, phone];
-            await test.database.execute(
-              'update message set conversation_id = $2, sender = $3, recipient = $4 where id = $1',
-              [id, conversationId, sender, recipient],
-            );
+            const { id } = await test.factories.message({ connection, status, recipient: phone, conversationId });
             rows.push({
               id,
               status,
               connection_id: connection.id,
               conversation_id: conversation.id,
               direction: isInbound ? 'inbound' : 'outbound',
-              from: sender,
+              from: isInbound ? phone : connection.phoneNumber,
               to: isInbound ? null : phone,
               recipient: knownAs,
             });
@@ -161,7 +157,7 @@ describe('the journal', () => {
       connection_id: [null, second.id],
       conversation_id: [null, first.conversation_id ?? ''],
       direction: [null, 'inbound', 'outbound'],
-      status: [null, 'accepted', 'received'],
+      status: [null, 'queued', 'processing', 'accepted', 'received'],
       from: [null, '15550100111', world.connection.phoneNumber],
       to: [null, '15550100111', '15550100222'],
       recipient: [null, userId],
@@ -186,7 +182,7 @@ describe('the journal', () => {
     const foreign = await stranger.api.get(`/messages?conversation_id=${first.conversation_id}`);
     expect(foreign.body.data).toEqual([]);
     const paged = await walk(world.api, `limit=3&recipient=${userId}&direction=outbound`);
-    expect(paged).toHaveLength(16);
+    expect(paged).toHaveLength(20);
   }, 60_000);
 
   it('has the messages of every number, however many there are', async () => {

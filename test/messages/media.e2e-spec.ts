@@ -5,6 +5,7 @@ import type { MediaType } from '../../src/modules/media/media.types.js';
 import { testPhone } from '../support/factories.js';
 import { SimulatorClient } from '../support/simulator/simulator-client.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { watchTries } from '../support/watch-tries.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
 import { approvedTemplate, templateBody } from './platform-templates.js';
 import { storedFile } from './stored-files.js';
@@ -184,7 +185,7 @@ describe('the header of a template', () => {
     const file = await storedFile(test, workspace, 'image');
     const id = await sent(to, templateBody('with_image', undefined, { media_object_id: file }));
     await workspace.reaches(id, 'read');
-    await test.database.execute(`update message set status = 'failed' where id = $1`, [id]);
+    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [id]);
     const retry = await workspace.api.post(`/messages/${id}/retry`);
     expect([retry.status, retry.body.error]).toEqual([202, undefined]);
     expect(await workspace.reaches(id, 'read')).toMatchObject({ media_object_id: file, body: 'Look at this.' });
@@ -326,6 +327,7 @@ describe('when a message’s turn comes', () => {
       if (id === file && ++asked < 3) return Promise.resolve({ kind: 'later', retryInMs: 50 });
       return real(connection, id, notAfter);
     };
+    const triesOf = await watchTries(test.database);
     try {
       const id = await sent(to, mediaBody('image', { id: file }));
       const message = await workspace.reaches(id, 'read');
@@ -334,7 +336,7 @@ describe('when a message’s turn comes', () => {
         'deferred',
         'accepted',
       ]);
-      expect(await test.database.query('select tries from message where id = $1', [id])).toEqual([{ tries: 0 }]);
+      expect(await triesOf(id)).toBe(0);
       expect(test.simulator.messages.list({ to })).toHaveLength(1);
     } finally {
       transfer.platformIdFor = real;

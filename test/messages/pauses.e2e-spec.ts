@@ -86,7 +86,7 @@ it('a pause stands before the message that met it is due again', async () => {
   const statuses: unknown[] = [];
   const id = await workspace.sendText(await workspace.contact());
   jest.spyOn(lanes, 'pause').mockImplementation(async (...given) => {
-    statuses.push((await test.database.query('select status from message where id = $1', [id]))[0]?.status);
+    statuses.push((await test.database.query('select status from message_view where id = $1', [id]))[0]?.status);
     await pause(...given);
   });
   await waitFor(() => calls.length === 1, { what: 'the request' });

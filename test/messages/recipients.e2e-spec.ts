@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
+import { watchTries } from '../support/watch-tries.js';
 import { sendingWorkspace, type SendingWorkspace } from './fixture.js';
 
 let test: TestApp;
@@ -13,6 +14,7 @@ interface Begun {
 }
 
 /** What takes its time begins together, before the first test. */
+let triesOf: Awaited<ReturnType<typeof watchTries>>;
 let throttled: Begun;
 let doubtful: Begun & { since: number };
 let pair: { to: string; first: string; second: string };
@@ -29,6 +31,7 @@ beforeAll(async () => {
     simulator: { pairLimitMs: 4_000, statusGapMs: 20 },
   });
   workspace = await sendingWorkspace(test);
+  triesOf = await watchTries(test.database);
   throttled = await begin(await sendingWorkspace(test), '0004');
   const { to, id: first } = await begin(workspace, '0010');
   pair = { to, first, second: await workspace.sendText(to) };
@@ -155,8 +158,7 @@ describe('a message to a number that ends in', () => {
       'accepted',
     ]);
     expect(message.attempts[0]).toMatchObject({ platform_code: 130429, failure_category: 'rate_limited' });
-    const [row] = await test.database.query<{ tries: number }>('select tries from message where id = $1', [id]);
-    expect(row?.tries).toBe(0);
+    expect(await triesOf(id)).toBe(0);
     expect(taken(to)).toBe(1);
   });
 

@@ -92,9 +92,19 @@ describe('queued', () => {
     async (before, status) => {
       const made = await messageIn(before);
       await test.database.execute(
-        `update message set status = 'queued', next_attempt_at = clock_timestamp() + interval '1 hour',
-           queued_at = clock_timestamp() where id = $1`,
-        [made.id],
+        `with gone as (delete from message_state where message_id = $1 returning *), attempt as (
+           insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at,
+             meta_message_id)
+           select attempt_id, organization_id, message_id, attempt_number, attempt_status, processing_at,
+             attempt_finished_at, meta_message_id
+           from gone
+         )
+         insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+           queued_at, next_attempt_at, attempt_number)
+         select connection_id, created_at, message_id, organization_id, conversation_id, $2, clock_timestamp(),
+           clock_timestamp() + interval '1 hour', attempt_number
+         from gone`,
+        [made.id, made.to],
       );
       await notify(made, status);
       expect(await workspace.reaches(made.id, status)).toMatchObject({ next_attempt_at: null });
@@ -226,7 +236,10 @@ describe('a token that the platform refuses', () => {
       const message = await workspace.message(id);
       return message.status === 'queued' && message.attempts.length > 0 && message.attempts[0].status === 'deferred';
     });
-    const [row] = await test.database.query<{ tries: number }>('select tries from message where id = $1', [id]);
+    const [row] = await test.database.query<{ tries: number }>(
+      'select tries from message_queue where message_id = $1',
+      [id],
+    );
     expect(row?.tries).toBe(0);
   });
 });

@@ -146,7 +146,7 @@ describe('a retry', () => {
     expect(response.status).toBe(202);
     const id = response.body.data.id as string;
     await workspace.reaches(id, 'read');
-    await test.database.execute(`update message set status = 'failed' where id = $1`, [id]);
+    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [id]);
     const retry = () => workspace.api.post(`/messages/${id}/retry`);
 
     await template.review('PAUSED');
@@ -162,7 +162,7 @@ describe('a retry', () => {
     expect((await retry()).status).toBe(202);
     await workspace.reaches(id, 'read');
 
-    await test.database.execute(`update message set status = 'failed' where id = $1`, [id]);
+    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [id]);
     await template.review('DELETED');
     await refusedAs('TEMPLATE_NOT_FOUND', templateBody('offer'));
     const gone = await retry();
@@ -260,7 +260,7 @@ it('while a template is paused, approved again and deleted, each message is sent
 
   async function settled(): Promise<boolean> {
     const rows = await test.database.query(
-      `select 1 from message where connection_id = $1 and status not in ('read', 'failed')`,
+      `select 1 from message_view where connection_id = $1 and status not in ('read', 'failed')`,
       [workspace.connection.id],
     );
     return rows.length === 0;

@@ -167,7 +167,15 @@ describe('a message to a user id', () => {
       expect(await workspace.message(id)).toMatchObject({ status: 'failed', to: null, recipient: null });
     }
     expect(await workspace.message(sent)).toMatchObject({ to: null, recipient: null, contact: { user_id: null } });
-    for (const table of ['message', 'conversation', 'webhook_event', 'message_attempt']) {
+    for (const table of [
+      'message',
+      'message_content',
+      'message_queue',
+      'message_state',
+      'message_attempt',
+      'conversation',
+      'webhook_event',
+    ]) {
       const rows = await test.database.query(`select 1 from ${table} t where position($1 in t::text) > 0`, [userId]);
       expect([table, rows.length]).toEqual([table, 0]);
     }

@@ -139,16 +139,16 @@ describe('an interactive message', () => {
 describe('a reaction', () => {
   it('to a message that the platform does not know fails as invalid_content', async () => {
     const to = await workspace.contact();
+    const [conversation] = await test.database.query<{ id: string }>(
+      'select id from conversation where connection_id = $1 and phone = $2',
+      [workspace.connection.id, to],
+    );
     const { id: target } = await test.factories.message({
       connection: workspace.connection,
       status: 'outcome_unknown',
       recipient: to,
+      conversationId: conversation?.id ?? '',
     });
-    await test.database.execute(
-      `update message m set conversation_id = c.id from conversation c
-       where m.id = $1 and c.connection_id = m.connection_id and c.phone = $2`,
-      [target, to],
-    );
     const response = await workspace.send(to, {
       body: { type: 'reaction', text: undefined, reply_to_message_id: target, reaction: { emoji: '👍' } },
     });

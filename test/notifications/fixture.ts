@@ -85,7 +85,7 @@ export async function rowOf(test: TestApp, table: string, id: string): Promise<R
 
 export async function inboundOf(test: TestApp, connection: ConnectionRow): Promise<Record<string, unknown>[]> {
   return test.database.query(
-    `select * from message where connection_id = $1 and direction = 'inbound' order by created_at, id`,
+    `select * from message_view where connection_id = $1 and direction = 'inbound' order by created_at, id`,
     [connection.id],
   );
 }

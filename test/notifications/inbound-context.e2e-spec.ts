@@ -115,9 +115,9 @@ describe('what stands beside the content of an inbound message', () => {
     const { id } = await received({ from: phone, referral: REFERRAL }, [
       { profile: { username: 'secret.name' }, wa_id: phone },
     ]);
-    expect(await rowOf(test, 'message', id)).toMatchObject({ inbound_context: { username: 'secret.name' } });
+    expect(await rowOf(test, 'message_view', id)).toMatchObject({ inbound_context: { username: 'secret.name' } });
     await test.app.get(Erasure, { strict: false }).erase(sender.workspace.id, phone);
-    expect(await rowOf(test, 'message', id)).toMatchObject({ inbound_context: null });
+    expect(await rowOf(test, 'message_view', id)).toMatchObject({ inbound_context: null });
     const left = await test.database.query(
       `select 1 from webhook_event where position('secret.name' in data::text) > 0`,
     );
@@ -164,7 +164,11 @@ describe('a message of a group', () => {
     const hidden = await received({ from: undefined, from_user_id: userId, group_id: 'Y2Fw' });
     expect(hidden.single).toMatchObject({ from: null, contact: { phone: null, user_id: userId } });
     await test.app.get(Erasure, { strict: false }).erase(sender.workspace.id, phone);
-    expect(await rowOf(test, 'message', hidden.id)).toMatchObject({ body: null, content: {}, inbound_context: null });
+    expect(await rowOf(test, 'message_view', hidden.id)).toMatchObject({
+      body: null,
+      content: {},
+      inbound_context: null,
+    });
   });
 });
 

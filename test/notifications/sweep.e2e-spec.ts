@@ -55,7 +55,7 @@ describe('a notification that was stored and not applied', () => {
     await leaveStored(test, id, bytesOf(payload));
     expect(await sweep(test)).toBe(1);
     expect(await rowOf(test, 'platform_notification', id)).toMatchObject({ state: 'applied', tries: 1 });
-    expect(await rowOf(test, 'message', message.id)).toMatchObject({ status: 'read' });
+    expect(await rowOf(test, 'message_view', message.id)).toMatchObject({ status: 'read' });
     const stored = await inboundOf(test, sender.connection);
     expect(stored.filter((row) => row.meta_message_id === marker)).toHaveLength(1);
     expect(await sweep(test)).toBe(0);
@@ -154,13 +154,13 @@ describe('a status that belongs to nothing yet', () => {
     expect(await statesOf(test, marker)).toEqual(['stored']);
 
     const message = await test.factories.message({ connection: sender.connection, status: 'accepted' });
-    await test.database.execute('update message_attempt set meta_message_id = $2 where id = $1', [
-      message.attemptId,
+    await test.database.execute('update message_state set meta_message_id = $2 where message_id = $1', [
+      message.id,
       marker,
     ]);
     await sweep(test, marker);
     await waitForStates(test, marker, ['applied']);
-    expect(await rowOf(test, 'message', message.id)).toMatchObject({ status: 'delivered' });
+    expect(await rowOf(test, 'message_view', message.id)).toMatchObject({ status: 'delivered' });
   });
 
   it('does not keep the rest of its notification from being applied', async () => {
@@ -168,7 +168,7 @@ describe('a status that belongs to nothing yet', () => {
     const marker = `wamid.${newId()}`;
     const stranger = statusOf({ id: 'x', attemptId: null, metaMessageId: marker }, 'sent');
     await notify(test, envelope(sender.connection, { statuses: [stranger, statusOf(message, 'sent')] }));
-    expect(await rowOf(test, 'message', message.id)).toMatchObject({ status: 'sent' });
+    expect(await rowOf(test, 'message_view', message.id)).toMatchObject({ status: 'sent' });
     expect(await statesOf(test, marker)).toEqual(['stored']);
   });
 

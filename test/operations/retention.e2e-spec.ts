@@ -4,6 +4,7 @@ import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
 import { Sweeps } from '../../src/platform/lanes/sweeps.js';
 import { png } from '../media/samples.js';
+import { settle } from '../support/settle.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { killWaiting } from '../support/kill-waiting.js';
 
@@ -37,6 +38,14 @@ describe('what is kept for a time only', () => {
 
   const run = () => test.app.get(Sweeps).runNow('retention');
 
+  /** Gives a message an id as of another time. */
+  const rename = async (id: string, as: string): Promise<void> => {
+    await test.database.execute('update message set id = $2 where id = $1', [id, as]);
+    for (const table of ['message_content', 'message_queue', 'message_state']) {
+      await test.database.execute(`update ${table} set message_id = $2 where message_id = $1`, [id, as]);
+    }
+  };
+
   it('contents of old messages are cleared, their states and those of younger ones stay', async () => {
     const { connection } = await test.sender();
     const ages = [91, 120, 89, 0.1];
@@ -44,9 +53,10 @@ describe('what is kept for a time only', () => {
     for (const age of ages) {
       const { id } = await test.factories.message({ connection, status: 'read', body: `said ${age} days ago` });
       const old = idOf(age);
+      await rename(id, old);
       await test.database.execute(
-        `update message set id = $2, inbound_context = '{"username": "ana.l"}' where id = $1`,
-        [id, old],
+        `update message_content set inbound_context = '{"username": "ana.l"}' where message_id = $1`,
+        [old],
       );
       made.push({ id: old, age });
     }
@@ -57,7 +67,7 @@ describe('what is kept for a time only', () => {
       content: object;
       status: string;
       context: object | null;
-    }>('select id, body, content, status, inbound_context as context from message where connection_id = $1', [
+    }>('select id, body, content, status, inbound_context as context from message_view where connection_id = $1', [
       connection.id,
     ]);
     expect(rows).toHaveLength(ages.length);
@@ -76,17 +86,14 @@ describe('what is kept for a time only', () => {
     const { connection, api } = await test.sender();
     const { id } = await test.factories.message({ connection, status: 'queued', body: 'still to be said' });
     const old = idOf(100);
-    await test.database.execute(
-      `update message set id = $2, next_attempt_at = clock_timestamp() + interval '1 day' where id = $1`,
-      [id, old],
-    );
-    // As an installation that has never cleared anything.
-    await test.database.execute('delete from retention_cursor');
+    await rename(id, old);
     await run();
     const bodyOf = async () =>
-      (await test.database.query<{ body: string | null }>('select body from message where id = $1', [old]))[0]?.body;
+      (await test.database.query<{ body: string | null }>('select body from message_view where id = $1', [old]))[0]
+        ?.body;
     expect(await bodyOf()).toBe('still to be said');
-    await test.database.execute(`update message set status = 'failed', next_attempt_at = null where id = $1`, [old]);
+    await settle(test.database, old);
+    await test.database.execute(`update message_state set status = 'failed' where message_id = $1`, [old]);
     await run();
     expect(await bodyOf()).toBeNull();
     const retried = await api.post(`/messages/${old}/retry`);
@@ -268,7 +275,7 @@ describe('what is kept for a time only', () => {
     try {
       await client.query('set enable_seqscan = off; set enable_bitmapscan = off');
       for (const sql of [
-        `select id from message where id < $1 order by id limit 1000`,
+        `select message_id from message_content where message_id < $1 order by message_id limit 1000`,
         `select id from message_attempt where id < $1 and status <> 'started' order by id limit 1000`,
         `select id from webhook_event where id < $1 order by id limit 1000`,
         `select id from webhook_delivery where id < $1 order by id limit 1000`,
@@ -278,7 +285,7 @@ describe('what is kept for a time only', () => {
         const plan = await client.query<{ 'QUERY PLAN': string }>(`explain ${sql}`, [idOf(1)]);
         const text = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
         expect(text).toMatch(/Index (Only )?Scan using \w+_pkey/);
-        expect(text).toMatch(/Index Cond: \(id < /);
+        expect(text).toMatch(/Index Cond: \((message_)?id < /);
         expect(text).not.toContain('Sort');
       }
       const files = await client.query<{ 'QUERY PLAN': string }>(

@@ -40,7 +40,7 @@ describe('a stop with a send in flight', () => {
       { headers: { 'idempotency-key': randomUUID() } },
     );
     const status = async (): Promise<string> => {
-      const [row] = await database.database.query<{ status: string }>('select status from message where id = $1', [
+      const [row] = await database.database.query<{ status: string }>('select status from message_view where id = $1', [
         sent.body.data.id,
       ]);
       return row?.status ?? 'missing';

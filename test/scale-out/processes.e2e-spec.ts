@@ -48,7 +48,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
 
   async function settled(ids: string[]): Promise<boolean> {
     const [row] = await rows(
-      `select count(*)::integer as n from message where id = any($1) and status in ('queued', 'processing', 'accepted', 'sent')`,
+      `select count(*)::integer as n from message_view where id = any($1) and status in ('queued', 'processing', 'accepted', 'sent')`,
       [ids],
     );
     return row?.n === 0;
@@ -56,13 +56,13 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
 
   /** How often the platform took a message of each of these attempts' messages. */
   async function takenOf(ids: string[]): Promise<number[]> {
-    const attempts = await rows('select id, message_id from message_attempt where message_id = any($1)', [ids]);
+    const attempts = await rows('select id, message_id from message_attempt_view where message_id = any($1)', [ids]);
     const messageOf = new Map(attempts.map((attempt) => [attempt.id, String(attempt.message_id)]));
     const answer = await fetch(`${fleet.simulatorUrl}/_simulator/messages`);
     const { data } = (await answer.json()) as { data: { callback: string }[] };
     const taken = new Map(ids.map((id) => [id, 0]));
     for (const { callback } of data) {
-      const id = messageOf.get(callback);
+      const id = messageOf.get(callback.split('.')[1] ?? '');
       if (id !== undefined) taken.set(id, (taken.get(id) ?? 0) + 1);
     }
     return [...taken.values()];
@@ -151,7 +151,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     const started = async () =>
       (
         await rows(
-          `select (extract(epoch from started_at) * 1000)::float8 as at from message_attempt where message_id = any($1)
+          `select (extract(epoch from started_at) * 1000)::float8 as at from message_attempt_view where message_id = any($1)
            order by started_at`,
           [ids],
         )
@@ -171,9 +171,10 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     );
     // What was on the wire at the kill may be in doubt for the platform's notification; nothing was sent twice.
     expect(Math.max(...(await takenOf(ids)))).toBe(1);
-    const [lost] = await rows(`select count(*)::integer as n from message where id = any($1) and status = 'failed'`, [
-      ids,
-    ]);
+    const [lost] = await rows(
+      `select count(*)::integer as n from message_view where id = any($1) and status = 'failed'`,
+      [ids],
+    );
     expect(lost?.n).toBe(0);
   }, 180_000);
 });

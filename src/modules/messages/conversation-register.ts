@@ -199,14 +199,15 @@ from json_to_recordset($1) as r ${RECORD}`;
 // What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact.
 const JOIN_LANES = `
 with waiting as (
-  select m.id, coalesce(c.phone, c.wa_id) as recipient
-  from conversation c join message m on m.organization_id = c.organization_id and m.connection_id = c.connection_id
-    and m.recipient = any(array[c.user_id, c.wa_id, c.phone])
-  where c.id = any($1) and m.status in ('queued', 'processing') and m.recipient_user_id is not null
-    and m.recipient <> coalesce(c.phone, c.wa_id)
-  order by m.id for no key update of m
+  select q.connection_id, q.created_at, q.message_id, coalesce(c.phone, c.wa_id) as recipient
+  from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
+    and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
+  join message m on m.id = q.message_id
+  where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)
+  order by q.message_id for no key update of q
 )
-update message m set recipient = waiting.recipient from waiting where m.id = waiting.id`;
+update message_queue q set recipient = waiting.recipient from waiting
+where q.connection_id = waiting.connection_id and q.created_at = waiting.created_at and q.message_id = waiting.message_id`;
 
 const TOUCH = `
 with locked as (

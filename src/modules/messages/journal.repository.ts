@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { spellingsOf } from '../../platform/whatsapp/account-number.js';
 import { MESSAGE_JOINS, MESSAGE_SELECT, messageOf, type MessageRow } from './message-row.js';
-import { MESSAGE_STATUSES, type MessageStatus } from './message-state.js';
+import type { MessageStatus } from './message-state.js';
 import type { Message } from './messages.types.js';
 
 /** What is null does not filter. */
@@ -40,33 +41,39 @@ export const UNFILTERED = {
 interface Contact {
   id: string;
   connection_id: string;
+  phone: string | null;
+  wa_id: string | null;
+  user_id: string | null;
 }
 
 /**
- * Pages of the journal, newest first. Every filter has an index whose order is the journal's; where a filter leaves
- * one of the index's leading columns out, the few ordered lists are merged. So a page costs the same at ten thousand
- * and at ten million messages.
+ * Pages of the journal, newest first. The ids of a page come from ordered lists: what waits or is on the wire from
+ * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
+ * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
+ * at ten thousand and at ten million messages; one statement sees each message in one place.
  */
 @Injectable()
 export class JournalRepository {
   constructor(private readonly database: Database) {}
 
   async page(query: JournalQuery): Promise<Message[]> {
-    const conversations = await this.conversationsOf(query);
+    const contacts = await this.contactsOf(query);
     const params: unknown[] = [query.organizationId, query.limit];
-    const bind = (value: unknown): string => `$${params.push(value)}`;
-    const source = sourceOf(query, conversations, bind);
-    if (source === null) return [];
+    const lists = listsOf(query, contacts, (value) => `$${params.push(value)}`);
+    if (lists.length === 0) return [];
     const rows = await this.database.query<MessageRow>(
-      `select ${MESSAGE_SELECT} from (select * from (${source}) as m ${ORDER}) as m ${MESSAGE_JOINS}
-       order by m.created_at desc, m.id desc`,
+      `select ${MESSAGE_SELECT}
+       from (select * from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit $2) as page
+       cross join lateral (select * from message where id = page.id and organization_id = $1 offset 0) as m
+       ${MESSAGE_JOINS}
+       order by page.created_at desc, page.id desc`,
       params,
     );
     return rows.map(messageOf);
   }
 
   /** The conversations that the filters name, those that were merged into them too; null where none is named. */
-  private async conversationsOf(query: JournalQuery): Promise<string[] | null> {
+  private async contactsOf(query: JournalQuery): Promise<Contact[] | null> {
     const { organizationId, conversationId, recipient, connectionId } = query;
     const named: Contact[][] = [];
     if (conversationId !== null) named.push(await this.contacts('c.id = $2', [organizationId, conversationId]));
@@ -78,15 +85,15 @@ export class JournalRepository {
     if (first === undefined) return null;
     return first
       .filter(({ id }) => second === undefined || second.some((other) => other.id === id))
-      .filter(({ connection_id: ofConversation }) => connectionId === null || ofConversation === connectionId)
-      .map(({ id }) => id);
+      .filter(({ connection_id: ofContact }) => connectionId === null || ofContact === connectionId);
   }
 
   private contacts(condition: string, params: readonly unknown[]): Promise<Contact[]> {
+    const columns = 'id, connection_id, phone, wa_id, user_id';
     return this.database.query<Contact>(
-      `select same.id, same.connection_id from conversation c cross join lateral (
-         select id, connection_id from conversation where id = coalesce(c.merged_into, c.id)
-         union select id, connection_id from conversation where merged_into = coalesce(c.merged_into, c.id)) as same
+      `select same.* from conversation c cross join lateral (
+         select ${columns} from conversation where id = coalesce(c.merged_into, c.id)
+         union select ${columns} from conversation where merged_into = coalesce(c.merged_into, c.id)) as same
        where c.organization_id = $1 and ${condition}`,
       params,
     );
@@ -94,67 +101,139 @@ export class JournalRepository {
 }
 
 type Bind = (value: unknown) => string;
+type List = (relation: string, id: string, conditions: readonly string[]) => string;
 
-const ORDER = 'order by m.created_at desc, m.id desc limit $2';
-
-/** SQL of the lists to merge; null where the filters contradict each other. */
-function sourceOf(query: JournalQuery, conversations: readonly string[] | null, bind: Bind): string | null {
-  const statuses = statusesOf(query);
-  if (statuses.length === 0 || conversations?.length === 0) return null;
-  const bounds = boundsOf(query, bind);
-  const own = (conditions: string): string =>
-    `select m.* from message m where m.organization_id = $1 ${conditions} ${bounds} ${ORDER}`;
-  const { clientMessageId, from, to, connectionId } = query;
-  const sentTo =
-    to === null ? '' : `and m.direction = 'outbound' and m.recipient = ${bind(to)} and m.recipient_user_id is null`;
-  const sentBy = from === null ? '' : `and m.sender = ${bind(from)}`;
-  const rest = `${sentTo} ${sentBy}`;
-  const inStatus = (list: readonly MessageStatus[]): string => `unnest(${bind(list)}::text[]) as s (status)`;
-
+/** SQL of the lists to merge, each of `id` and `created_at`; none where the filters contradict each other. */
+function listsOf(query: JournalQuery, contacts: readonly Contact[] | null, bind: Bind): string[] {
+  const { direction, status, clientMessageId, to, from, connectionId } = query;
+  const inbound = direction !== 'outbound' && to === null && (status === null || status === 'received');
+  const outbound = direction !== 'inbound' && status !== 'received';
+  if (contacts?.length === 0 || (!inbound && !outbound)) return [];
+  const list = listWithin(query, bind);
   // Both lead to few rows: those of one message of the caller, or what was sent to one number.
-  if (clientMessageId !== null || (to !== null && conversations === null)) {
-    const parts = [rest];
-    if (clientMessageId !== null) parts.push(`and m.client_message_id = ${bind(clientMessageId)}`);
-    if (connectionId !== null) parts.push(`and m.connection_id = ${bind(connectionId)}`);
-    if (statuses !== MESSAGE_STATUSES) parts.push(`and m.status = any(${bind(statuses)}::text[])`);
-    if (conversations !== null) parts.push(`and m.conversation_id = any(${bind(conversations)}::uuid[])`);
-    return own(parts.join(' '));
+  if (clientMessageId !== null || (to !== null && contacts === null && !isInQueue(status))) {
+    const found = ['m.organization_id = $1', ...ofMessage(query, bind)];
+    if (clientMessageId !== null) found.push(`m.client_message_id = ${bind(clientMessageId)}`);
+    if (connectionId !== null) found.push(`m.connection_id = ${bind(connectionId)}`);
+    if (contacts !== null) found.push(`m.conversation_id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
+    if (!inbound || !outbound) found.push(`m.direction = '${inbound ? 'inbound' : 'outbound'}'`);
+    if (status !== null && status !== 'received') found.push(inStatus(status, bind));
+    return [list('message m', 'm.id', found)];
   }
-  // Of one contact: what is left of `to` and `from` chooses among the spellings of one number.
-  if (conversations !== null) {
-    return `select found.* from unnest(${bind(conversations)}::uuid[]) as k (id) cross join ${inStatus(statuses)}
-      cross join lateral (${own(`and m.conversation_id = k.id and m.status = s.status ${rest}`)}) as found`;
+  if (inbound && outbound && connectionId === null && contacts === null && from === null) {
+    return [list('message m', 'm.id', ['m.organization_id = $1'])];
   }
-  if (from === null && connectionId === null && statuses === MESSAGE_STATUSES) return own('');
-
-  const ofConnection = connectionId === null ? '' : `and k.id = ${bind(connectionId)}`;
-  const lists = (which: string, list: readonly MessageStatus[], conditions: string): string =>
-    `select found.* from connection k cross join ${inStatus(list)}
-     cross join lateral (${own(`and m.connection_id = k.id ${conditions} ${rest}`)}) as found
-     where k.organization_id = $1 ${ofConnection} ${which}`;
-  const inListed = 'and m.status = s.status';
-  if (from === null) return lists('', statuses, inListed);
-  // What we sent bears the connection's number, and what came in that of the contact.
-  const outbound = statuses.filter((status) => status !== 'received');
-  const parts: string[] = [];
-  if (outbound.length > 0) parts.push(lists(`and k.phone_number = ${bind(from)}`, outbound, inListed));
-  if (statuses.includes('received')) parts.push(lists('', ['received'], "and m.direction = 'inbound'"));
-  return parts.join(' union all ');
+  const lists: string[] = [];
+  if (inbound) lists.push(inboundList(query, contacts, list, bind));
+  if (outbound) lists.push(outboundList(query, contacts, list, bind));
+  return lists;
 }
 
-/** The states that the filters leave; inbound messages have but one. */
-function statusesOf({ direction, status, to }: JournalQuery): readonly MessageStatus[] {
-  if (direction === null && status === null && to === null) return MESSAGE_STATUSES;
-  return MESSAGE_STATUSES.filter(
-    (candidate) =>
-      (status === null || candidate === status) &&
-      (to === null || candidate !== 'received') &&
-      (direction === null || (candidate === 'received') === (direction === 'inbound')),
-  );
+function inboundList({ connectionId, from }: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
+  const conditions = [ofKey('m', contacts), `m.direction = 'inbound'`];
+  if (from !== null) {
+    conditions.push('m.organization_id = $1', `m.sender = ${bind(from)}`);
+    if (contacts !== null) conditions.push('m.connection_id = k.connection_id');
+  }
+  return forEach(connectionId, contacts, bind, list('message m', 'm.id', conditions));
 }
 
-function boundsOf({ before, beforeId }: JournalQuery, bind: Bind): string {
-  if (before === null) return '';
-  if (beforeId === null) return `and m.created_at < ${bind(before)}`;
-  return `and (m.created_at, m.id) < (${bind(before)}, ${bind(beforeId)})`;
+function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
+  const { connectionId, status, from, to } = query;
+  const rest = ofMessage(query, bind);
+  const ofItsMessage = (id: string): string[] =>
+    rest.length === 0 ? [] : [`(select ${rest.join(' and ')} from message m where m.id = ${id})`];
+  // What we sent bears the connection's number.
+  const each = (found: string): string => forEach(connectionId, contacts, bind, found, from);
+  if (status === null)
+    return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));
+  if (!isInQueue(status)) {
+    const conditions = [ofKey('s', contacts), `s.status = ${bind(status)}`, ...ofItsMessage('s.message_id')];
+    return each(list('message_state s', 's.message_id', conditions));
+  }
+  const conditions = [ofKey('q', contacts), ...ofItsMessage('q.message_id')];
+  if (to !== null) conditions.push(`q.recipient = ${bind(to)}`);
+  if (status === 'processing') {
+    // Few, of all connections together.
+    const sending = '(select * from message_queue where lease_until is not null offset 0) q';
+    return each(list(sending, 'q.message_id', conditions));
+  }
+  conditions.push('q.attempt_id is null');
+  if (contacts !== null)
+    conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
+  return each(list('message_queue q', 'q.message_id', conditions));
+}
+
+type Contacts = readonly Contact[] | null;
+
+/** Runs a list for each conversation or connection `k`, those with one number only where `ownNumber` is given. */
+function forEach(
+  connectionId: string | null,
+  contacts: Contacts,
+  bind: Bind,
+  found: string,
+  ownNumber: string | null = null,
+): string {
+  const conditions = ['k.organization_id = $1'];
+  if (contacts !== null) conditions.push(`k.id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
+  else if (connectionId !== null) conditions.push(`k.id = ${bind(connectionId)}`);
+  if (ownNumber !== null) {
+    const number = bind(ownNumber);
+    conditions.push(
+      contacts === null
+        ? `k.phone_number = ${number}`
+        : `(select n.phone_number from connection n where n.id = k.connection_id) = ${number}`,
+    );
+  }
+  return `select found.* from ${contacts === null ? 'connection' : 'conversation'} k cross join lateral (${found}) as found
+    where ${conditions.join(' and ')}`;
+}
+
+const ofKey = (alias: string, contacts: Contacts): string =>
+  `${alias}.${contacts === null ? 'connection_id' : 'conversation_id'} = k.id`;
+
+/** What the filters ask of a row `m` of `message` beside its place in a list. */
+function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
+  const conditions: string[] = [];
+  if (to !== null) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
+  if (from !== null) conditions.push(`m.sender = ${bind(from)}`);
+  return conditions;
+}
+
+/**
+ * Names under which messages to the contacts wait: those that were read before, in all spellings, and those that stand
+ * in this statement's snapshot, for a message changes its lane when its contact's number becomes known.
+ */
+function namesOf(contacts: readonly Contact[], bind: Bind): string {
+  const numbers = contacts.flatMap(({ phone, wa_id: waId }) => [phone, waId]).filter((number) => number !== null);
+  const userIds = contacts.map(({ user_id: userId }) => userId).filter((userId) => userId !== null);
+  const names = [...new Set([...numbers.flatMap(spellingsOf), ...numbers, ...userIds])];
+  return `${bind(names)}::text[] || array(
+    select name from conversation c cross join unnest(array[c.phone, c.wa_id, c.user_id]) as name
+    where c.id = any(${bind(contacts.map(({ id }) => id))}::uuid[]) and name is not null)`;
+}
+
+const isInQueue = (status: MessageStatus | null): boolean => status === 'queued' || status === 'processing';
+
+/** Condition on rows `m` of `message` where few are left to look at. */
+function inStatus(status: MessageStatus, bind: Bind): string {
+  if (!isInQueue(status)) {
+    return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
+  }
+  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q
+    where q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id)`;
+}
+
+/** Makes lists of the page's bounds and length, newest first. */
+function listWithin({ before, beforeId }: JournalQuery, bind: Bind): List {
+  const [time, id] = [before === null ? '' : bind(before), beforeId === null ? '' : bind(beforeId)];
+  return (relation, idColumn, conditions) => {
+    const createdAt = `${idColumn.slice(0, 1)}.created_at`;
+    const bounds =
+      before === null
+        ? []
+        : [beforeId === null ? `${createdAt} < ${time}` : `(${createdAt}, ${idColumn}) < (${time}, ${id})`];
+    return `(select ${idColumn} as id, ${createdAt} from ${relation}
+      where ${[...conditions, ...bounds].join(' and ')} order by ${createdAt} desc, ${idColumn} desc limit $2)`;
+  };
 }

@@ -2,7 +2,7 @@ import type { InboundContext } from '../../platform/whatsapp/inbound-context.js'
 import type { MessageStatus } from './message-state.js';
 import type { Attempt, Message } from './messages.types.js';
 
-/** A row of `message` as the driver returns it; `conversation_id` is the surviving conversation's. */
+/** A message as the driver returns it; `conversation_id` is the surviving conversation's. */
 export interface MessageRow {
   id: string;
   organization_id: string;
@@ -40,49 +40,43 @@ export interface MessageRow {
   contact_name: string | null;
 }
 
-const COLUMNS = [
-  'id',
-  'organization_id',
-  'connection_id',
-  'direction',
-  'type',
-  'recipient',
-  'recipient_user_id',
-  'sender',
-  'body',
-  'content',
-  'client_message_id',
-  'reply_to_message_id',
-  'media_object_id',
-  'status',
-  'meta_message_id',
-  'failure_category',
-  'error_code',
-  'error_message',
-  'attempt_count',
-  'created_at',
-  'next_attempt_at',
-  'queued_at',
-  'processing_at',
-  'accepted_at',
-  'sent_at',
-  'delivered_at',
-  'read_at',
-  'failed_at',
-  'inbound_context',
-] as const;
+const of = (alias: string, columns: string): string => columns.replaceAll(/\w+/g, `${alias}.$&`);
 
 /**
- * SELECT list and joins for messages of the relation `m`. A conversation that was found to be another's contact leads
- * to the surviving one.
+ * SELECT list for messages `m` of the table `message` with `MESSAGE_JOINS`. A conversation that was found to be another's
+ * contact leads to the surviving one.
  */
-export const MESSAGE_SELECT = `${COLUMNS.map((column) => `m.${column}`).join(', ')},
-  coalesce(s.id, c.id, m.conversation_id) as conversation_id,
-  coalesce(s.phone, c.phone) as contact_phone, coalesce(s.wa_id, c.wa_id) as contact_wa_id,
-  coalesce(s.user_id, c.user_id) as contact_user_id, coalesce(s.profile_name, c.profile_name) as contact_name`;
+export const MESSAGE_SELECT = `${of('m', 'id, organization_id, connection_id, direction, type, recipient')},
+  ${of('m', 'recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, created_at')},
+  c.body, coalesce(c.content, '{}') as content, c.inbound_context,
+  case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
+    when q.message_id is not null then 'queued' else s.status end as status,
+  case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as meta_message_id,
+  case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at,
+  coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as attempt_count,
+  case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at) end as next_attempt_at,
+  coalesce(q.queued_at, s.queued_at) as queued_at, coalesce(q.claimed_at, s.processing_at) as processing_at,
+  ${of('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, read_at, failed_at')},
+  coalesce(w.id, v.id, m.conversation_id) as conversation_id,
+  coalesce(w.phone, v.phone) as contact_phone, coalesce(w.wa_id, v.wa_id) as contact_wa_id,
+  coalesce(w.user_id, v.user_id) as contact_user_id, coalesce(w.profile_name, v.profile_name) as contact_name`;
 
-export const MESSAGE_JOINS = `left join conversation c on c.id = m.conversation_id
-  left join conversation s on s.id = c.merged_into`;
+// Offset 0 keeps each look-up to itself: PostgreSQL plans them in half the time that an equal join of all takes.
+const lookUp = (alias: string, found: string, on = 'true'): string =>
+  `left join lateral (select * from ${found} offset 0) ${alias} on ${on}`;
+
+/** See `MESSAGE_SELECT`. */
+export const MESSAGE_JOINS = [
+  lookUp(
+    'q',
+    `message_queue where (connection_id, created_at, message_id) = (m.connection_id, m.created_at, m.id)`,
+    "m.direction = 'outbound'",
+  ),
+  lookUp('s', 'message_state where message_id = m.id', "m.direction = 'outbound'"),
+  lookUp('c', 'message_content where message_id = m.id'),
+  lookUp('v', 'conversation where id = m.conversation_id'),
+  lookUp('w', 'conversation where id = v.merged_into'),
+].join('\n');
 
 export function messageOf(row: MessageRow): Message {
   const { sender, ...inboundContext } = row.inbound_context ?? {};
@@ -124,7 +118,7 @@ export function messageOf(row: MessageRow): Message {
   };
 }
 
-/** A row of `message_attempt` inside JSON, which has times as text. */
+/** A row of `message_attempt_view` inside JSON, which has times as text. */
 export interface AttemptRow {
   number: number;
   status: Attempt['status'];

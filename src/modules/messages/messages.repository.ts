@@ -45,7 +45,7 @@ export class MessagesRepository {
          select coalesce(json_agg(a order by a.number), '[]') from (
            select number, status, started_at, finished_at, http_status, platform_code, platform_message,
              failure_category, meta_message_id, trace_id
-           from message_attempt where message_id = m.id and organization_id = m.organization_id
+           from message_attempt_view where message_id = m.id and organization_id = m.organization_id
            order by number desc limit 100) as a) as attempts
        from message m ${MESSAGE_JOINS} where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
@@ -64,7 +64,7 @@ export class MessagesRepository {
     conversationId: string,
   ): Promise<{ id: string; status: MessageStatus } | null> {
     const rows = await this.database.query<{ id: string; status: MessageStatus }>(
-      `select m.id, m.status from message m left join conversation c on c.id = m.conversation_id
+      `select m.id, m.status from message_view m left join conversation c on c.id = m.conversation_id
        where m.organization_id = $1 and m.id = $2 and m.status <> 'failed'
          and coalesce(c.merged_into, m.conversation_id) = coalesce((select merged_into from conversation where id = $3), $3)`,
       [organizationId, id, conversationId],

@@ -60,7 +60,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     );
   }
   const { rows } = await database.pool.query<{ unread: number }>(
-    `select count(*)::integer as unread from message
+    `select count(*)::integer as unread from message_view
      where direction = 'outbound' and status not in ('read', 'outcome_unknown')`,
   );
   if (rows[0]?.unread !== 0) traffic.violations.push(`${rows[0]?.unread} are not read although the platform said so`);

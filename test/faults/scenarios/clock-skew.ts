@@ -104,9 +104,9 @@ async function retriesOf(stage: FaultStage): Promise<{ many: number; early: numb
   const { rows } = await stage.stage.database.pool.query<{ many: number; early: number }>(
     `select count(*)::integer as many,
        count(*) filter (where next.started_at < a.finished_at + make_interval(secs => power(4, a.place - 1) - $1))::integer as early
-     from (select *, row_number() over (partition by message_id order by number) as place from message_attempt
+     from (select *, row_number() over (partition by message_id order by number) as place from message_attempt_view
            where platform_code = 131056) as a
-     join message_attempt next on next.message_id = a.message_id and next.number = a.number + 1`,
+     join message_attempt_view next on next.message_id = a.message_id and next.number = a.number + 1`,
     [TOLERANCE],
   );
   return rows[0] ?? { many: 0, early: 0 };

@@ -66,15 +66,14 @@ async function stepBack(pool: Pool): Promise<void> {
   try {
     await client.query('begin');
     // Nothing of the old clock may be written after it.
-    await client.query('lock table lane, message, heartbeat in exclusive mode');
+    await client.query('lock table lane, message, message_queue, heartbeat in exclusive mode');
     await client.query(
       `update lane set owner_until = owner_until + interval '${STEP}', paused_until = paused_until + interval '${STEP}',
          next_slot_at = next_slot_at + interval '${STEP}'`,
     );
     await client.query(
-      `update message set next_attempt_at = next_attempt_at + interval '${STEP}',
-         lease_until = lease_until + interval '${STEP}'
-       where status in ('queued', 'processing')`,
+      `update message_queue set next_attempt_at = next_attempt_at + interval '${STEP}',
+         lease_until = lease_until + interval '${STEP}'`,
     );
     await client.query(`update rate_bucket set refilled_at = refilled_at + interval '${STEP}'`);
     await client.query(`update heartbeat set beat_at = beat_at + interval '${STEP}'`);

@@ -130,18 +130,18 @@ async function watchStates({ database }: Stage): Promise<void> {
     create function note_backward() returns trigger language plpgsql as $$
       begin
         if herald_rank(new.status) < herald_rank(old.status) then
-          insert into backward values (old.id, old.status, new.status);
+          insert into backward values (old.message_id, old.status, new.status);
         end if;
         return null;
       end $$;
-    create trigger note_backward after update of status on message for each row execute function note_backward()`);
+    create trigger note_backward after update of status on message_state for each row execute function note_backward()`);
 }
 
 /** Messages that are not `read` after everything should be; 0 is what is waited for. */
 async function unread({ database }: Stage): Promise<number> {
   const open = async (): Promise<number> => {
     const { rows } = await database.pool.query<{ open: number }>(
-      `select count(*)::integer as open from message where status <> 'read'`,
+      `select count(*)::integer as open from message_view where status <> 'read'`,
     );
     return rows[0]?.open ?? Number.NaN;
   };
@@ -165,7 +165,7 @@ function statusBody(connection: SeededConnection, message: AcceptedMessage, stat
     status,
     timestamp: String(Math.floor(Date.now() / 1_000)),
     recipient_id: message.recipient,
-    biz_opaque_callback_data: message.attemptId,
+    biz_opaque_callback_data: `${message.id}.${message.attemptId}`,
     ...(status === FORGED ? { errors: [{ code: 131026, title: 'Message undeliverable' }] } : {}),
   };
   const metadata = { display_phone_number, phone_number_id };

@@ -67,9 +67,10 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   ]);
   // What the platform reported meanwhile was stored or refused, and it reports again what was refused.
   await within('reports', async () => {
-    const { rows } = await pool.query(`select 1 from message where status = 'read' and accepted_at > $1 limit 1`, [
-      demoted,
-    ]);
+    const { rows } = await pool.query(
+      `select 1 from message_state where status = 'read' and accepted_at > $1 limit 1`,
+      [demoted],
+    );
     return rows.length > 0;
   });
   // A pool learns of it by its first write; a connection that only listens may stay until then.
@@ -80,6 +81,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const recoveredMs = await stage.recoveredAfter(Math.max(demotedAt, answeredAt));
   await allReported(stage).catch(() => traffic.violations.push('some reports were not applied within 60 s'));
   // The simulator refuses these each time: they have failed as they should.
+  for (const table of ['message_state', 'message_queue', 'message_attempt']) {
+    await pool.query(`delete from ${table} where message_id = any($1)`, [refused]);
+  }
   await pool.query('delete from message where id = any($1)', [refused]);
   const judgement = await stage.judge(traffic.acknowledged);
   await pool.query('alter system reset default_transaction_read_only');
@@ -120,7 +124,7 @@ async function refusedMessages(stage: FaultStage): Promise<string[]> {
 
 async function failed({ stage }: FaultStage, ids: readonly string[], attempts = 1): Promise<number> {
   const { rows } = await stage.database.pool.query(
-    `select 1 from message where id = any($1) and status = 'failed' and attempt_count >= $2`,
+    `select 1 from message_view where id = any($1) and status = 'failed' and attempt_count >= $2`,
     [ids, attempts],
   );
   return rows.length;
@@ -141,7 +145,7 @@ async function retried(stage: FaultStage, ids: readonly string[]): Promise<numbe
 
 /** Every message that the platform took was read, as it reports of all but the refused ones. */
 async function allReported({ stage }: FaultStage): Promise<void> {
-  const open = `select 1 from message where status in ('accepted', 'sent', 'delivered') limit 1`;
+  const open = `select 1 from message_state where status in ('accepted', 'sent', 'delivered') limit 1`;
   await waitFor('all reports', async () => ((await stage.database.pool.query(open)).rowCount === 0 ? true : null), {
     timeoutMs: 60_000,
   });

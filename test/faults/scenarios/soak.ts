@@ -69,7 +69,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   holder.release();
 
   const { rows } = await pool.query<{ ms: number }>(
-    `select (extract(epoch from processing_at - queued_at) * 1000)::float8 as ms from message where processing_at is not null`,
+    `select (extract(epoch from processing_at - queued_at) * 1000)::float8 as ms from message_view where processing_at is not null`,
   );
   const lags = rows.map((row) => row.ms);
   const lagMs = Math.round(percentile(lags, 0.99));

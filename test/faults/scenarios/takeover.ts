@@ -129,7 +129,7 @@ async function settledAfter(
     const { rows } = await pool.query<{ open: boolean; claimed: boolean; ms: number | null }>(
       `select m.status in ('queued', 'processing') as open, coalesce(a.started_at <= $2, false) as claimed,
          (extract(epoch from (case when a.started_at <= $2 then a.finished_at else a.started_at end) - $3) * 1000)::float8 as ms
-       from message m left join message_attempt a on a.message_id = m.id and a.number = 1 where m.id = any($1)`,
+       from message_view m left join message_attempt_view a on a.message_id = m.id and a.number = 1 where m.id = any($1)`,
       [ids, killedAt, stoppedAt],
     );
     return rows;

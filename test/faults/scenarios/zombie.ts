@@ -96,7 +96,7 @@ async function stopAt(stage: FaultStage, n: number, moment: Moment, violations: 
 /** What a stale claim or outcome would leave behind: an open attempt that is not its message's current one. */
 async function staleWrites(stage: FaultStage): Promise<number> {
   const { rows } = await stage.stage.database.pool.query<{ many: number }>(
-    `select count(*)::integer as many from message_attempt a join message m on m.id = a.message_id
+    `select count(*)::integer as many from message_attempt_view a join message_view m on m.id = a.message_id
      where a.status = 'started' and (m.current_attempt_id <> a.id or m.status <> 'processing')`,
   );
   return rows[0]?.many ?? 0;
