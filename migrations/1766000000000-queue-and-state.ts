@@ -29,10 +29,12 @@ const TABLES: readonly string[] = [
 
   // Outbound messages that wait (attempt_id is null) or are on the wire. A row leaves it with the outcome.
   // next_attempt_at is null for what is due since it was accepted.
+  // No other index has message_id: the table is empty in the planner's eyes whatever dead rows it has, and any index
+  // that could be searched by a part of a condition would do as well as the right one.
   `create table message_queue (
     connection_id uuid not null,
     created_at timestamptz(3) not null,
-    message_id uuid not null,
+    message_id uuid primary key,
     organization_id uuid not null,
     conversation_id uuid,
     recipient text not null,
@@ -45,10 +47,10 @@ const TABLES: readonly string[] = [
     attempt_number integer not null default 0,
     tries integer not null default 0,
     event_count integer not null default 0,
-    primary key (connection_id, created_at, message_id),
     check ((attempt_id is null) = (lease_until is null)),
     check ((attempt_id is null) = (claimed_at is null))
   ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)`,
+  `create index message_queue_order on message_queue (connection_id, created_at)`,
   // Of each recipient what is on the wire first, then what waits: the first entry says whether the next one may go.
   `create index message_queue_lane on message_queue (connection_id, recipient, (attempt_id is null), seq)`,
   `create index message_queue_later on message_queue (connection_id, next_attempt_at) where next_attempt_at is not null`,
@@ -127,14 +129,13 @@ export const CARRY_OVER: readonly string[] = [
          case when m.status = 'processing' then coalesce(m.lease_until, m.created_at) end,
          case when m.status = 'processing' then coalesce(m.current_attempt_id, m.id) end,
          m.attempt_count, m.tries, m.event_count)
-       on conflict (connection_id, created_at, message_id) do update set recipient = excluded.recipient,
+       on conflict (message_id) do update set recipient = excluded.recipient,
          conversation_id = excluded.conversation_id, seq = excluded.seq, queued_at = excluded.queued_at,
          next_attempt_at = excluded.next_attempt_at, claimed_at = excluded.claimed_at,
          lease_until = excluded.lease_until, attempt_id = excluded.attempt_id,
          attempt_number = excluded.attempt_number, tries = excluded.tries, event_count = excluded.event_count;
      else
-       delete from message_queue
-       where connection_id = m.connection_id and created_at = m.created_at and message_id = m.id;
+       delete from message_queue where message_id = m.id;
        insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,
          event_count, queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at, meta_message_id,
          failure_category, error_code, error_message, attempt_id, attempt_number, attempt_count, attempt_status,
@@ -168,8 +169,7 @@ export const CARRY_OVER: readonly string[] = [
      end if;
      delete from message_content where message_id = old.id;
      delete from message_state where message_id = old.id;
-     delete from message_queue
-     where connection_id = old.connection_id and created_at = old.created_at and message_id = old.id;
+     delete from message_queue where message_id = old.id;
      return null;
    end $$`,
   // An attempt is closed by a statement of its own where a notification tells of it.

@@ -46,8 +46,7 @@ const UP: readonly string[] = [
      s.accepted_at, case when m.direction = 'inbound' then m.sent_at else s.sent_at end as sent_at, s.delivered_at,
      s.read_at, s.failed_at
    from message m
-   left join message_queue q on m.direction = 'outbound'
-     and q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
+   left join message_queue q on q.message_id = m.id and m.direction = 'outbound'
    left join message_state s on s.message_id = m.id
    left join message_content c on c.message_id = m.id`,
   // All attempts, one a number: the one under way, else the one that brought the state, else an earlier one.

@@ -61,7 +61,7 @@ export class OneSender {
   }
 }
 
-const QUEUE_ROW = '(q.connection_id, q.created_at, q.message_id) = (m.connection_id, m.created_at, m.id)';
+const QUEUE_ROW = 'q.message_id = m.id';
 
 const CLAIM = `
 with claimed as (

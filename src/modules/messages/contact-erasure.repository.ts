@@ -177,8 +177,7 @@ with waiting as (
   where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
 ), gone as (
-  delete from message_queue q using waiting w
-  where q.connection_id = w.connection_id and q.created_at = w.created_at and q.message_id = w.message_id
+  delete from message_queue where message_id = any(array(select message_id from waiting))
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, created_at, status, event_count,
     queued_at, failed_at, failure_category, error_code, error_message, attempt_number)
@@ -211,7 +210,7 @@ with page as materialized (
     or case direction when 'outbound' then recipient else sender end = any($5)
     or coalesce(recipient_user_id, sender_user_id) = any($7))
     and not exists (select from message_queue q
-      where q.connection_id = page.connection_id and q.created_at = page.created_at and q.message_id = page.id)
+      where q.message_id = page.id)
 )
 select (select array_agg(id) from hit) as ids,
   (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,

@@ -37,9 +37,7 @@ with gone as (
   delete from message_content where message_id = any(array(
     select c.message_id from message_content c
     where c.message_id > $1 and c.message_id < $2 and not exists (
-      select from message m join message_queue q
-        on q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
-      where m.id = c.message_id)
+      select from message_queue q where q.message_id = c.message_id)
     order by c.message_id limit $3))
   returning message_id as id
 )

@@ -199,7 +199,7 @@ from json_to_recordset($1) as r ${RECORD}`;
 // What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact.
 const JOIN_LANES = `
 with waiting as (
-  select q.connection_id, q.created_at, q.message_id, coalesce(c.phone, c.wa_id) as recipient
+  select q.message_id, coalesce(c.phone, c.wa_id) as recipient
   from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
     and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
   join message m on m.id = q.message_id
@@ -207,7 +207,7 @@ with waiting as (
   order by q.message_id for no key update of q
 )
 update message_queue q set recipient = waiting.recipient from waiting
-where q.connection_id = waiting.connection_id and q.created_at = waiting.created_at and q.message_id = waiting.message_id`;
+where q.message_id = waiting.message_id`;
 
 const TOUCH = `
 with locked as (

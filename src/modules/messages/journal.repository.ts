@@ -221,7 +221,7 @@ function inStatus(status: MessageStatus, bind: Bind): string {
     return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
   }
   return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q
-    where q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id)`;
+    where q.message_id = m.id)`;
 }
 
 /** Makes lists of the page's bounds and length, newest first. */

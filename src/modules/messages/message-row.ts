@@ -67,11 +67,7 @@ const lookUp = (alias: string, found: string, on = 'true'): string =>
 
 /** See `MESSAGE_SELECT`. */
 export const MESSAGE_JOINS = [
-  lookUp(
-    'q',
-    `message_queue where (connection_id, created_at, message_id) = (m.connection_id, m.created_at, m.id)`,
-    "m.direction = 'outbound'",
-  ),
+  lookUp('q', 'message_queue where message_id = m.id', "m.direction = 'outbound'"),
   lookUp('s', 'message_state where message_id = m.id', "m.direction = 'outbound'"),
   lookUp('c', 'message_content where message_id = m.id'),
   lookUp('v', 'conversation where id = m.conversation_id'),

@@ -89,14 +89,10 @@ export const RECORD: Prepared = {
   name: 'message_outcome',
   text: `
 with ${OUTCOME}, place as materialized (
-  select q.* from (
-    select m.id, m.connection_id, m.created_at, o."attemptId" from outcome o join message m on m.id = o."messageId"
-    order by m.id) as o
-  cross join lateral (
-    select q.ctid as place, q.attempt_id, q.claimed_at from message_queue q
-    where q.connection_id = o.connection_id and q.created_at = o.created_at and q.message_id = o.id
-      and q.attempt_id = o."attemptId" and ${queueTakes('outcome_accepted')}
-    limit 1 for update) as q
+  select q.ctid as place, q.attempt_id, q.claimed_at from message_queue q
+  where q.message_id = any(array(select "messageId" from outcome))
+    and q.attempt_id = any(array(select "attemptId" from outcome)) and ${queueTakes('outcome_accepted')}
+  order by q.message_id for update of q
 ), gone as (
   delete from message_queue q using place p join outcome o on o."attemptId" = p.attempt_id
   where q.ctid = p.place and o.status <> 'queued'

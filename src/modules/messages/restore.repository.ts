@@ -48,15 +48,14 @@ export class RestoreRepository {
   }
 }
 
-// In the order of the primary key, going on behind the last batch: the rows left behind are dead until the commit.
+// In the order of the lanes, going on behind the last batch: the rows left behind are dead until the commit.
 const MARK = `
 with doubtful as (
   select * from message_queue q
   where ${queueTakes('restored')} and queued_at < $1 and (connection_id, created_at, message_id) > ($2::uuid, $3::timestamptz, $4::uuid)
   order by connection_id, created_at, message_id limit $5 for update
 ), gone as (
-  delete from message_queue q using doubtful d
-  where q.connection_id = d.connection_id and q.created_at = d.created_at and q.message_id = d.message_id
+  delete from message_queue where message_id = any(array(select message_id from doubtful))
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, error_code, error_message, attempt_id, attempt_number, attempt_status,

@@ -250,12 +250,12 @@ const intoState = (columns: string, values: string): string => `
   from gone`;
 
 // By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
-const EXPIRE_LEASES = `
+export const EXPIRE_LEASES = `
 with place as (
   select q.ctid as place from message_queue q
   where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
     and q.lease_until >= coalesce($2::timestamptz - make_interval(secs => $3), '-infinity')
-  order by q.message_id limit $1 for update of q skip locked
+  order by q.lease_until limit $1 for update of q skip locked
 ), gone as (
   delete from message_queue q using place p where q.ctid = p.place returning q.*
 ), moved as (
@@ -268,7 +268,7 @@ select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 
 // A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
-const EXPIRE_QUEUED = `
+export const EXPIRE_QUEUED = `
 with candidate as (
   select found.* from connection c left join lane l on l.key = c.id::text cross join lateral (
     (select q.ctid as place from message_queue q
@@ -285,7 +285,7 @@ with candidate as (
   limit $2
 ), place as (
   select q.ctid as place from message_queue q join candidate p on p.place = q.ctid
-  where ${queueTakes('expired')} order by q.message_id for update of q skip locked
+  where ${queueTakes('expired')} for update of q skip locked
 ), gone as (
   delete from message_queue q using place p where q.ctid = p.place returning q.*
 ), moved as (

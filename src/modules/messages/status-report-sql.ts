@@ -64,9 +64,8 @@ export const LOCK: Prepared = {
   name: 'report_lock',
   text: `
 with waiting as materialized (
-  select q.* from unnest($1::uuid[]) as i (id) join message m on m.id = i.id
-  join message_queue q on q.connection_id = m.connection_id and q.created_at = m.created_at and q.message_id = m.id
-  where not exists (select from message_state s where s.message_id = i.id)
+  select q.* from message_queue q
+  where q.message_id = any($1) and not exists (select from message_state s where s.message_id = any($1) and s.message_id = q.message_id)
   order by q.message_id for update of q
 ), decided as materialized (
   select s.* from message_state s where s.message_id = any($1) and (select count(*) from waiting) >= 0
@@ -182,9 +181,7 @@ export const MOVE: Prepared = {
 export const LEAVE: Prepared = {
   name: 'report_leave',
   text: `${CHANGES}, gone as (
-  delete from message_queue q using r
-  where q.connection_id = r."connectionId" and q.created_at = r."createdAt" and q.message_id = r.id
-  returning q.*
+  delete from message_queue q where q.message_id = any(array(select id from r)) returning q.*
 ), own as (
   select g.attempt_id as id, g.organization_id, g.message_id, g.attempt_number as number,
     case when r.taken then 'accepted' when r.taken is not null then 'rejected' else 'started' end as status,
