@@ -14,6 +14,7 @@ import { StorageQuota1765051000000 } from './1765051000000-storage-quota.js';
 import { RecipientUserId1765070000000 } from './1765070000000-recipient-user-id.js';
 import { JournalFilters1765072000000 } from './1765072000000-journal-filters.js';
 import { TemplateTtl1765080000000 } from './1765080000000-template-ttl.js';
+import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   RecipientUserId1765070000000,
   JournalFilters1765072000000,
   TemplateTtl1765080000000,
+  WebhookRests1766010000000,
 ];
