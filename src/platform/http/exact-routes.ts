@@ -21,26 +21,23 @@ const PLAIN_PATH = /^[\w./-]+$/;
 export class ExactRoutes {
   private readonly byAddress = new Map<string, Map<string, ExactRoute>>();
 
-  constructor(router: RouterStack) {
+  constructor({ stack }: RouterStack) {
     let layers = 0;
-    for (const { route } of router.stack) {
+    for (const [index, { route }] of stack.entries()) {
       if (route === undefined) layers++;
       if (layers > LAYERS_OF_NEST) return;
-      if (route !== undefined && typeof route.path === 'string' && PLAIN_PATH.test(route.path)) this.add(route);
+      const [layer, ...others] = route?.stack ?? [];
+      if (route === undefined || layer?.method === undefined || others.length > 0) continue;
+      const { method } = layer;
+      if (typeof route.path !== 'string' || !PLAIN_PATH.test(route.path)) continue;
+      // The router takes the first of several that match.
+      if (stack.slice(0, index).some((before) => before.route?.methods[method] && before.match(route.path))) continue;
+      const known = this.byAddress.get(route.path) ?? new Map<string, ExactRoute>();
+      this.byAddress.set(route.path, known.set(method.toUpperCase(), { route, handle: layer.handle }));
     }
   }
 
   find(method: string, address: string): ExactRoute | undefined {
     return this.byAddress.get(address)?.get(method);
-  }
-
-  private add(route: NonNullable<RouterStack['stack'][number]['route']>): void {
-    const [layer, ...others] = route.stack;
-    if (layer?.method === undefined || others.length > 0) return;
-    const method = layer.method.toUpperCase();
-    const known = this.byAddress.get(route.path) ?? new Map<string, ExactRoute>();
-    // The first of two wins, as in the router.
-    if (!known.has(method)) known.set(method, { route, handle: layer.handle });
-    this.byAddress.set(route.path, known);
   }
 }
