@@ -17,6 +17,7 @@ import { TemplateTtl1765080000000 } from './1765080000000-template-ttl.js';
 import { QueueAndState1766000000000 } from './1766000000000-queue-and-state.js';
 import { MoveMessages1766000010000 } from './1766000010000-move-messages.js';
 import { ConstantJournal1766000020000 } from './1766000020000-constant-journal.js';
+import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -39,4 +40,5 @@ export const migrations = [
   QueueAndState1766000000000,
   MoveMessages1766000010000,
   ConstantJournal1766000020000,
+  WebhookRests1766010000000,
 ];

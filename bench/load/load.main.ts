@@ -1,9 +1,10 @@
+import { text } from 'node:stream/consumers';
 import { percentile } from '../rig/figures.js';
 import { KeyedRequest } from './keyed-request.js';
 import { LoadConnection } from './load-connection.js';
 import { EXPECTED_STATUS, type LoadOrder, type LoadResult } from './load.types.js';
 
-const order = JSON.parse(process.argv[2] ?? '') as LoadOrder;
+const order = JSON.parse(await text(process.stdin)) as LoadOrder;
 const url = new URL(order.url);
 const startedAt = performance.now();
 const measureFrom = startedAt + order.warmUpMs;

@@ -103,7 +103,6 @@ export class WebhookStorm {
       `update webhook_event set next_attempt_at = clock_timestamp()
        where status = 'pending' and current_attempt_id is not null`,
     );
-    await this.run(`update lane set owner_until = clock_timestamp() where owner is not null`);
   }
 
   async open(): Promise<number> {

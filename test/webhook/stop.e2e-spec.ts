@@ -1,3 +1,5 @@
+import { jest } from '@jest/globals';
+import { WebhookDispatcher } from '../../src/modules/webhook/dispatch/webhook-dispatcher.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -23,6 +25,28 @@ const startWorker = () =>
     shareWith: api,
     env: { SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_TIMEOUT_MS) },
   });
+
+describe('api and worker apart', () => {
+  it('an event is delivered by a hint of the api, without the sweep', async () => {
+    const { configure, emit } = await subscriber(api);
+    await configure({ url: receiver.url('/apart') });
+    const worker = await startWorker();
+    try {
+      const dispatcher = worker.app.get(WebhookDispatcher);
+      const look = dispatcher.look.bind(dispatcher);
+      const looks = jest.spyOn(dispatcher, 'look');
+      // The sweep's rounds bear a signal.
+      looks.mockImplementation((signal) => (signal === undefined ? look() : Promise.resolve(0)));
+      for (let n = 1; n <= 3; n++) {
+        await emit(5);
+        await waitFor(() => receiver.of('/apart').length === 5 * n);
+      }
+      expect(looks).toHaveBeenCalledWith();
+    } finally {
+      await worker.stop();
+    }
+  });
+});
 
 describe('a graceful stop', () => {
   it('lets deliveries end that can, and gives back those that hang: the next worker makes them at once', async () => {

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { AppError, type ErrorDetail } from '../../common/app-error.js';
+import { canonicalJson } from '../../common/canonical-json.js';
 import { VARIANT_CASES } from '../../../test/messages/variant-cases.js';
 import { fingerprintOf, readMessageInput } from './message-input.js';
 
@@ -44,6 +46,17 @@ describe('reading a message', () => {
 });
 
 describe('the fingerprint', () => {
+  const valid = VARIANT_CASES.filter(({ faults }) => faults.length === 0);
+
+  // Keys of requests that were made before an update stand with the fingerprints of their time.
+  it.each(valid)('is the hash of the canonical JSON: $name', ({ body }) => {
+    const plain = { client_message_id: 'a "quoted" \\ name, é', reply_to_message_id: CONNECTION.toUpperCase() };
+    for (const given of [body, { ...body, ...plain }]) {
+      const input = readMessageInput(received(given));
+      expect(fingerprintOf(input)).toBe(hash('sha256', canonicalJson(input)));
+    }
+  });
+
   const print = (body: Record<string, unknown>): string => fingerprintOf(readMessageInput(received(body)));
 
   it('is the same for the same meaning', () => {

@@ -50,7 +50,27 @@ export function readMessageInput(body: unknown): MessageInput {
  * defaults left out or `+` mean the same.
  */
 export function fingerprintOf(input: MessageInput): string {
-  return hash('sha256', canonicalJson(input));
+  return hash('sha256', meaningOf(input));
+}
+
+/**
+ * As `canonicalJson(input)` to the byte, for stored fingerprints are compared with it; the keys, in their order, and what
+ * needs no escape are known here.
+ */
+function meaningOf(input: MessageInput): string {
+  const { connectionId, mediaObjectId, recipient, replyToMessageId, type } = input;
+  const body = JSON.stringify(input.body);
+  const clientMessageId = JSON.stringify(input.clientMessageId);
+  const content = canonicalJson(input.content);
+  return (
+    `{"body":${body},"clientMessageId":${clientMessageId},"connectionId":"${connectionId}","content":${content},` +
+    `"mediaObjectId":${textOrNull(mediaObjectId)},"recipient":"${recipient}",` +
+    `"replyToMessageId":${textOrNull(replyToMessageId)},"type":"${type}"}`
+  );
+}
+
+function textOrNull(plain: string | null): string {
+  return plain === null ? 'null' : `"${plain}"`;
 }
 
 function variantOf(body: unknown, faults: ErrorDetail[]): MessageVariant | null {

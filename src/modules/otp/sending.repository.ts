@@ -280,6 +280,11 @@ returning c.package_id, c.package_used, not found.package_used and found.release
   false as released_now`;
 
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
+/** SQL: some code is overdue. */
+export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in ${OPEN_SQL} and expires_at <= now())
+  or exists (select 1 from otp_challenge
+    where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
+
 const END_OVERDUE = `
 with overdue as (
   (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= statement_timestamp()

@@ -34,6 +34,14 @@ export const LEASE_SECONDS = 60;
 const FIRST_RETRY_SECONDS = 60;
 const SYNC_EVERY = "interval '1 hour'";
 
+const DUE = `(stale_since is not null or synced_at is null or synced_at < clock_timestamp() - ${SYNC_EVERY})
+  and (sync_until is null or sync_until < clock_timestamp())
+  and (failures = 0 or tried_at < clock_timestamp()
+    - make_interval(secs => least(3600, ${FIRST_RETRY_SECONDS} * power(4, least(failures - 1, 3)))))`;
+
+/** SQL: some account is to be synced. */
+export const HAS_DUE = `exists (select 1 from template_account where ${DUE})`;
+
 /** Which accounts have a mirror, how current it is, and who is syncing it: the table `template_account`. */
 @Injectable()
 export class TemplateAccountsRepository {
@@ -61,11 +69,7 @@ export class TemplateAccountsRepository {
   listDue(limit: number): Promise<AccountKey[]> {
     return this.database.query<AccountKey>(
       `select organization_id as "organizationId", waba_id as "wabaId" from template_account
-       where (stale_since is not null or synced_at is null or synced_at < clock_timestamp() - ${SYNC_EVERY})
-         and (sync_until is null or sync_until < clock_timestamp())
-         and (failures = 0 or tried_at < clock_timestamp()
-           - make_interval(secs => least(3600, ${FIRST_RETRY_SECONDS} * power(4, least(failures - 1, 3)))))
-       order by tried_at nulls first limit $1`,
+       where ${DUE} order by tried_at nulls first limit $1`,
       [limit],
     );
   }

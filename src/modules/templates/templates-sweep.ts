@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Sweeps, type Sweep } from '../../platform/lanes/sweeps.js';
-import { LEASE_SECONDS, TemplateAccountsRepository } from './template-accounts.repository.js';
+import { HAS_DUE, LEASE_SECONDS, TemplateAccountsRepository } from './template-accounts.repository.js';
 import { TemplateSync } from './template-sync.js';
 
 const BATCH = 50;
@@ -14,6 +14,7 @@ const ROUND_MS = 5_000;
 export class TemplatesSweep implements Sweep, OnModuleInit {
   readonly name = 'templates';
   readonly everyMs = 10_000;
+  readonly hasWork = HAS_DUE;
   readonly waitsFor = [
     { table: 'template_account', column: 'sync_until', leaveSeconds: LEASE_SECONDS },
     { table: 'template_account', column: 'tried_at' },

@@ -163,7 +163,7 @@ export class EndpointsRepository {
   private async change(organizationId: string, settings: EndpointSettings): Promise<boolean> {
     const changed = await this.database.execute(
       `update webhook_endpoint set url = $2, events = coalesce($3, events), active = $4, revision = revision + 1,
-         disabled_reason = null, failing_since = null, last_failure_at = null,
+         disabled_reason = null, failing_since = null, last_failure_at = null, rests_until = null, rests = 0,
          inactive_since = case when $4 then null else coalesce(inactive_since, clock_timestamp()) end,
          updated_at = clock_timestamp()
        where organization_id = $1 and deleted_at is null`,

@@ -4,13 +4,14 @@ import { Config } from '../../platform/config/config.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClient } from './delivery-client.js';
+import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { OutcomesRepository } from './dispatch/outcomes.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
 import { EndpointDirectory } from './endpoint-directory.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { EndpointsRepository } from './endpoints.repository.js';
-import { WEBHOOK_QUEUE, WebhookLane } from './processors/webhook-lane.js';
+import { WEBHOOK_QUEUE, WebhookHints } from './processors/webhook-hints.js';
 import { WebhookProcessor } from './processors/webhook.processor.js';
 import { EventErasure } from './event-erasure.js';
 import { EventErasureRepository } from './event-erasure.repository.js';
@@ -33,7 +34,8 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     DispatchRepository,
     OutcomesRepository,
     WebhookDispatcher,
-    WebhookLane,
+    DeliveryAttempts,
+    WebhookHints,
     WebhookBacklogRepository,
     WebhookProcessor,
     WebhookRetention,

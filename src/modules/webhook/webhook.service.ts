@@ -2,15 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type Delivery, type DeliveryFilter, type QueuedEvent } from './deliveries.repository.js';
+import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
 import { EndpointDirectory } from './endpoint-directory.js';
 import { EndpointSecrets } from './endpoint-secrets.js';
 import { EndpointsRepository, type Endpoint, type EndpointSettings } from './endpoints.repository.js';
-import { WebhookLane } from './processors/webhook-lane.js';
-import { laneKeyOf } from './webhook-lane-key.js';
 import { webhookErrors } from './webhook.errors.js';
 
 /** An endpoint as its workspace sees it. */
@@ -42,8 +40,7 @@ export class WebhookService {
     private readonly directory: EndpointDirectory,
     private readonly secrets: EndpointSecrets,
     private readonly checker: TargetChecker,
-    private readonly lane: WebhookLane,
-    private readonly lanes: LaneRepository,
+    private readonly dispatcher: WebhookDispatcher,
     private readonly counters: Counters,
   ) {}
 
@@ -53,7 +50,7 @@ export class WebhookService {
    */
   wake(organizationIds: Iterable<string>): void {
     this.directory
-      .each(organizationIds, (endpointId) => this.lane.wake(endpointId))
+      .each(organizationIds, (endpointId) => this.dispatcher.wake(endpointId))
       .catch(() => this.counters.increment('webhook_wakes_failed'));
   }
 
@@ -72,8 +69,7 @@ export class WebhookService {
     const { plain, sealed } = this.secrets.make(organizationId);
     const { created, endpoint } = await this.endpoints.put(organizationId, newId(), { ...settings, url }, sealed);
     if (!created) {
-      await this.lanes.resume(laneKeyOf(endpoint.id));
-      this.lane.wake(endpoint.id);
+      this.dispatcher.wake(endpoint.id);
       return this.viewOf(endpoint, null);
     }
     // The secret is shown once: what comes after the commit must not keep it from its owner. A cache that was not told
@@ -100,7 +96,7 @@ export class WebhookService {
   async sendTest(organizationId: string): Promise<QueuedEvent> {
     const event = await this.deliveries.insertTest(organizationId, TEST_DATA);
     if (event === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
-    this.lane.wake(event.endpointId);
+    this.dispatcher.wake(event.endpointId);
     return event;
   }
 
@@ -123,7 +119,7 @@ export class WebhookService {
   async replay(organizationId: string, deliveryId: string): Promise<QueuedEvent> {
     const event = await this.deliveries.replay(organizationId, deliveryId);
     if (event === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
-    this.lane.wake(event.endpointId);
+    this.dispatcher.wake(event.endpointId);
     return event;
   }
 

@@ -159,6 +159,16 @@ describe('ApiKeysService', () => {
     expect(code).toBe('API_KEY_REVOKED');
   });
 
+  it('refuses a key at once where the notice of its end arrives, however often its text was found right', async () => {
+    const { keys, invalidation } = processOf();
+    const { key, id } = await keys.create({ organizationId, name: 'noticed', scopes: [] });
+    await keys.authenticate(key);
+    await keys.authenticate(key);
+    await keys.revoke(id);
+    invalidation['receive'](`api_key ${id}`);
+    expect(await codeOf(() => keys.authenticate(key))).toBe('API_KEY_REVOKED');
+  });
+
   it('revoking twice keeps the first time', async () => {
     const { keys } = processOf();
     const { id } = await keys.create({ organizationId, name: 'gone', scopes: [] });

@@ -1,8 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Express, NextFunction, Response } from 'express';
+import type { Express, Response } from 'express';
 import type { Config } from '../config/config.js';
 import { Counters } from '../operations/counters.js';
 import { setApiPrefix } from './api-prefix.js';
+import type { FixedPrototypeAdapter } from './express-adapter.js';
 import { sendJson } from './fast-json.js';
 import type { HeraldRequest } from './herald-request.js';
 import { HttpTail } from './http-tail.js';
@@ -13,7 +14,7 @@ import { validateParams } from './validated-params.js';
 
 /**
  * Makes a Nest application speak HTTP as Herald does. Call it once, before `init`, on an application made with
- * `bodyParser: false` that imports `HttpModule`.
+ * `bodyParser: false` and a `FixedPrototypeAdapter` that imports `HttpModule`.
  */
 export function configureHttp(app: NestExpressApplication, config: Config): void {
   const express: Express = app.getHttpAdapter().getInstance();
@@ -27,7 +28,8 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   setApiPrefix(app);
   validateParams(app);
   const reception = app.get(Reception, { strict: false });
-  app.use((req: HeraldRequest, res: Response, next: NextFunction) => reception.receive(req, res, next));
+  const adapter = app.getHttpAdapter() as unknown as FixedPrototypeAdapter;
+  adapter.reception = (req, res) => reception.receive(req as HeraldRequest, res as Response, express);
   app.get(HttpTail, { strict: false }).attach(app);
   const publicUrl = app.get(PublicUrl, { strict: false });
   const counters = app.get(Counters, { strict: false });

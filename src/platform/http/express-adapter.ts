@@ -1,8 +1,9 @@
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express, NextFunction, Request, Response } from 'express';
+import { flatHeaderResponse } from './flat-headers.js';
 
 /**
  * Nest's Express adapter whose server makes requests and responses with Express's prototypes from the start.
@@ -12,12 +13,16 @@ import type { Express, NextFunction, Request, Response } from 'express';
  * the call changes nothing. See ADR 23.
  */
 export class FixedPrototypeAdapter extends ExpressAdapter {
+  /** Takes the requests before Express does, and hands on to it what it leaves. */
+  reception: RequestListener | null = null;
+
   override initHttpServer(options?: NestApplicationOptions): void {
     const express = this.getInstance<Express>();
     const constructors = expressConstructors(express);
+    const listener: RequestListener = (req, res) => (this.reception ?? express)(req, res);
     this.httpServer = options?.httpsOptions
-      ? createSecureServer({ ...options.httpsOptions, ...constructors }, express)
-      : createServer(constructors, express);
+      ? createSecureServer({ ...options.httpsOptions, ...constructors }, listener)
+      : createServer(constructors, listener);
     if (options?.return503OnClosing) this.refuseWhileClosing(express);
     // Private in Nest's types; its `close` ends the connections that were tracked.
     if (options?.forceCloseConnections) this['trackOpenConnections']();
@@ -34,7 +39,7 @@ export class FixedPrototypeAdapter extends ExpressAdapter {
 /** Classes of `node:http` between whose instances and base stands what Express adds. */
 export function expressConstructors(express: Express) {
   class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends ServerResponse {}
+  const ExpressResponse = flatHeaderResponse();
   Object.setPrototypeOf(ExpressRequest.prototype, express.request);
   Object.setPrototypeOf(ExpressResponse.prototype, express.response);
   express.request = ExpressRequest.prototype as Request;

@@ -3,6 +3,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { Config } from '../config/config.js';
 import { serveDocs } from './docs/docs.js';
+import { ExactRoutes } from './exact-routes.js';
+import { Reception } from './reception.js';
 import { routeNotFound, type RouterStack } from './route-not-found.js';
 
 /**
@@ -14,7 +16,10 @@ import { routeNotFound, type RouterStack } from './route-not-found.js';
 export class HttpTail implements OnModuleInit {
   private app: NestExpressApplication | null = null;
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly reception: Reception,
+  ) {}
 
   attach(app: NestExpressApplication): void {
     this.app = app;
@@ -24,6 +29,8 @@ export class HttpTail implements OnModuleInit {
     if (this.app === null) return; // no HTTP in this process
     serveDocs(this.app, this.config.process.docs);
     const express: Express = this.app.getHttpAdapter().getInstance();
-    this.app.use(routeNotFound(() => express.router as unknown as RouterStack));
+    const router = express.router as unknown as RouterStack;
+    this.reception.routes = new ExactRoutes(router);
+    this.app.use(routeNotFound(router));
   }
 }

@@ -22,7 +22,8 @@ import { StopCheck } from './stop-check.js';
     HttpTail,
     DocsDemo,
     ExampleValues,
-    { provide: APP_FILTER, useClass: ErrorFilter },
+    ErrorFilter,
+    { provide: APP_FILTER, useExisting: ErrorFilter },
   ],
   exports: [Drain, PublicUrl, DocsDemo, ExampleValues],
 })

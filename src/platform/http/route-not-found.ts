@@ -1,12 +1,17 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
+import type { HeraldRequest } from './herald-request.js';
 
 /** As much as is needed of Express's router. */
 export interface RouterStack {
   stack: {
     match(path: string): unknown;
-    route?: { methods: Record<string, boolean> };
+    route?: {
+      path: string;
+      methods: Record<string, boolean>;
+      stack: { method?: string; handle: (req: HeraldRequest, res: Response, next: NextFunction) => unknown }[];
+    };
   }[];
 }
 
@@ -14,9 +19,9 @@ export interface RouterStack {
  * The last layer of the router: nothing took the request. Where another method would have been taken, the answer names
  * those that are, else there is no such route. Either is said before any key is looked at.
  */
-export function routeNotFound(router: () => RouterStack) {
+export function routeNotFound(router: RouterStack) {
   return (req: Request, _res: Response, next: NextFunction): void => {
-    next(notFoundOrNotAllowed(router(), req.path));
+    next(notFoundOrNotAllowed(router, req.path));
   };
 }
 

@@ -19,7 +19,8 @@ const BATCH = 20_000;
  * Notices that the database's clock has stepped back, as after a failover to a server with a slower one, and takes the
  * step off the times that are waited for: else what was due a moment ago would be due again only after as long.
  *
- * The row `clock` of `heartbeat` keeps the latest time that was seen. Holds of lanes and their paces need none of this:
+ * The row `clock` of `heartbeat` keeps the latest time that was seen; whoever leads the sweeps writes it every other
+ * second. Holds of lanes and their paces need none of this:
  * see LaneRepository.
  */
 @Injectable()
@@ -33,7 +34,13 @@ export class ClockSteps implements OnModuleInit {
 
   onModuleInit(): void {
     const waitsFor = [{ table: 'lane', column: 'paused_until' }];
-    this.sweeps.add({ name: 'clock', everyMs: EVERY_MS, waitsFor, run: (signal) => this.follow(signal) });
+    this.sweeps.add({
+      name: 'clock',
+      everyMs: EVERY_MS,
+      waitsFor,
+      hasWork: STEPPED,
+      run: (signal) => this.follow(signal),
+    });
   }
 
   private async follow(signal: AbortSignal): Promise<number> {
@@ -83,6 +90,9 @@ export class ClockSteps implements OnModuleInit {
 function leastTime({ leaveSeconds = 0 }: AwaitedTime, { now }: Round): string {
   return `'${now}'::timestamptz + interval '${leaveSeconds} seconds'`;
 }
+
+const STEPPED = `exists (select 1 from heartbeat
+  where name = 'clock' and beat_at > now() + interval '${LEAST_STEP_SECONDS} seconds')`;
 
 const LOOK = `
 insert into heartbeat as h (name, beat_at) values ('clock', clock_timestamp())

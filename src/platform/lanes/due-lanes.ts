@@ -16,7 +16,11 @@ export interface DuePage {
  * Looks at up to `limit` lanes with waiting rows behind the lane `after` (null: from the first) and returns those of
  * them that have due rows.
  */
-export type DueLanes = (limit: number, after: string | null) => Promise<DuePage>;
+export interface DueLanes {
+  (limit: number, after: string | null): Promise<DuePage>;
+  /** SQL of a cheap condition without which no lane is due: see Sweep. */
+  readonly hasWork?: string;
+}
 
 /** Where the waiting rows of lanes are; needs an index on (`lane`, next_attempt_at) of the rows that wait. */
 export interface WaitingRows {
@@ -38,7 +42,7 @@ export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
     select lane_id, case when next_attempt_at <= clock_timestamp() and ${usable}
       then (extract(epoch from clock_timestamp() - next_attempt_at) * 1000)::double precision end as due_for_ms
     from lane_head as head order by n`;
-  return async (limit, after) => {
+  const dueLanes = async (limit: number, after: string | null): Promise<DuePage> => {
     const heads = await database.query<{ lane_id: string; due_for_ms: number | null }>(sql, [
       limit,
       after === null ? FIRST : after.slice(prefix.length),
@@ -51,6 +55,7 @@ export function findDueLanes(database: Database, rows: WaitingRows): DueLanes {
       next: last !== undefined && heads.length === limit ? `${prefix}${last.lane_id}` : null,
     };
   };
+  return Object.assign(dueLanes, { hasWork: `exists (select 1 from ${rows.table} where status = '${rows.status}')` });
 }
 
 const FIRST = '00000000-0000-0000-0000-000000000000';

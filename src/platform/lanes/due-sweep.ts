@@ -23,6 +23,11 @@ export class DueSweep implements Sweep {
     readonly waitsFor: readonly AwaitedTime[] = [],
   ) {}
 
+  /** Not by `waitsFor`: no index has these times over all lanes, and some rows are due without one. */
+  get hasWork(): string {
+    return this.dueLanes.hasWork ?? 'true';
+  }
+
   /** No wake reaches the other workers: each looks for itself. */
   get everywhere(): boolean {
     return this.waker.isAway;

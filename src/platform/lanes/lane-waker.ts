@@ -17,7 +17,9 @@ export interface WithoutQueue {
 }
 
 const WAKE_TIMEOUT_MS = 1_000;
-const MAX_ADDS_IN_FLIGHT = 8;
+/** What comes while so many are under way gathers, and the next one takes it all: one statement for many lanes. */
+const MAX_ADDS_IN_FLIGHT = 2;
+const MOST_AT_ONCE = 100;
 const MAX_PENDING = 100_000;
 /** After a wake its lane is not woken again for this long; what comes meanwhile shares one wake at the end. */
 const REST_MS = 25;
@@ -83,18 +85,25 @@ export class LaneWaker {
   }
 
   private pump(): void {
-    for (;;) {
+    while (this.pending.size > 0) {
       const away = this.isAway;
       if (!away && this.inFlight >= MAX_ADDS_IN_FLIGHT) return;
-      const next = this.pending.values().next();
-      if (next.done) return;
-      const laneKey = next.value;
+      const laneKeys = this.takePending(away ? 1 : MOST_AT_ONCE);
+      if (!away) void this.add(laneKeys);
+      else if (!this.mayTryAgain()) this.withoutQueue(laneKeys);
+      else void this.add(laneKeys, laneKeys.map((laneKey) => this.here.drainHere(laneKey)).includes(true));
+    }
+  }
+
+  private takePending(most: number): string[] {
+    const laneKeys: string[] = [];
+    for (const laneKey of this.pending) {
+      if (laneKeys.length === most) break;
       this.pending.delete(laneKey);
       this.rest(laneKey);
-      if (!away) void this.add(laneKey);
-      else if (!this.mayTryAgain()) this.withoutQueue(laneKey);
-      else void this.add(laneKey, this.here.drainHere(laneKey));
+      laneKeys.push(laneKey);
     }
+    return laneKeys;
   }
 
   /** A thousand messages a second to one lane need no thousand wakes: the first at once, then one each 25 ms. */
@@ -107,17 +116,17 @@ export class LaneWaker {
     }, REST_MS);
   }
 
-  private withoutQueue(laneKey: string): void {
-    this.counters.increment('lane_wakes_failed');
-    this.here.drainHere(laneKey);
+  private withoutQueue(laneKeys: readonly string[]): void {
+    this.counters.increment('lane_wakes_failed', laneKeys.length);
+    for (const laneKey of laneKeys) this.here.drainHere(laneKey);
   }
 
   private mayTryAgain(): boolean {
     return !this.here.isDisconnected() && this.inFlight === 0 && performance.now() - this.triedAt >= TRY_AGAIN_MS;
   }
 
-  /** @param drained this process drains the lane whatever the queue says */
-  private async add(laneKey: string, drained = false): Promise<void> {
+  /** @param drained this process drains the lanes whatever the queue says */
+  private async add(laneKeys: readonly string[], drained = false): Promise<void> {
     this.inFlight++;
     this.triedAt = performance.now();
     let timer: NodeJS.Timeout | undefined;
@@ -126,24 +135,31 @@ export class LaneWaker {
       // A hint that hangs keeps no process from its end.
       timer.unref();
     });
-    const deduplication = { id: deduplicationId(laneKey), keepLastIfActive: true };
-    const added = this.queue.add('drain', { laneKey }, { removeOnComplete: true, removeOnFail: true, deduplication });
+    const jobs = laneKeys.map(drainJob);
+    const [job] = jobs;
+    const added =
+      job !== undefined && jobs.length === 1 ? this.queue.add(job.name, job.data, job.opts) : this.queue.addBulk(jobs);
     // The loser of the race may still fail later; that failure is the same one.
     added.catch(() => undefined);
     try {
       await Promise.race([added, timeout]);
       this.failing = false;
-      this.counters.increment('lane_wakes');
+      this.counters.increment('lane_wakes', laneKeys.length);
     } catch {
       this.failing = true;
-      if (drained) this.counters.increment('lane_wakes_failed');
-      else if (!this.stopped) this.withoutQueue(laneKey);
+      if (drained) this.counters.increment('lane_wakes_failed', laneKeys.length);
+      else if (!this.stopped) this.withoutQueue(laneKeys);
     } finally {
       clearTimeout(timer);
       this.inFlight--;
       this.pump();
     }
   }
+}
+
+function drainJob(laneKey: string) {
+  const deduplication = { id: deduplicationId(laneKey), keepLastIfActive: true };
+  return { name: 'drain', data: { laneKey }, opts: { removeOnComplete: true, removeOnFail: true, deduplication } };
 }
 
 // BullMQ uses ":" inside its keys.

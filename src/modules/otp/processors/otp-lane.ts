@@ -12,7 +12,7 @@ import { Sweeps } from '../../../platform/lanes/sweeps.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { OtpDispatcher, type CodeTask } from '../otp-dispatcher.js';
 import { OTP_LANE } from '../otp-sender.service.js';
-import { LEASE_MS, SendingRepository } from '../sending.repository.js';
+import { HAS_OVERDUE, LEASE_MS, SendingRepository } from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;
@@ -39,7 +39,9 @@ export class OtpLane implements OnModuleInit, BeforeApplicationShutdown {
       handler: dispatcher,
       slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
       queue,
-      dueLanes: () => this.dueLanes(),
+      dueLanes: Object.assign(() => this.dueLanes(), {
+        hasWork: `exists (select 1 from otp_challenge where status = 'queued')`,
+      }),
       // A queued code is due at once; a number's next code is not, nor its next guesses.
       waitsFor: [
         { table: 'otp_recipient', column: 'last_sent_at' },
@@ -60,6 +62,7 @@ export class OtpLane implements OnModuleInit, BeforeApplicationShutdown {
     this.sweeps.add({
       name: 'otp_overdue',
       everyMs: 2_000,
+      hasWork: HAS_OVERDUE,
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
     });
   }

@@ -7,7 +7,9 @@ const HUNG = 10_000;
 function deliver(windows: DeliveryWindows, succeeded: boolean, durationMs: number, times = 1) {
   return Array.from({ length: times }, () => {
     windows.started('a', 1);
-    return windows.finished('a', succeeded, durationMs);
+    const rests = windows.answered('a', succeeded, durationMs);
+    windows.ended('a');
+    return rests;
   });
 }
 
@@ -51,11 +53,13 @@ describe('DeliveryWindows', () => {
     const windows = new DeliveryWindows();
     deliver(windows, false, HUNG, 5);
     windows.started('a', 2);
-    windows.abandoned('a');
+    windows.ended('a');
     expect(windows.room('a')).toBe(2);
+    expect(windows.isIdle('a')).toBe(true);
     windows.started('a', 2);
+    expect(windows.isIdle('a')).toBe(false);
     expect(windows.room('a')).toBe(1);
-    windows.abandoned('a');
+    windows.ended('a');
     expect(windows.room('a')).toBe(2);
   });
 
@@ -70,7 +74,8 @@ describe('DeliveryWindows', () => {
             windows.started('a', 1);
             inFlight++;
           } else if (inFlight > 0) {
-            windows.finished('a', succeeded, durationMs);
+            windows.answered('a', succeeded, durationMs);
+            windows.ended('a');
             inFlight--;
           }
           expect(inFlight).toBeLessThanOrEqual(MOST_IN_FLIGHT);

@@ -4,7 +4,7 @@ export const MOST_IN_FLIGHT = 10;
 const FIRST = 2;
 /** An answer after this long keeps a place busy that others could use. */
 const SLOW_MS = 2_000;
-/** So many attempts in a row that failed slowly, and the endpoint's lane rests between attempts. */
+/** So many attempts in a row that failed slowly, and the endpoint rests between attempts. */
 const HANGING_AFTER = 3;
 const MOST_ENDPOINTS = 100_000;
 
@@ -30,6 +30,10 @@ export class DeliveryWindows {
     return window === undefined ? FIRST : Math.max(0, window.allowed - window.inFlight);
   }
 
+  isIdle(endpointId: string): boolean {
+    return (this.windows.get(endpointId)?.inFlight ?? 0) === 0;
+  }
+
   /** @param revision of the endpoint's settings; what it did under earlier ones is forgotten. */
   started(endpointId: string, revision: number): void {
     const window = this.windowOf(endpointId);
@@ -41,15 +45,14 @@ export class DeliveryWindows {
     window.inFlight++;
   }
 
-  /** An attempt that was given up for a reason of our own says nothing of the endpoint. */
-  abandoned(endpointId: string): void {
+  /** A delivery's place is free again; with or without an answer, and after it was written down. */
+  ended(endpointId: string): void {
     this.windowOf(endpointId).inFlight--;
   }
 
-  /** True where the endpoint hangs, and its lane should rest for a while. */
-  finished(endpointId: string, succeeded: boolean, durationMs: number): boolean {
+  /** Learns from an answer, or from the lack of one; true where the endpoint hangs and should rest for a while. */
+  answered(endpointId: string, succeeded: boolean, durationMs: number): boolean {
     const window = this.windowOf(endpointId);
-    window.inFlight--;
     const slow = durationMs >= SLOW_MS;
     if (!succeeded && slow) {
       window.allowed = 1;

@@ -1,16 +1,12 @@
-import { claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { laneKeyOf } from '../webhook-lane-key.js';
 import { insertWebhookEvents } from '../webhook.types.js';
-import { DispatchRepository } from './dispatch.repository.js';
+import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
 import { OutcomesRepository, type DeliveryOutcome } from './outcomes.repository.js';
 
 const BACKLOG = 20_000;
-const owner = newId();
 
 let open: OpenTestDatabase;
 let database: Database;
@@ -39,7 +35,7 @@ async function endpoint(values: { active?: boolean; events?: number } = {}) {
     [newId(), organizationId, id],
   );
   await write(organizationId, values.events ?? 0);
-  return { id, organizationId, key: laneKeyOf(id) };
+  return { id, organizationId };
 }
 
 async function write(organizationId: string, count: number, type = 'message.received'): Promise<number> {
@@ -48,24 +44,39 @@ async function write(organizationId: string, count: number, type = 'message.rece
   return database.execute(insertWebhookEvents(source), [organizationId, type, count]);
 }
 
-async function claim(key: string, limit: number) {
-  const request = claimRequest(key, owner, limit);
-  await new LaneRepository(database).hold(request);
-  return dispatches.claim(request);
-}
+const claim = (id: string, limit: number) => dispatches.claim(new Map([[id, limit]]));
+
+const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => ({
+  attemptId: claimed.attemptId,
+  eventId: claimed.id,
+  organizationId: claimed.organizationId,
+  endpointId: claimed.endpointId,
+  revision: claimed.revision,
+  eventType: claimed.type,
+  attempt: claimed.attemptNumber,
+  kind: 'failed' as const,
+  counted: true,
+  httpStatus: null,
+  error: null,
+  durationMs: 5,
+  delayMs: 5_000,
+  restMs: null,
+  claimedAt: performance.now(),
+  ...values,
+});
 
 const rowsReadIn = (work: () => Promise<unknown>) => rowsRead(database, 'webhook_event', work);
 
 describe('insertWebhookEvents', () => {
   it('writes chosen kinds for workspaces with an endpoint, under ids in the order of time', async () => {
-    const { organizationId, key } = await endpoint();
+    const { id, organizationId } = await endpoint();
     expect(await write(organizationId, 3, 'message.status.updated')).toBe(0);
     expect(await write(newId(), 3)).toBe(0);
     expect(await write(organizationId, 1)).toBe(1);
     const before = Date.now();
     expect(await write(organizationId, 1)).toBe(1);
     const after = Date.now();
-    const claimed = await claim(key, 10);
+    const claimed = await claim(id, 10);
     const ids = claimed.map(({ id }) => id).sort((a, b) => (a < b ? -1 : 1));
     expect(ids).toHaveLength(2);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -79,48 +90,93 @@ describe('insertWebhookEvents', () => {
 
 describe('claim', () => {
   it('gives each event to one of many claims at once, and none twice', async () => {
-    const { key } = await endpoint({ events: 6 });
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claim(key, 10)));
+    const { id } = await endpoint({ events: 6 });
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claim(id, 10)));
     const ids = claims.flat().map(({ id }) => id);
     expect(ids).toHaveLength(6);
     expect(new Set(ids).size).toBe(6);
   });
 
   it('gives no more while ten are in flight, whoever claimed them, and goes on once their leases have run out', async () => {
-    const { id, key } = await endpoint({ events: 30 });
-    expect(await claim(key, 7)).toHaveLength(7);
-    expect(await claim(key, 10)).toHaveLength(3);
-    expect(await claim(key, 10)).toHaveLength(0);
+    const { id } = await endpoint({ events: 30 });
+    expect(await claim(id, 7)).toHaveLength(7);
+    expect(await claim(id, 10)).toHaveLength(3);
+    expect(await claim(id, 10)).toHaveLength(0);
     await database.execute(
       `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 hour'
        where endpoint_id = $1 and current_attempt_id is not null`,
       [id],
     );
-    const again = await claim(key, 10);
+    const again = await claim(id, 10);
     expect(again.map(({ attemptNumber }) => attemptNumber)).toEqual(Array.from({ length: 10 }, () => 2));
   });
 
-  it('gives nothing where the lane is not held or rests, or the endpoint does not want any', async () => {
-    const held = await endpoint({ events: 1 });
-    expect(await dispatches.claim(claimRequest(held.key, owner, 1))).toEqual([]);
-    await new LaneRepository(database).pause(held.key, 'test', 60_000);
-    expect(await claim(held.key, 1)).toEqual([]);
+  it('takes from many endpoints at once as much as is wanted of each, and brings each its own address and secrets', async () => {
+    const many = await Promise.all(Array.from({ length: 30 }, () => endpoint({ events: 5 })));
+    await database.execute(
+      `update webhook_endpoint set url = 'https://hooks.example.com/' || id where id = any($1::uuid[])`,
+      [many.map(({ id }) => id)],
+    );
+    const claimed = await dispatches.claim(new Map(many.map(({ id }, n) => [id, n % 4])));
+    expect(new Set(claimed.map(({ attemptId }) => attemptId)).size).toBe(claimed.length);
+    for (const [n, { id, organizationId }] of many.entries()) {
+      const own = claimed.filter(({ endpointId }) => endpointId === id);
+      expect(own).toHaveLength(n % 4);
+      for (const event of own) {
+        expect(event).toMatchObject({ organizationId, url: `https://hooks.example.com/${id}`, attemptNumber: 1 });
+        expect(event.secrets).toHaveLength(1);
+      }
+    }
+  });
+
+  it('shares the work of many endpoints among processes, and gives each event to one of them', async () => {
+    const many = await Promise.all(Array.from({ length: 20 }, () => endpoint({ events: 12 })));
+    const ids: string[] = [];
+    while (ids.length < 240) {
+      const wanted = new Map(many.map(({ id }) => [id, 3]));
+      const claims = await Promise.all(Array.from({ length: 6 }, () => dispatches.claim(wanted)));
+      ids.push(...claims.flat().map(({ id }) => id));
+      const outcomesOf = claims
+        .flat()
+        .map((one) => outcomes.record(outcomeOf(one, { kind: 'succeeded', delayMs: null })));
+      await Promise.all(outcomesOf);
+    }
+    expect(new Set(ids).size).toBe(240);
+  });
+
+  it('gives nothing where the endpoint rests or does not want any, and the search for due endpoints passes over it', async () => {
+    const takes = await endpoint({ events: 1 });
+    const rests = await endpoint({ events: 1 });
+    await database.execute(
+      `update webhook_endpoint set rests_until = clock_timestamp() + interval '1 minute' where id = $1`,
+      [rests.id],
+    );
     const paused = await endpoint({ events: 1, active: false });
-    expect(await claim(paused.key, 1)).toEqual([]);
-    const due = (await dispatches.dueLanes(1_000, null)).lanes.map(({ key }) => key);
-    expect(due).not.toContain(held.key);
-    expect(due).not.toContain(paused.key);
+    const later = await endpoint({ events: 1 });
+    await database.execute(
+      `update webhook_event set next_attempt_at = clock_timestamp() + interval '1 hour' where endpoint_id = $1`,
+      [later.id],
+    );
+    for (const { id } of [rests, paused, later]) expect(await claim(id, 1)).toEqual([]);
+    const due: string[] = [];
+    for (let after: string | null = null, more = true; more; more = after !== null) {
+      const page: { endpoints: string[]; next: string | null } = await dispatches.dueEndpoints(2, after);
+      due.push(...page.endpoints);
+      after = page.next;
+    }
+    expect(due).toContain(takes.id);
+    for (const { id } of [rests, paused, later]) expect(due).not.toContain(id);
   });
 
   it.each(['new', 'known to the planner'])(
-    'and the search for due lanes read a few rows of a backlog of any size that is %s',
+    'and the search for due endpoints read a few rows of a backlog of any size that is %s',
     async (age) => {
       await database.execute('truncate webhook_event');
       const big = await endpoint({ events: BACKLOG });
       const small = await endpoint({ events: 1 });
-      if (age !== 'new') await database.execute('analyze webhook_event, webhook_endpoint, lane');
-      expect(await rowsReadIn(() => claim(big.key, 10))).toBeLessThan(100);
-      expect(await rowsReadIn(() => claim(small.key, 10))).toBeLessThan(100);
+      if (age !== 'new') await database.execute('analyze webhook_event, webhook_endpoint');
+      expect(await rowsReadIn(() => claim(big.id, 10))).toBeLessThan(100);
+      expect(await rowsReadIn(() => claim(small.id, 10))).toBeLessThan(100);
       const later = await endpoint();
       await database.execute(
         `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
@@ -128,10 +184,10 @@ describe('claim', () => {
          from generate_series(1, $3::integer)`,
         [later.organizationId, later.id, BACKLOG],
       );
-      expect(await rowsReadIn(() => claim(later.key, 10))).toBeLessThan(100);
+      expect(await rowsReadIn(() => claim(later.id, 10))).toBeLessThan(100);
       const due = async () => {
-        const keys = (await dispatches.dueLanes(1_000, null)).lanes.map(({ key }) => key);
-        expect(keys).toEqual(expect.arrayContaining([big.key]));
+        const { endpoints } = await dispatches.dueEndpoints(1_000, null);
+        expect(endpoints).toContain(big.id);
       };
       expect(await rowsReadIn(due)).toBeLessThan(200);
       expect(await rowsReadIn(() => dispatches.dropHeld(1_000))).toBeLessThan(1_000);
@@ -140,22 +196,6 @@ describe('claim', () => {
 });
 
 describe('an outcome', () => {
-  const outcomeOf = (claimed: Awaited<ReturnType<typeof claim>>[number], values: Partial<DeliveryOutcome>) => ({
-    attemptId: claimed.attemptId,
-    eventId: claimed.id,
-    organizationId: claimed.organizationId,
-    endpointId: claimed.endpointId,
-    revision: claimed.revision,
-    eventType: claimed.type,
-    attempt: claimed.attemptNumber,
-    kind: 'failed' as const,
-    counted: true,
-    httpStatus: null,
-    error: null,
-    durationMs: 5,
-    delayMs: 5_000,
-    ...values,
-  });
   const stateOf = async (id: string) => {
     const [row] = await database.query<{ status: string; tries: number; attempt_count: number }>(
       'select status, tries, attempt_count from webhook_event where id = $1',
@@ -167,11 +207,11 @@ describe('an outcome', () => {
     database.query('select attempt, status, error from webhook_delivery where event_id = $1 order by attempt', [id]);
 
   async function reclaimed() {
-    const { key } = await endpoint({ events: 1 });
-    const [first] = await claim(key, 1);
+    const { id } = await endpoint({ events: 1 });
+    const [first] = await claim(id, 1);
     if (first === undefined) throw new Error('nothing was claimed');
     await database.execute('update webhook_event set next_attempt_at = clock_timestamp() where id = $1', [first.id]);
-    return { key, first };
+    return { id, first };
   }
 
   it('that comes after its lease, before the next attempt, still counts', async () => {
@@ -181,8 +221,8 @@ describe('an outcome', () => {
   });
 
   it('of an attempt that was overtaken is logged, and moves nothing', async () => {
-    const { key, first } = await reclaimed();
-    const [second] = await claim(key, 1);
+    const { id, first } = await reclaimed();
+    const [second] = await claim(id, 1);
     expect(second).toMatchObject({ id: first.id, attemptNumber: 2 });
     expect(await log(first.id)).toEqual([{ attempt: 1, status: 'failed', error: 'interrupted' }]);
     await outcomes.record(outcomeOf(first, { httpStatus: 500, error: 'http_500' }));
@@ -212,5 +252,39 @@ describe('an outcome', () => {
     expect(await outcomes.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({ disabled: null });
     await database.execute('update webhook_endpoint set revision = revision - 1 where id = $1', [first.endpointId]);
     expect(await outcomes.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({ disabled: 'gone' });
+  });
+
+  it('lets an endpoint that hangs rest longer and longer, until one succeeds that was claimed after the rest', async () => {
+    const { id } = await endpoint({ events: 9 });
+    const restOf = async () => {
+      const [row] = await database.query<{ rests: number; seconds: number | null }>(
+        `select rests, extract(epoch from rests_until - clock_timestamp())::float8 as seconds
+         from webhook_endpoint where id = $1`,
+        [id],
+      );
+      return row;
+    };
+    const endRest = () =>
+      database.execute(`update webhook_endpoint set rests_until = clock_timestamp() where id = $1`, [id]);
+    const [early, hung, alsoHung, hungAgain] = await claim(id, 4);
+    if (early === undefined || hung === undefined || alsoHung === undefined || hungAgain === undefined)
+      throw new Error();
+    await Promise.all([hung, alsoHung].map((one) => outcomes.record(outcomeOf(one, { restMs: 0 }))));
+    expect(await restOf()).toMatchObject({ rests: 1 });
+    expect(await claim(id, 1)).toEqual([]);
+    await outcomes.record(
+      outcomeOf(early, { kind: 'succeeded', delayMs: null, claimedAt: performance.now() - 60_000 }),
+    );
+    expect(await restOf()).toMatchObject({ rests: 1 });
+    await endRest();
+    await outcomes.record(outcomeOf(hungAgain, { restMs: 30_000 }));
+    const second = await restOf();
+    expect(second?.rests).toBe(2);
+    expect(second?.seconds).toBeGreaterThan(20);
+    await endRest();
+    const [late] = await claim(id, 1);
+    if (late === undefined) throw new Error('nothing was claimed');
+    await outcomes.record(outcomeOf(late, { kind: 'succeeded', delayMs: null }));
+    expect(await restOf()).toEqual({ rests: 0, seconds: null });
   });
 });

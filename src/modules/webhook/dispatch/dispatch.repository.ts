@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
-import type { ClaimRequest } from '../../../platform/lanes/lane-handler.js';
-import { findDueLanes, type DueLanes } from '../../../platform/lanes/due-lanes.js';
-import { endpointOfLane, WEBHOOK_LANE } from '../webhook-lane-key.js';
 import { MOST_IN_FLIGHT } from './delivery-window.js';
 
 /** An event that this process may deliver now, and where to. */
@@ -30,6 +27,7 @@ export interface ClaimedEvent {
 interface ClaimRow {
   id: string;
   organization_id: string;
+  endpoint_id: string;
   type: string;
   data: string;
   occurred_at: Date;
@@ -47,45 +45,42 @@ export const LEASE_MS = 20_000;
 /** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
 export const HELD_DAYS = 3;
 
-const TAKES_EVENTS = `exists (select 1 from webhook_endpoint e
-  where e.id = head.lane_id and e.active and e.disabled_reason is null and e.deleted_at is null)
-  and not exists (select 1 from lane where key = '${WEBHOOK_LANE}' || head.lane_id and paused_until > clock_timestamp())`;
+// Any number that no other program on the server uses for this purpose.
+const CLAIM_LOCK = 720_411;
 
-/** The lane's statements on `webhook_event`: claim, due lanes, what is dropped in time. */
+/** The dispatcher's statements on `webhook_event`: what is due, claims, what is dropped in time. */
 @Injectable()
 export class DispatchRepository {
-  /** Endpoints with due events that may be delivered now. */
-  readonly dueLanes: DueLanes;
+  constructor(private readonly database: Database) {}
 
-  constructor(private readonly database: Database) {
-    this.dueLanes = findDueLanes(database, {
-      table: 'webhook_event',
-      lane: 'endpoint_id',
-      status: 'pending',
-      usable: TAKES_EVENTS,
-      prefix: WEBHOOK_LANE,
-    });
+  /**
+   * Looks at up to `limit` endpoints with waiting events behind the endpoint `after` (null: from the first), and returns
+   * those that have due events and take them now. Skips from endpoint to endpoint, never reads a backlog.
+   *
+   * @returns `next`: the last endpoint that was looked at where more may follow, else null.
+   */
+  async dueEndpoints(limit: number, after: string | null): Promise<{ endpoints: string[]; next: string | null }> {
+    const rows = await this.database.query<{ id: string; due: boolean }>(DUE, [limit, after ?? FIRST]);
+    const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
+    return { endpoints: rows.flatMap(({ id, due }) => (due ? [id] : [])), next };
   }
 
   /**
-   * Claims up to `limit` due events, oldest due first; each gets an attempt and a lease. An endpoint that is paused or
-   * disabled gives none, nor one with ten deliveries in flight. The secrets are those of this moment.
+   * Claims due events of many endpoints, each one's oldest due first; every event gets an attempt and a lease. An
+   * endpoint that is paused, disabled or at rest gives none, nor one with ten deliveries in flight in all processes, nor
+   * one that another process claims from at this moment. The secrets are those of this moment.
+   *
+   * @param wanted how many events at the most, by endpoint.
    */
-  async claim(request: ClaimRequest): Promise<ClaimedEvent[]> {
-    const endpointId = endpointOfLane(request.laneKey);
-    const attemptIds = Array.from({ length: request.limit }, () => newId());
-    const rows = await this.database.query<ClaimRow>(CLAIM, [
-      endpointId,
-      request.laneKey,
-      request.owner,
-      attemptIds,
-      LEASE_MS / 1_000,
-      MOST_IN_FLIGHT,
-    ]);
+  async claim(wanted: ReadonlyMap<string, number>): Promise<ClaimedEvent[]> {
+    const rooms = [...wanted.values()];
+    const attemptIds = Array.from({ length: rooms.reduce((sum, room) => sum + room, 0) }, () => newId());
+    const params = [[...wanted.keys()], rooms, attemptIds, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
+    const rows = await this.database.query<ClaimRow>(CLAIM, params);
     return rows.map((row) => ({
       id: row.id,
       organizationId: row.organization_id,
-      endpointId,
+      endpointId: row.endpoint_id,
       type: row.type,
       data: row.data,
       occurredAt: row.occurred_at,
@@ -130,50 +125,71 @@ export class DispatchRepository {
   }
 }
 
-// $1 endpoint, $2 lane key, $3 owner, $4 attempt ids, as many as events are wanted, $5 lease seconds, $6 most in flight
-// in all processes: a lane may go to another process while deliveries of the one before are under way.
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+const TAKES_EVENTS = `e.active and e.disabled_reason is null and e.deleted_at is null
+  and (e.rests_until is null or e.rests_until <= clock_timestamp())`;
+
+const headBehind = (endpoint: string, n: string): string => `
+  select endpoint_id, next_attempt_at, ${n} as n from webhook_event
+  where status = 'pending' and endpoint_id > ${endpoint} order by endpoint_id, next_attempt_at limit 1`;
+
+const DUE = `
+with recursive head as (
+  (${headBehind('$2::uuid', '1')})
+  union all
+  select next.* from head cross join lateral (${headBehind('head.endpoint_id', 'head.n + 1')}) as next where head.n < $1
+)
+select head.endpoint_id as id, head.next_attempt_at <= clock_timestamp()
+  and exists (select 1 from webhook_endpoint e where e.id = head.endpoint_id and ${TAKES_EVENTS}) as due
+from head order by n`;
+
+// $1 endpoints, $2 how many events of each, $3 attempt ids, as many as events are wanted, $4 lease seconds, $5 most in
+// flight in all processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places.
 // "numbered" repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog,
 // and would read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index
 // is searched: the claim would walk on through all events that are not due yet.
 // An event that still bears an attempt fell due because that attempt's process died: it is written down as such.
 const CLAIM = `
-with endpoint as materialized (
-  select e.url, e.revision,
-    (select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
-     from webhook_secret s
-     where s.endpoint_id = e.id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
-  from webhook_endpoint e
-  where e.id = $1 and e.active and e.disabled_reason is null and e.deleted_at is null
-    and exists (select 1 from lane where key = $2 and owner = $3 and owner_until > clock_timestamp()
-      and (paused_until is null or paused_until <= clock_timestamp()))
+with wanted as materialized (
+  select w.endpoint_id, e.url, e.revision, w.room, (
+    select count(*) from webhook_event f where f.endpoint_id = w.endpoint_id
+      and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp()) as in_flight
+  from unnest($1::uuid[], $2::integer[]) as w (endpoint_id, room)
+  join webhook_endpoint e on e.id = w.endpoint_id and ${TAKES_EVENTS}
+  where pg_try_advisory_xact_lock($6, hashtext(w.endpoint_id::text))
 ), due as (
-  select v.id, v.current_attempt_id, v.attempt_count, v.next_attempt_at from webhook_event v
-  where v.endpoint_id = $1 and v.status = 'pending' and v.next_attempt_at <= statement_timestamp()
-    and exists (select 1 from endpoint)
-  order by v.next_attempt_at limit (
-    select least(cardinality($4::uuid[]), greatest(0, $6 - count(*))) from webhook_event f
-    where f.endpoint_id = $1 and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp())
-  for update of v skip locked
+  select found.* from wanted cross join lateral (
+    select v.id, v.current_attempt_id, v.next_attempt_at from webhook_event v
+    where v.endpoint_id = wanted.endpoint_id and v.status = 'pending' and v.next_attempt_at <= statement_timestamp()
+    order by v.next_attempt_at limit least(wanted.room, greatest(0, $5 - wanted.in_flight))
+    for update of v skip locked) as found
 ), numbered as (
-  select due.*, ($4::uuid[])[row_number() over ()] as attempt_id from due limit $6
+  select due.*, ($3::uuid[])[row_number() over ()] as attempt_id from due limit cardinality($3::uuid[])
 ), claimed as (
   update webhook_event v set attempt_count = v.attempt_count + 1, current_attempt_id = numbered.attempt_id,
-    next_attempt_at = clock_timestamp() + make_interval(secs => $5)
+    next_attempt_at = clock_timestamp() + make_interval(secs => $4)
   from numbered where v.id = numbered.id
-  returning v.id, v.organization_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count, v.current_attempt_id,
-    numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
+  returning v.id, v.organization_id, v.endpoint_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count,
+    v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
 ), interrupted as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
-  select lost_attempt_id, organization_id, $1, id, type, attempt_count - 1, 'failed', 'interrupted', clock_timestamp(),
-    date_trunc('milliseconds', lost_at - make_interval(secs => $5))
+  select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
+    clock_timestamp(), date_trunc('milliseconds', lost_at - make_interval(secs => $4))
   from claimed where lost_attempt_id is not null
   on conflict (id) do nothing
+), target as materialized (
+  select wanted.endpoint_id, wanted.url, wanted.revision, (
+    select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
+    from webhook_secret s
+    where s.endpoint_id = wanted.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
+  from wanted where endpoint_id in (select endpoint_id from claimed)
 )
-select claimed.id, claimed.organization_id, claimed.type, claimed.data::text as data, claimed.occurred_at, claimed.tries,
-  claimed.attempt_count as attempt_number, claimed.current_attempt_id as attempt_id,
-  endpoint.url, endpoint.revision, endpoint.secrets
-from claimed cross join endpoint`;
+select claimed.id, claimed.organization_id, endpoint_id, claimed.type, claimed.data::text as data, claimed.occurred_at,
+  claimed.tries, claimed.attempt_count as attempt_number, claimed.current_attempt_id as attempt_id,
+  target.url, target.revision, target.secrets
+from claimed join target using (endpoint_id)`;
 
 const DROP_HELD = `
 delete from webhook_event where id = any(array(
@@ -212,8 +228,4 @@ delete from webhook_delivery where id = any(array(
 
 // Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
 const PURGE_ENDPOINTS = `
-with gone as (
-  delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'
-  returning id
-)
-delete from lane where key in (select 'webhook:' || id from gone)`;
+delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../../platform/database/database.js';
 import { GroupCommit } from '../../../platform/database/group-commit.js';
 import type { DisabledReason } from '../webhook.types.js';
-import { healthAfter, type Health } from './endpoint-health.js';
+import { healthAfter, restAfter, type Health, type Rest } from './endpoint-health.js';
 
 /** What came of one attempt, as it is written down. */
 export interface DeliveryOutcome {
@@ -23,6 +23,10 @@ export interface DeliveryOutcome {
   durationMs: number;
   /** Milliseconds until the next attempt; with `failed` null: it was the last. */
   delayMs: number | null;
+  /** Milliseconds for which the endpoint is to rest at least; null: it need not. */
+  restMs: number | null;
+  /** Monotonic milliseconds before the claim. */
+  claimedAt: number;
 }
 
 export interface Recorded {
@@ -36,6 +40,8 @@ interface EndpointRow {
   failing_since: Date | null;
   last_failure_at: Date | null;
   disabled_reason: DisabledReason | null;
+  rests_until: Date | null;
+  rests: number;
   now: Date;
 }
 
@@ -44,6 +50,7 @@ interface HealthChange {
   revision: number;
   known: Health;
   health: Health;
+  rest: Rest;
 }
 
 /** For so long an outcome is tried to be recorded; after that its event is delivered again. */
@@ -83,31 +90,43 @@ export class OutcomesRepository {
   }
 }
 
-/** Which endpoints' health changes by these outcomes; what was met under earlier settings counts for nothing. */
-export function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly EndpointRow[]): HealthChange[] {
+/**
+ * Which endpoints' health or rest changes by these outcomes; what was met under earlier settings counts for nothing.
+ *
+ * @param monotonicNow the time of `row.now` by the clock of `claimedAt`.
+ */
+export function healthChanges(
+  outcomes: readonly DeliveryOutcome[],
+  endpoints: readonly EndpointRow[],
+  monotonicNow = performance.now(),
+): HealthChange[] {
   const byEndpoint = new Map(endpoints.map((row) => [row.id, row]));
   const changes = new Map<string, HealthChange>();
   for (const outcome of outcomes) {
     const row = byEndpoint.get(outcome.endpointId);
     if (row === undefined || row.revision !== outcome.revision || !outcome.counted) continue;
+    const { id, revision } = row;
     const known = healthOf(row);
-    const before = changes.get(row.id)?.health ?? known;
-    const attempt = { succeeded: outcome.kind === 'succeeded', httpStatus: outcome.httpStatus };
-    const after = healthAfter(before, attempt, row.now.getTime());
-    if (after !== before) changes.set(row.id, { id: row.id, revision: row.revision, known, health: after });
+    const before = changes.get(id) ?? { health: known, rest: { until: timeIn(row.rests_until), count: row.rests } };
+    const now = row.now.getTime();
+    const succeeded = outcome.kind === 'succeeded';
+    const health = healthAfter(before.health, { succeeded, httpStatus: outcome.httpStatus }, now);
+    const claimedAt = now - (monotonicNow - outcome.claimedAt);
+    const rest = restAfter(before.rest, { succeeded, restMs: outcome.restMs, claimedAt }, now);
+    if (health !== before.health || rest !== before.rest) changes.set(id, { id, revision, known, health, rest });
   }
   return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function healthOf(row: EndpointRow): Health {
   return {
-    failingSince: row.failing_since?.getTime() ?? null,
-    lastFailureAt: row.last_failure_at?.getTime() ?? null,
+    failingSince: timeIn(row.failing_since),
+    lastFailureAt: timeIn(row.last_failure_at),
     disabledReason: row.disabled_reason,
   };
 }
 
-function changeRow({ id, revision, known, health }: HealthChange) {
+function changeRow({ id, revision, known, health, rest }: HealthChange) {
   return {
     id,
     revision,
@@ -115,7 +134,13 @@ function changeRow({ id, revision, known, health }: HealthChange) {
     failingSince: timeOf(health.failingSince),
     lastFailureAt: timeOf(health.lastFailureAt),
     disabledReason: health.disabledReason,
+    restsUntil: timeOf(rest.until),
+    rests: rest.count,
   };
+}
+
+function timeIn(column: Date | null): number | null {
+  return column?.getTime() ?? null;
 }
 
 function timeOf(ms: number | null): string | null {
@@ -152,17 +177,18 @@ with outcome as (
     duration_ms = excluded.duration_ms,
     next_attempt_at = coalesce(excluded.next_attempt_at, webhook_delivery.next_attempt_at)
 )
-select e.id, e.revision, e.failing_since, e.last_failure_at, e.disabled_reason, clock_timestamp() as now
+select e.id, e.revision, e.failing_since, e.last_failure_at, e.disabled_reason, e.rests_until, e.rests,
+  clock_timestamp() as now
 from webhook_endpoint e where e.id in (select "endpointId" from outcome) and e.deleted_at is null`;
 
 // Another process may have written its own outcomes meanwhile: what was decided from another beginning is left out,
 // and the next outcome decides anew. Only 410 stands whatever came before.
 const CHANGE_HEALTH = `
 update webhook_endpoint e set failing_since = c."failingSince", last_failure_at = c."lastFailureAt",
-  disabled_reason = c."disabledReason",
+  disabled_reason = c."disabledReason", rests_until = c."restsUntil", rests = c.rests,
   inactive_since = case when c."disabledReason" is null then e.inactive_since
     else coalesce(e.inactive_since, clock_timestamp()) end
 from json_to_recordset($1) as c (id uuid, revision integer, "knownSince" timestamptz, "failingSince" timestamptz,
-  "lastFailureAt" timestamptz, "disabledReason" text)
+  "lastFailureAt" timestamptz, "disabledReason" text, "restsUntil" timestamptz, rests integer)
 where e.id = c.id and e.revision = c.revision and e.disabled_reason is null
   and (e.failing_since is not distinct from c."knownSince" or c."disabledReason" = 'gone')`;

@@ -1,30 +1,29 @@
-import { claimRequest } from '../../../../test/support/claim-request.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
 import { Counters } from '../../../platform/operations/counters.js';
 import type { DeliveryResult } from '../delivery-client.js';
-import { laneKeyOf } from '../webhook-lane-key.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
 import type { ClaimedEvent } from './dispatch.repository.js';
-import { WebhookDispatcher, type DeliveryTask } from './webhook-dispatcher.js';
+import type { DeliveryOutcome } from './outcomes.repository.js';
+import { WebhookDispatcher } from './webhook-dispatcher.js';
 
-const SUCCESS: DeliveryResult = { kind: 'answered', status: 204, retryAfterMs: null, durationMs: 20 };
-const WAIT: DeliveryResult = { kind: 'answered', status: 429, retryAfterMs: 30_000, durationMs: 20 };
+const OK: DeliveryResult = { kind: 'answered', status: 204, retryAfterMs: null, durationMs: 20 };
 const HUNG: DeliveryResult = { kind: 'answered', status: 500, retryAfterMs: null, durationMs: 10_000 };
 
-let opened: OpenTestDatabase;
+interface Delivery {
+  endpoint: string;
+  answer: (result: DeliveryResult) => void;
+}
 
-beforeAll(async () => {
-  opened = await openTestDatabase();
-});
-afterAll(() => opened.close());
-
-/** A dispatcher of one endpoint, whose answers a test chooses. */
-function stage() {
-  const endpointId = newId();
-  const laneKey = laneKeyOf(endpointId);
-  let answer = SUCCESS;
-  const event = (): ClaimedEvent => ({
+/** A dispatcher whose events are numbers in memory, and whose receivers a test answers for. */
+function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) {
+  const waiting = new Map<string, number>();
+  const claims: Map<string, number>[] = [];
+  const open: Delivery[] = [];
+  const outcomes: DeliveryOutcome[] = [];
+  let hints = 0;
+  let fault: Error | null = null;
+  const eventOf = (endpointId: string): ClaimedEvent => ({
     id: newId(),
     organizationId: newId(),
     endpointId,
@@ -38,45 +37,151 @@ function stage() {
     attemptNumber: 1,
     tries: 0,
   });
+  const dispatches = {
+    claim: (wanted: ReadonlyMap<string, number>) => {
+      claims.push(new Map(wanted));
+      if (fault !== null) return Promise.reject(fault);
+      const taken = [...wanted].flatMap(([endpointId, room]) => {
+        const count = Math.min(room, waiting.get(endpointId) ?? 0);
+        waiting.set(endpointId, (waiting.get(endpointId) ?? 0) - count);
+        return Array.from({ length: count }, () => eventOf(endpointId));
+      });
+      return Promise.resolve(taken);
+    },
+    dueEndpoints: (limit: number, after: string | null) => {
+      const behind = [...waiting].filter(([id, count]) => count > 0 && id > (after ?? '')).map(([id]) => id);
+      const endpoints = behind.sort((a, b) => (a < b ? -1 : 1)).slice(0, limit);
+      return Promise.resolve({ endpoints, next: behind.length > limit ? (endpoints.at(-1) ?? null) : null });
+    },
+  };
+  const client = {
+    deliver: ({ endpoint }: { endpoint: string }) =>
+      answers ? Promise.resolve(OK) : new Promise<DeliveryResult>((answer) => open.push({ endpoint, answer })),
+    close: () => Promise.resolve(),
+  };
+  const record = (outcome: DeliveryOutcome) => {
+    outcomes.push(outcome);
+    return Promise.resolve({ disabled: null });
+  };
+  const secrets = { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
+  const attempts = new DeliveryAttempts({ record } as never, secrets as never, client as never, new Counters());
+  const config = { process: { roles, shutdownTimeoutMs: 1_000 }, webhook: { maxInFlight } };
   const dispatcher = new WebhookDispatcher(
-    { claim: ({ limit }: { limit: number }) => Promise.resolve(Array.from({ length: limit }, event)) } as never,
-    { record: () => Promise.resolve({ disabled: null }) } as never,
-    { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}` } as never,
-    { deliver: () => Promise.resolve(answer) } as never,
-    new LaneRepository(opened.database),
+    dispatches as never,
+    attempts,
+    { send: () => hints++ } as never,
+    { isAway: false } as never,
+    {} as never,
     new Counters(),
+    config as never,
   );
-  const work = async (task: DeliveryTask | undefined, result: DeliveryResult): Promise<void> => {
-    answer = result;
-    if (task === undefined) throw new Error('nothing was claimed');
-    await dispatcher.work(task);
+  const emit = (endpoint: string, count: number, wakes = true) => {
+    waiting.set(endpoint, (waiting.get(endpoint) ?? 0) + count);
+    if (wakes) dispatcher.wake(endpoint);
   };
-  const owner = newId();
-  const claim = async (limit: number) => (await dispatcher.claim(claimRequest(laneKey, owner, limit))).items;
-  const lane = async () => {
-    const [row] = await opened.database.query<{ count: number; seconds: number | null }>(
-      `select pause_count as count, extract(epoch from paused_until - clock_timestamp())::float8 as seconds
-       from lane where key = $1`,
-      [laneKey],
-    );
-    return { count: row?.count ?? 0, seconds: row?.seconds ?? 0 };
+  const answer = (endpoint: string, result: DeliveryResult) => {
+    for (const delivery of open.filter((one) => one.endpoint === endpoint)) {
+      open.splice(open.indexOf(delivery), 1);
+      delivery.answer(result);
+    }
   };
-  const endPause = () =>
-    opened.database.execute('update lane set paused_until = clock_timestamp() where key = $1', [laneKey]);
-  return { work, claim, lane, endPause };
+  const openOf = (endpoint: string) => open.filter((one) => one.endpoint === endpoint).length;
+  return {
+    dispatcher,
+    claims,
+    outcomes,
+    emit,
+    answer,
+    openOf,
+    hints: () => hints,
+    fail: (error: Error | null) => (fault = error),
+  };
 }
 
-it('a pause that the endpoint asked for is not lifted by a success that was claimed before it', async () => {
-  const { work, claim, lane, endPause } = stage();
-  for (let n = 0; n < 5; n++) await work((await claim(1))[0], SUCCESS);
-  const tasks = await claim(5);
-  await work(tasks[0], WAIT);
-  for (const task of tasks.slice(1, 4)) await work(task, HUNG);
-  await work(tasks[4], SUCCESS);
-  expect(await lane()).toMatchObject({ count: 1 });
-  expect((await lane()).seconds).toBeGreaterThan(20);
-  // Once it is over a success forgets it.
-  await endPause();
-  await work((await claim(1))[0], SUCCESS);
-  expect(await lane()).toEqual({ count: 0, seconds: 0 });
+describe('WebhookDispatcher', () => {
+  it('claims for many endpoints at once', async () => {
+    const { emit, claims, outcomes } = stage({ answers: true });
+    const endpoints = Array.from({ length: 50 }, () => newId());
+    for (const endpoint of endpoints) emit(endpoint, 1);
+    await waitFor(() => outcomes.length === 50);
+    // The first at once, the others together.
+    expect(claims.slice(0, 2).map(({ size }) => size)).toEqual([1, 49]);
+  });
+
+  it('goes on with an endpoint as its places come free, to the end of its backlog', async () => {
+    const { emit, outcomes, claims } = stage({ answers: true, maxInFlight: 10 });
+    emit('a', 300);
+    emit('b', 300);
+    await waitFor(() => outcomes.length === 600);
+    for (const claim of claims) {
+      expect([...claim.values()].reduce((sum, room) => sum + room, 0)).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('leaves an endpoint that hangs its own places only, and gives those that are free to who has none', async () => {
+    const { emit, openOf, answer } = stage({ maxInFlight: 6 });
+    for (const hanging of ['h1', 'h2']) emit(hanging, 100);
+    await waitFor(() => openOf('h1') === 2 && openOf('h2') === 2);
+    emit('well', 100);
+    await waitFor(() => openOf('well') === 2);
+    emit('late', 100);
+    // The first place that comes free goes to the one that has none.
+    answer('well', OK);
+    await waitFor(() => openOf('late') >= 1);
+    expect(openOf('h1') + openOf('h2')).toBe(4);
+    answer('h1', HUNG);
+    await waitFor(() => openOf('h1') === 1);
+  });
+
+  it('looks page by page for what nobody said', async () => {
+    const { dispatcher, emit, outcomes } = stage({ answers: true });
+    for (let n = 0; n < 2_500; n++) emit(`endpoint ${n}`, 1, false);
+    expect(await dispatcher.look()).toBe(2_500);
+    await waitFor(() => outcomes.length === 2_500);
+  });
+
+  it('gives a hint where it is no worker, and where it has no place left', async () => {
+    const api = stage({ roles: ['api'] });
+    api.emit('a', 1);
+    expect([api.hints(), api.claims.length]).toEqual([1, 0]);
+    const worker = stage({ maxInFlight: 2 });
+    worker.emit('a', 2);
+    await waitFor(() => worker.openOf('a') === 2);
+    worker.emit('b', 1);
+    await waitFor(() => worker.hints() === 1);
+  });
+
+  it('tries a claim again that failed', async () => {
+    const { emit, fail, claims, outcomes } = stage({ answers: true });
+    fail(new Error('the database is away'));
+    emit('a', 1);
+    await waitFor(() => claims.length === 1);
+    fail(null);
+    await waitFor(() => outcomes.length === 1);
+    expect(claims.map((wanted) => [...wanted.keys()])).toEqual([['a'], ['a']]);
+  });
+
+  it('tells from the third slow failure in a row that the endpoint should rest', async () => {
+    const { emit, openOf, answer, outcomes } = stage();
+    emit('a', 4);
+    // Two at first, then one at a time.
+    for (const answered of [2, 3, 4]) {
+      await waitFor(() => openOf('a') === (answered === 2 ? 2 : 1));
+      answer('a', HUNG);
+      await waitFor(() => outcomes.length === answered);
+    }
+    expect(outcomes.map(({ restMs }) => restMs)).toEqual([null, null, 0, 0]);
+  });
+
+  it('lets deliveries end at its stop, and claims no more', async () => {
+    const { dispatcher, emit, openOf, answer, outcomes, claims } = stage();
+    emit('a', 5);
+    await waitFor(() => openOf('a') === 2);
+    const stopped = dispatcher.beforeApplicationShutdown();
+    answer('a', OK);
+    await stopped;
+    emit('a', 1);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['succeeded', 'succeeded']);
+    expect(claims).toHaveLength(1);
+  });
 });

@@ -1,216 +1,204 @@
-import { keepTrying } from '../../../common/keep-trying.js';
+import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../../../common/describe-error.js';
-import { Injectable, Logger } from '@nestjs/common';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
+import { Signal } from '../../../common/signal.js';
+import { Config } from '../../../platform/config/config.js';
+import { QueueConnection } from '../../../platform/lanes/queue-connection.js';
+import { Sweeps } from '../../../platform/lanes/sweeps.js';
 import { Counters } from '../../../platform/operations/counters.js';
-import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
-import { EndpointSecrets } from '../endpoint-secrets.js';
-import { endpointOfLane, laneKeyOf } from '../webhook-lane-key.js';
-import { deliveryBody, deliveryHeaders } from './delivery-body.js';
-import { DeliveryWindows, MOST_IN_FLIGHT } from './delivery-window.js';
-import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
-import { OutcomesRepository, RECORD_FOR_MS, type DeliveryOutcome } from './outcomes.repository.js';
-import { retryDelayMs } from './retry-plan.js';
+import { WebhookHints } from '../processors/webhook-hints.js';
+import { DeliveryAttempts, type DeliveryTask } from './delivery-attempts.js';
+import { DispatchRepository } from './dispatch.repository.js';
 
-/** A claimed event, when it was claimed (monotonic ms), and the secrets that sign it; null where they cannot be opened. */
-export type DeliveryTask = ClaimedEvent & { claimedAt: number; signing: readonly string[] | null };
+const SWEEP_EVERY_MS = 1_000;
+/** Endpoints that one statement looks at. */
+const PAGE = 2_000;
+/** Endpoints of one claim, each of which it locks, and events of one claim, whose data it brings. */
+const MOST_ENDPOINTS = 250;
+const MOST_EVENTS = 250;
+/** Claims are so far apart that answers which come together are followed by one claim. */
+const CLAIM_EVERY_MS = 5;
+const CLAIM_AGAIN_MS = 500;
+/** Without a free place other workers are asked to look at most this often. */
+const ASK_EVERY_MS = 1_000;
+/** Deliveries in flight get so much of the stop's time to end by themselves. */
+const STOP_PART = 0.3;
 
-// Far above what ten places can use; only the lane's holder matters here, not its pace.
-const PACE: LanePace = { ratePerSecond: 5_000, burstSeconds: 0.1 };
-/** The longest wait for a key that opens the secret. */
-const KEY_WITHIN_MS = 3_600_000;
-const TOO_MANY_REQUESTS = 429;
-const UNAVAILABLE = 503;
-
-/** Delivers claimed events and records what came of each attempt. */
+/**
+ * Claims due events of many endpoints at once and has them delivered; one a process. Needs to know nothing of other
+ * processes: what one has claimed the others pass over, and each looks for itself.
+ */
 @Injectable()
-export class WebhookDispatcher implements LaneHandler<DeliveryTask> {
-  readonly name = 'webhook';
-  readonly maxInFlightPerLane = MOST_IN_FLIGHT;
+export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger(WebhookDispatcher.name);
-  private readonly windows = new DeliveryWindows();
-  private readonly giveUp = new AbortController();
+  /** Endpoints that may have due events, the longest known first. */
+  private readonly ready = new Set<string>();
+  /** Such endpoints whose places are all taken: they are ready again when one of their deliveries ends. */
+  private readonly full = new Set<string>();
+  private readonly settled = new Signal();
+  private readonly isWorker: boolean;
+  private inFlight = 0;
+  private claiming = false;
   private stopping = false;
+  private askedAt = -Infinity;
 
   constructor(
     private readonly dispatches: DispatchRepository,
-    private readonly outcomes: OutcomesRepository,
-    private readonly secrets: EndpointSecrets,
-    private readonly client: DeliveryClient,
-    private readonly lanes: LaneRepository,
+    private readonly attempts: DeliveryAttempts,
+    private readonly hints: WebhookHints,
+    private readonly connection: QueueConnection,
+    private readonly sweeps: Sweeps,
     private readonly counters: Counters,
-  ) {}
+    private readonly config: Config,
+  ) {
+    this.isWorker = config.process.roles.includes('worker');
+  }
 
-  /** From now on claimed events that are not on the wire yet go back to the queue. */
-  stop(): void {
+  onModuleInit(): void {
+    const { connection } = this;
+    this.sweeps.add({
+      name: 'webhook_due',
+      everyMs: SWEEP_EVERY_MS,
+      // No hint reaches the other workers then.
+      get everywhere() {
+        return connection.isAway;
+      },
+      hasWork: `exists (select 1 from webhook_event where status = 'pending')`,
+      // Of leases and retries alike: what is made again was not recorded, as after any lost lease.
+      waitsFor: [
+        { table: 'webhook_event', column: 'next_attempt_at', where: `status = 'pending'` },
+        { table: 'webhook_endpoint', column: 'rests_until', where: 'rests_until is not null' },
+      ],
+      run: (signal) => this.look(signal),
+    });
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  /** Says that an endpoint has due events. Never waits. */
+  wake(endpointId: string): void {
+    if (!this.isWorker || this.stopping) {
+      this.hints.send();
+      return;
+    }
+    this.ready.add(endpointId);
+    void this.claimAll();
+  }
+
+  /** Looks for all endpoints with due events and begins to deliver to them; returns how many there are. */
+  async look(signal?: AbortSignal): Promise<number> {
+    let found = 0;
+    let after: string | null = null;
+    // Page by page to the end: endpoints that fail, however many, must not hide those behind them.
+    do {
+      const { endpoints, next }: { endpoints: string[]; next: string | null } = await this.dispatches.dueEndpoints(
+        PAGE,
+        after,
+      );
+      for (const endpointId of endpoints) this.ready.add(endpointId);
+      if (endpoints.length > 0) void this.claimAll();
+      found += endpoints.length;
+      after = next;
+    } while (after !== null && signal?.aborted !== true && !this.stopping);
+    return found;
+  }
+
+  /** Gives deliveries in flight a moment to end, then ends them: they are made again, elsewhere or after the start. */
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
-  }
-
-  /** Ends the deliveries in flight; their events are delivered again by another process. */
-  abort(): void {
-    this.giveUp.abort();
-  }
-
-  /** As many deliveries are in flight as the endpoint may have: nothing can be claimed before one of them ends. */
-  isFull(laneKey: string): boolean {
-    return this.windows.room(endpointOfLane(laneKey)) === 0;
-  }
-
-  /** None while the endpoint's places are taken: a drain would only wait. */
-  pace(laneKey: string): Promise<LanePace | null> {
-    return Promise.resolve(this.isFull(laneKey) ? null : PACE);
-  }
-
-  async claim(request: ClaimRequest): Promise<Claim<DeliveryTask>> {
-    const endpointId = endpointOfLane(request.laneKey);
-    const hold = await this.lanes.hold(request);
-    const limit = Math.min(hold?.slots ?? 0, this.windows.room(endpointId));
-    if (limit === 0) return { hold, items: [] };
-    const claimedAt = performance.now();
-    const claimed = await this.dispatches.claim({ ...request, limit });
-    // All rows of a claim bear the same secrets.
-    const signing = claimed[0] === undefined ? null : this.open(claimed[0]);
-    for (const event of claimed) this.windows.started(endpointId, event.revision);
-    return { hold, items: claimed.map((event) => ({ ...event, claimedAt, signing })), more: claimed.length === limit };
-  }
-
-  async work(task: DeliveryTask): Promise<void> {
-    const request = this.stopping ? null : this.requestOf(task);
-    if (request === null) {
-      this.windows.abandoned(task.endpointId);
-      await this.record(this.stopping ? emptyOutcome(task) : unsigned(task));
-      return;
-    }
-    const result = await this.client.deliver(request);
-    if (this.giveUp.signal.aborted && result.kind === 'failed') {
-      this.windows.abandoned(task.endpointId);
-      await this.record(emptyOutcome(task));
-      return;
-    }
-    await this.settle(task, result);
-  }
-
-  private async settle(task: DeliveryTask, result: DeliveryResult): Promise<void> {
-    const outcome = outcomeOf(task, result);
-    this.counters.increment(`webhook_${outcome.kind}`);
-    const succeeded = outcome.kind === 'succeeded';
-    const hangs = this.windows.finished(task.endpointId, succeeded, result.durationMs);
-    await this.quietly(this.tellLane(task, { succeeded, hangs }, result));
-    await this.record(outcome);
-  }
-
-  private async tellLane(
-    task: DeliveryTask,
-    { succeeded, hangs }: { succeeded: boolean; hangs: boolean },
-    result: DeliveryResult,
-  ): Promise<void> {
-    const lane = laneKeyOf(task.endpointId);
-    const asked = result.kind === 'answered' && SLOW_DOWN.has(result.status) ? result.retryAfterMs : null;
-    if (succeeded) await this.lanes.succeeded(lane, task.claimedAt);
-    else if (hangs) await this.lanes.pause(lane, 'the endpoint hangs');
-    else if (asked !== null) await this.lanes.pause(lane, 'the endpoint asked to wait', asked);
-  }
-
-  private open(event: ClaimedEvent): readonly string[] | null {
-    const opened: string[] = [];
-    for (const [index, { id, sealed }] of event.secrets.entries()) {
-      try {
-        opened.push(this.secrets.open(event.organizationId, id, sealed));
-      } catch (error) {
-        this.unreadable(event, error);
-        // A replaced one only signs beside the current one, which a rotation has made readable again.
-        if (index === 0) return null;
+    this.attempts.stop();
+    const partMs = this.config.process.shutdownTimeoutMs * STOP_PART;
+    if (!(await this.idle(partMs))) {
+      this.attempts.abort();
+      if (!(await this.idle(partMs))) {
+        this.logger.warn(`${this.inFlight} deliveries had no answer when Herald stopped; they will be repeated`);
       }
     }
-    return opened;
+    await this.attempts.close();
   }
 
-  /** The signed request; null where it cannot be signed. */
-  private requestOf(task: DeliveryTask): DeliveryRequest | null {
-    if (task.signing === null) return null;
-    try {
-      const body = deliveryBody(task);
-      const headers = deliveryHeaders(task.id, body, task.signing, Date.now());
-      return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
-    } catch (error) {
-      this.unreadable(task, error);
-      return null;
+  private async idle(withinMs: number): Promise<boolean> {
+    const until = performance.now() + withinMs;
+    while (this.isBusy && performance.now() < until) await this.settled.wait(until - performance.now());
+    return !this.isBusy;
+  }
+
+  private get isBusy(): boolean {
+    return this.claiming || this.inFlight > 0;
+  }
+
+  /** Claims for the endpoints that are ready as long as there are any and places are free. Never rejects. */
+  private async claimAll(): Promise<void> {
+    if (this.claiming) return;
+    this.claiming = true;
+    while (!this.stopping) {
+      const wanted = this.choose();
+      if (wanted.size === 0) break;
+      try {
+        await this.claim(wanted);
+        await pause(CLAIM_EVERY_MS);
+      } catch (error) {
+        this.counters.increment('webhook_claims_failed');
+        this.logger.warn(`a claim of webhook events failed and will be tried again: ${describeError(error)}`);
+        for (const endpointId of wanted.keys()) this.ready.add(endpointId);
+        await pause(CLAIM_AGAIN_MS);
+      }
+    }
+    this.claiming = false;
+    this.settled.notify();
+  }
+
+  /** How many events of which endpoints to claim now; who has none in flight goes ahead. */
+  private choose(): Map<string, number> {
+    const { windows } = this.attempts;
+    const wanted = new Map<string, number>();
+    let places = Math.min(MOST_EVENTS, this.config.webhook.maxInFlight - this.inFlight);
+    for (const idle of [true, false]) {
+      for (const endpointId of this.ready) {
+        if (places <= 0 || wanted.size >= MOST_ENDPOINTS) break;
+        if (windows.isIdle(endpointId) !== idle) continue;
+        this.ready.delete(endpointId);
+        const room = Math.min(places, windows.room(endpointId));
+        if (room === 0) this.full.add(endpointId);
+        else wanted.set(endpointId, room);
+        places -= room;
+      }
+    }
+    if (this.ready.size > 0 && this.inFlight >= this.config.webhook.maxInFlight) this.askOthers();
+    return wanted;
+  }
+
+  private askOthers(): void {
+    if (performance.now() - this.askedAt < ASK_EVERY_MS) return;
+    this.askedAt = performance.now();
+    this.hints.send();
+  }
+
+  private async claim(wanted: Map<string, number>): Promise<void> {
+    const claimedAt = performance.now();
+    const claimed = await this.dispatches.claim(wanted);
+    for (const event of claimed) {
+      const room = wanted.get(event.endpointId) ?? 0;
+      wanted.set(event.endpointId, room - 1);
+      // It got all that it had places for, so it may have more.
+      if (room === 1) this.ready.add(event.endpointId);
+      this.start({ ...event, claimedAt });
     }
   }
 
-  private unreadable(event: ClaimedEvent, error: unknown): void {
-    this.counters.increment('webhook_secret_unreadable');
-    this.logger.error(`endpoint ${event.endpointId}: its secret cannot be used: ${describeError(error)}`);
+  private start(task: DeliveryTask): void {
+    const { endpointId } = task;
+    const { windows } = this.attempts;
+    this.inFlight++;
+    windows.started(endpointId, task.revision);
+    void this.attempts.make(task).finally(() => {
+      this.inFlight--;
+      windows.ended(endpointId);
+      if (this.full.delete(endpointId)) this.ready.add(endpointId);
+      if (this.ready.size > 0) void this.claimAll();
+      this.settled.notify();
+    });
   }
-
-  /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
-  private async record(outcome: DeliveryOutcome): Promise<void> {
-    try {
-      const { disabled } = await keepTrying(() => this.outcomes.record(outcome), {
-        forMs: RECORD_FOR_MS,
-        onFailure: () => this.counters.increment('webhook_record_failed'),
-      });
-      if (disabled === null) return;
-      this.counters.increment(`webhook_disabled_${disabled}`);
-      this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
-    } catch (error) {
-      this.logger.error(`event ${outcome.eventId}: what came of it could not be stored: ${describeError(error)}`);
-    }
-  }
-
-  private async quietly(work: Promise<unknown>): Promise<void> {
-    try {
-      await work;
-    } catch (error) {
-      this.logger.warn(`after a delivery: ${describeError(error)}`);
-    }
-  }
-}
-
-const SLOW_DOWN = new Set([TOO_MANY_REQUESTS, UNAVAILABLE]);
-
-/** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
-export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
-  const outcome = { ...emptyOutcome(task), counted: true, durationMs: result.durationMs };
-  if (result.kind === 'failed') {
-    return { ...outcome, kind: 'failed', error: result.error, delayMs: retryDelayMs(task.tries + 1, random, null) };
-  }
-  const { status, retryAfterMs } = result;
-  if (status >= 200 && status < 300) return { ...outcome, kind: 'succeeded', httpStatus: status };
-  const delayMs = retryDelayMs(task.tries + 1, random, retryAfterMs);
-  return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs };
-}
-
-/**
- * Without its key a secret cannot be opened. The attempt stands in the log, so that the workspace sees it, but counts
- * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
- * operator has given the key back.
- */
-export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOutcome {
-  return {
-    ...emptyOutcome(task),
-    kind: 'failed',
-    error: 'secret_unreadable',
-    delayMs: Math.min(retryDelayMs(task.attemptNumber, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
-  };
-}
-
-/** The event goes back to the queue, and the try does not count. */
-function emptyOutcome(task: ClaimedEvent): DeliveryOutcome {
-  return {
-    attemptId: task.attemptId,
-    eventId: task.id,
-    organizationId: task.organizationId,
-    endpointId: task.endpointId,
-    revision: task.revision,
-    eventType: task.type,
-    attempt: task.attemptNumber,
-    kind: 'released',
-    counted: false,
-    httpStatus: null,
-    error: null,
-    durationMs: 0,
-    delayMs: 0,
-  };
 }

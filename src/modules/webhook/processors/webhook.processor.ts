@@ -1,32 +1,45 @@
 import { Processor, WorkerHost } from '@nestjs/bullmq';
-import type { Job } from 'bullmq';
-import type { DrainJob } from '../../../platform/lanes/lane-waker.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { LANE_WORKER_OPTIONS } from '../../../platform/lanes/lane-worker-options.js';
-import { WEBHOOK_QUEUE, WebhookLane } from './webhook-lane.js';
+import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
+import { WEBHOOK_QUEUE } from './webhook-hints.js';
+
+/** Looks for due events follow each other in all processes no faster than this ... */
+const LOOK_EVERY_MS = 20;
+/** ... and take at most this part of the time, however many endpoints have events that wait. */
+const LOOK_PART = 0.2;
+const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * What happens to one event:
  *
  * 1. It is a row, `pending`, written by the statement of the change that it tells of, where the workspace has an
- *    endpoint that chose its kind. The endpoint's lane was woken: one `drain` job, however many events there are.
- * 2. A worker takes the job and holds the lane (table `lane`), so that one process delivers to an endpoint.
- * 3. A claim gives the event an attempt and a lease of 20 s, and brings the address and the secrets of this moment. How
- *    many events go at once depends on how the endpoint has answered so far: ten at the most, one where it hangs.
- * 4. The delivery is signed and made, ten seconds at the most.
- * 5. The outcome is recorded, many in one statement: delivered; or due again by the schedule; or exhausted after the
- *    tenth attempt. An endpoint that answers 410, or never succeeds in five days, is disabled.
- * 6. While an endpoint is paused or disabled nothing is claimed; its events wait, three days at the most.
+ *    endpoint that chose its kind. After the commit the dispatcher of the same process is told; a process that is no
+ *    worker gives the others a hint, one job for however many events.
+ * 2. A claim takes due events of many endpoints in one statement and gives each an attempt and a lease of 20 s; it
+ *    brings the address and the secrets of this moment. How many events of an endpoint go at once depends on how it has
+ *    answered so far: ten at the most, one where it hangs. Any number of workers claim side by side.
+ * 3. The delivery is signed and made, ten seconds at the most.
+ * 4. The outcome is recorded, many in one statement: delivered; or due again by the schedule; or exhausted after the
+ *    tenth attempt. An endpoint that answers 410, or never succeeds in five days, is disabled; one that hangs, or asks
+ *    for it, rests.
+ * 5. While an endpoint is paused, disabled or rests nothing of it is claimed; events wait for a paused or disabled one
+ *    three days at the most.
  *
- * If the process dies in 3 to 5, the lease runs out and the event is due again, under the same id: receivers may see it
- * twice, never not at all. If the queue loses the job, the sweep finds the due event.
+ * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
+ * twice, never not at all. A job only says that it is worth looking; without any the sweep finds what is due.
  */
 @Processor(WEBHOOK_QUEUE, LANE_WORKER_OPTIONS)
 export class WebhookProcessor extends WorkerHost {
-  constructor(private readonly lane: WebhookLane) {
+  constructor(private readonly dispatcher: WebhookDispatcher) {
     super();
   }
 
-  async process(job: Job<DrainJob>): Promise<void> {
-    await this.lane.drain(job.data.laneKey);
+  /** Hints that come while it pauses are one job after it. */
+  async process(): Promise<void> {
+    const from = performance.now();
+    await this.dispatcher.look();
+    const pauseMs = Math.max(LOOK_EVERY_MS, (performance.now() - from) * (1 / LOOK_PART - 1));
+    if (!this.dispatcher.isStopping) await pause(Math.min(pauseMs, LONGEST_PAUSE_MS));
   }
 }

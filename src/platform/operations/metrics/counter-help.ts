@@ -64,6 +64,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   sweep_rows: 'Rows that sweeps touched, by sweep.',
   template_syncs: 'Syncs of an account’s templates.',
   template_syncs_failed: 'Syncs of an account’s templates that failed.',
+  webhook_claims_failed: 'Claims of webhook events that failed; they are tried again.',
   webhook_disabled_failing: 'Endpoints disabled after five days without one success.',
   webhook_disabled_gone: 'Endpoints disabled because they answered 410.',
   webhook_events_dropped: 'Events dropped after three days at a paused or disabled endpoint.',

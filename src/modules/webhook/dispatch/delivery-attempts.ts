@@ -1,0 +1,161 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { describeError } from '../../../common/describe-error.js';
+import { keepTrying } from '../../../common/keep-trying.js';
+import { Counters } from '../../../platform/operations/counters.js';
+import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
+import { EndpointSecrets } from '../endpoint-secrets.js';
+import { deliveryBody, deliveryHeaders } from './delivery-body.js';
+import { DeliveryWindows } from './delivery-window.js';
+import type { ClaimedEvent } from './dispatch.repository.js';
+import { OutcomesRepository, RECORD_FOR_MS, type DeliveryOutcome } from './outcomes.repository.js';
+import { retryDelayMs } from './retry-plan.js';
+
+/** A claimed event, and a moment before its claim (monotonic ms). */
+export type DeliveryTask = ClaimedEvent & { claimedAt: number };
+
+/** The longest wait for a key that opens the secret. */
+const KEY_WITHIN_MS = 3_600_000;
+const TOO_MANY_REQUESTS = 429;
+const UNAVAILABLE = 503;
+const SLOW_DOWN = new Set([TOO_MANY_REQUESTS, UNAVAILABLE]);
+
+/** Makes one attempt of a claimed event and records what came of it. */
+@Injectable()
+export class DeliveryAttempts {
+  readonly windows = new DeliveryWindows();
+  private readonly logger = new Logger(DeliveryAttempts.name);
+  private readonly giveUp = new AbortController();
+  private stopping = false;
+
+  constructor(
+    private readonly outcomes: OutcomesRepository,
+    private readonly secrets: EndpointSecrets,
+    private readonly client: DeliveryClient,
+    private readonly counters: Counters,
+  ) {}
+
+  /** From now on claimed events that are not on the wire yet go back to the queue. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  /** Ends the deliveries in flight; their events are delivered again by another process. */
+  abort(): void {
+    this.giveUp.abort();
+  }
+
+  /** Closes the connections; only when nothing is in flight any more. */
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  /** Delivers one event; resolves when its outcome is recorded, or could not be. Never rejects. */
+  async make(task: DeliveryTask): Promise<void> {
+    if (this.stopping) return this.record(released(task));
+    const request = this.requestOf(task);
+    if (request === null) return this.record(unsigned(task));
+    const result = await this.client.deliver(request);
+    if (this.giveUp.signal.aborted && result.kind === 'failed') return this.record(released(task));
+    const outcome = outcomeOf(task, result);
+    const succeeded = outcome.kind === 'succeeded';
+    this.counters.increment(`webhook_${outcome.kind}`);
+    if (this.windows.answered(task.endpointId, succeeded, result.durationMs)) outcome.restMs ??= 0;
+    await this.record(outcome);
+  }
+
+  private open(event: ClaimedEvent): readonly string[] | null {
+    const opened: string[] = [];
+    for (const [index, { id, sealed }] of event.secrets.entries()) {
+      try {
+        opened.push(this.secrets.open(event.organizationId, id, sealed));
+      } catch (error) {
+        this.unreadable(event, error);
+        // A replaced one only signs beside the current one, which a rotation has made readable again.
+        if (index === 0) return null;
+      }
+    }
+    return opened;
+  }
+
+  /** The signed request; null where it cannot be signed. */
+  private requestOf(task: DeliveryTask): DeliveryRequest | null {
+    const signing = this.open(task);
+    if (signing === null) return null;
+    try {
+      const body = deliveryBody(task);
+      const headers = deliveryHeaders(task.id, body, signing, Date.now());
+      return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
+    } catch (error) {
+      this.unreadable(task, error);
+      return null;
+    }
+  }
+
+  private unreadable(event: ClaimedEvent, error: unknown): void {
+    this.counters.increment('webhook_secret_unreadable');
+    this.logger.error(`endpoint ${event.endpointId}: its secret cannot be used: ${describeError(error)}`);
+  }
+
+  /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
+  private async record(outcome: DeliveryOutcome): Promise<void> {
+    try {
+      const { disabled } = await keepTrying(() => this.outcomes.record(outcome), {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('webhook_record_failed'),
+      });
+      if (disabled === null) return;
+      this.counters.increment(`webhook_disabled_${disabled}`);
+      this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
+    } catch (error) {
+      this.logger.error(`event ${outcome.eventId}: what came of it could not be stored: ${describeError(error)}`);
+    }
+  }
+}
+
+/** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
+export function outcomeOf(task: DeliveryTask, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
+  const outcome = { ...released(task), counted: true, durationMs: result.durationMs };
+  if (result.kind === 'failed') {
+    return { ...outcome, kind: 'failed', error: result.error, delayMs: retryDelayMs(task.tries + 1, random, null) };
+  }
+  const { status, retryAfterMs } = result;
+  if (status >= 200 && status < 300) return { ...outcome, kind: 'succeeded', httpStatus: status };
+  const delayMs = retryDelayMs(task.tries + 1, random, retryAfterMs);
+  const restMs = SLOW_DOWN.has(status) ? retryAfterMs : null;
+  return { ...outcome, kind: 'failed', httpStatus: status, error: `http_${status}`, delayMs, restMs };
+}
+
+/**
+ * Without its key a secret cannot be opened. The attempt stands in the log, so that the workspace sees it, but counts
+ * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
+ * operator has given the key back.
+ */
+export function unsigned(task: DeliveryTask, random = Math.random()): DeliveryOutcome {
+  return {
+    ...released(task),
+    kind: 'failed',
+    error: 'secret_unreadable',
+    delayMs: Math.min(retryDelayMs(task.attemptNumber, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
+  };
+}
+
+/** The event goes back to the queue, and the try does not count. */
+function released(task: DeliveryTask): DeliveryOutcome {
+  return {
+    attemptId: task.attemptId,
+    eventId: task.id,
+    organizationId: task.organizationId,
+    endpointId: task.endpointId,
+    revision: task.revision,
+    eventType: task.type,
+    attempt: task.attemptNumber,
+    kind: 'released',
+    counted: false,
+    httpStatus: null,
+    error: null,
+    durationMs: 0,
+    delayMs: 0,
+    restMs: null,
+    claimedAt: task.claimedAt,
+  };
+}

@@ -1,0 +1,36 @@
+import express from 'express';
+import { ExactRoutes } from './exact-routes.js';
+import type { RouterStack } from './route-not-found.js';
+
+const handle = (): undefined => undefined;
+
+function routesOf(register: (app: express.Express) => void): ExactRoutes {
+  const app = express();
+  app.use(handle); // as Nest's adapter does
+  register(app);
+  return new ExactRoutes(app.router as unknown as RouterStack);
+}
+
+describe('ExactRoutes', () => {
+  it('finds a route by method and whole address, and nothing else', () => {
+    const routes = routesOf((app) => app.post('/api/v1/messages', handle).get('/api/v1/messages', handle));
+    expect(routes.find('POST', '/api/v1/messages')).toMatchObject({ route: { path: '/api/v1/messages' }, handle });
+    const others = ['/api/v1/messages/', '/api/v1/Messages', '/api/v1/messages?a=1', '/api/v1', '/'];
+    expect(others.map((address) => routes.find('POST', address))).toEqual(others.map(() => undefined));
+    expect(routes.find('DELETE', '/api/v1/messages')).toBeUndefined();
+  });
+
+  it('leaves paths with parameters to the router, and takes the first of two routes as it does', () => {
+    const second = (): undefined => undefined;
+    const routes = routesOf((app) => app.get('/a/:id', handle).get('/a/b', handle).get('/a/b', second));
+    expect(routes.find('GET', '/a/:id')).toBeUndefined();
+    expect(routes.find('GET', '/a/b')).toBeUndefined();
+    expect(routesOf((app) => app.get('/a/b', handle).get('/a/b', second)).find('GET', '/a/b')?.handle).toBe(handle);
+  });
+
+  it('takes no route that stands behind middleware', () => {
+    const routes = routesOf((app) => app.get('/before', handle).use(handle).get('/behind', handle));
+    expect(routes.find('GET', '/before')).toBeDefined();
+    expect(routes.find('GET', '/behind')).toBeUndefined();
+  });
+});

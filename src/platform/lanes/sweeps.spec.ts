@@ -1,0 +1,169 @@
+import { jest } from '@jest/globals';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { waitFor } from '../../../test/support/wait-for.js';
+import { loadConfig } from '../config/load-config.js';
+import { Counters } from '../operations/counters.js';
+import { Heartbeats } from '../operations/heartbeats.js';
+import { Sweeps, type Sweep } from './sweeps.js';
+
+let test: OpenTestDatabase;
+let started: Sweeps[] = [];
+
+beforeAll(async () => {
+  test = await openTestDatabase();
+});
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await Promise.all(started.map((sweeps) => sweeps.onModuleDestroy()));
+  started = [];
+  await test.database.execute('delete from heartbeat');
+});
+afterAll(() => test?.close());
+
+/** Starts what one process does; `rounds` has the name of each sweep as often as it ran. */
+function worker(sweeps: (Partial<Sweep> & { name: string })[], roles = 'worker') {
+  const config = loadConfig({ env: { NODE_ENV: 'test', ROLES: roles }, persistSecrets: false });
+  const all = new Sweeps(test.database, config, new Counters(), new Heartbeats(test.database, config));
+  const rounds: string[] = [];
+  for (const sweep of sweeps) {
+    const run = (): Promise<number> => Promise.resolve(rounds.push(sweep.name));
+    all.add({ everyMs: 1_000, run, ...sweep });
+  }
+  started.push(all);
+  all.start();
+  return { all, rounds };
+}
+
+const has = async (name: string, where = 'true'): Promise<boolean> =>
+  (await test.database.query(`select 1 from heartbeat where name = $1 and ${where}`, [name])).length > 0;
+
+/** Another process leads for as long as `work` takes; `work` gets the number of looks since. */
+async function besideLeader(work: (looks: () => number) => Promise<void>): Promise<void> {
+  const query = jest.spyOn(test.database, 'query');
+  const renew = (): Promise<unknown> =>
+    test.database.execute(
+      `insert into heartbeat (name, beat_at) values ('leader', clock_timestamp())
+       on conflict (name) do update set beat_at = excluded.beat_at`,
+    );
+  await renew();
+  query.mockClear();
+  let over = false;
+  const renewing = (async () => {
+    while (!over) {
+      await renew();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  try {
+    await work(() => query.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('leader')).length);
+  } finally {
+    over = true;
+    await renewing;
+  }
+}
+
+describe('Sweeps', () => {
+  it('run only what has work, ask for all of it in one statement, and count what has none as done', async () => {
+    const query = jest.spyOn(test.database, 'query');
+    const execute = jest.spyOn(test.database, 'execute');
+    const { rounds } = worker([
+      { name: 'empty', hasWork: 'exists (select 1 from message)' },
+      { name: 'empty_too', waitsFor: [{ table: 'media_object', column: 'next_attempt_at' }] },
+      { name: 'full', hasWork: 'true' },
+      { name: 'always' },
+    ]);
+    await waitFor(() => has('sweep:empty'), { timeoutMs: 30_000 });
+    expect(await has('sweep:empty_too')).toBe(true);
+    expect(await has('sweep:full')).toBe(true);
+    expect(await has('clock')).toBe(true);
+    expect(rounds.filter((name) => name !== 'full' && name !== 'always')).toEqual([]);
+    expect(rounds.filter((name) => name === 'full').length).toBe(rounds.filter((name) => name === 'always').length);
+    const asked = query.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('as work'));
+    // One a second, which ends in a round of both that have work; the last round may not have begun yet.
+    expect(asked.length).toBeLessThanOrEqual(rounds.length / 2 + 1);
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it('run where a time that they wait for has passed', async () => {
+    await test.database.execute(
+      `insert into lane (key, paused_until) values ('past', clock_timestamp() - interval '1 second')`,
+    );
+    const { rounds } = worker([
+      { name: 'past', waitsFor: [{ table: 'lane', column: 'paused_until', where: `key = 'past'` }] },
+      { name: 'other', waitsFor: [{ table: 'lane', column: 'paused_until', where: `key = 'other'` }] },
+    ]);
+    await waitFor(() => rounds.length >= 2);
+    expect(new Set(rounds)).toEqual(new Set(['past']));
+  });
+
+  it('are not run beside another leader, and are when its lease is over', async () => {
+    let rounds: string[] = [];
+    await besideLeader(async (looks) => {
+      ({ rounds } = worker([{ name: 'one' }, { name: 'wherever', everywhere: true }]));
+      await waitFor(() => looks() > 0 && rounds.includes('wherever'), { timeoutMs: 30_000 });
+      expect(rounds).not.toContain('one');
+    });
+    await waitFor(() => rounds.includes('one'), { timeoutMs: 30_000 });
+  });
+
+  it('end where another process has taken the lease meanwhile', async () => {
+    const { rounds } = worker([{ name: 'one' }]);
+    await waitFor(() => rounds.length > 0);
+    await besideLeader(async (looks) => {
+      await waitFor(() => looks() > 0, { timeoutMs: 30_000 });
+      const before = rounds.length;
+      await waitFor(() => looks() > 1, { timeoutMs: 30_000 });
+      // One may have begun as the answer to the first look came.
+      expect(rounds.length - before).toBeLessThanOrEqual(1);
+    });
+  });
+
+  it('are run by every worker where the leader does not succeed with them', async () => {
+    await test.database.execute(
+      `insert into heartbeat values ('sweep:stuck', clock_timestamp() - interval '1 minute')`,
+    );
+    const real = performance.now.bind(performance);
+    const { rounds } = worker([{ name: 'stuck' }, { name: 'well' }]);
+    // It has been up for long enough to tell.
+    jest.spyOn(performance, 'now').mockImplementation(() => real() + 60_000);
+    await besideLeader(async () => {
+      await waitFor(() => rounds.includes('stuck'), { timeoutMs: 30_000 });
+      await waitFor(() => has('sweep:stuck', `beat_at > clock_timestamp() - interval '30 seconds'`), {
+        timeoutMs: 30_000,
+      });
+      expect(rounds).not.toContain('well');
+    });
+  });
+
+  it('all run where the condition of one is refused', async () => {
+    const { rounds } = worker([
+      { name: 'broken', hasWork: 'no_such_column' },
+      { name: 'well', hasWork: 'false' },
+    ]);
+    await waitFor(() => rounds.length >= 2, { timeoutMs: 30_000 });
+    expect(new Set(rounds)).toEqual(new Set(['broken', 'well']));
+  });
+
+  it('that fail do not stop the others, and have no success', async () => {
+    const { rounds } = worker([{ name: 'bad', run: () => Promise.reject(new Error('no')) }, { name: 'good' }]);
+    await waitFor(() => has('sweep:good'), { timeoutMs: 30_000 });
+    expect(rounds.length).toBeGreaterThan(0);
+    expect(await has('sweep:bad')).toBe(false);
+  });
+
+  it('let another process lead at once when they stop', async () => {
+    const { all, rounds } = worker([{ name: 'one' }]);
+    await waitFor(() => rounds.length > 0);
+    await all.onModuleDestroy();
+    expect(await has('leader', `beat_at = '-infinity'`)).toBe(true);
+  });
+
+  it('do nothing where nobody works', async () => {
+    const query = jest.spyOn(test.database, 'query');
+    const { all } = worker([{ name: 'one' }], 'api');
+    await all.onModuleDestroy();
+    expect(query).not.toHaveBeenCalled();
+    expect(await all.runNow('one')).toBe(1);
+    await expect(all.runNow('two')).rejects.toThrow('there is no sweep named two');
+  });
+});
