@@ -14,6 +14,7 @@ import { OtpLimits } from './otp-limits.js';
 import { OtpPlatform } from './otp-platform.js';
 import { OtpProjectsRepository } from './otp-projects.repository.js';
 import { OtpProjectsService } from './otp-projects.service.js';
+import { OtpReportsRepository } from './otp-reports.repository.js';
 import { OtpReportsService } from './otp-reports.service.js';
 import { OtpRestoration } from './otp-restoration.js';
 import { OtpRestoreRepository } from './otp-restore.repository.js';
@@ -34,6 +35,7 @@ import { SendingRepository } from './sending.repository.js';
   providers: [
     OtpService,
     OtpReportsService,
+    OtpReportsRepository,
     OtpProjectsService,
     OtpProjectsRepository,
     OtpSenderService,
