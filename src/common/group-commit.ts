@@ -136,6 +136,8 @@ export class GroupCommitRunner<I, O> {
   }
 
   private startBatch(): void {
+    if (this.gathering !== null) clearTimeout(this.gathering);
+    this.gathering = null;
     const batch = this.take();
     if (batch.length === 0) return;
     this.inFlight++;
