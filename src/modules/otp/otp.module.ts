@@ -25,8 +25,8 @@ import { OtpSenderRepository } from './otp-sender.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';
 import { OtpController } from './otp.controller.js';
 import { OtpService } from './otp.service.js';
-import { OTP_QUEUE, OtpLane } from './processors/otp-lane.js';
-import { OtpProcessor } from './processors/otp.processor.js';
+
+import { OTP_QUEUE, OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
@@ -50,7 +50,6 @@ import { SendingRepository } from './sending.repository.js';
     OtpLimits,
     OtpPlatform,
     OtpDispatcher,
-    OtpLane,
     OtpGauges,
     OtpBacklogRepository,
     OtpRestoration,

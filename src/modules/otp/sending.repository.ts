@@ -155,8 +155,8 @@ export class SendingRepository {
 }
 
 function claimedOf(row: ClaimRow): ClaimedCode {
-  const { place: _place, hold_slots: _slots, hold_paused: _paused, hold_available: _available, ...code } = row;
-  return code;
+  const { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage } = row;
+  return { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage };
 }
 
 /** What a statement's row says of the package. */
