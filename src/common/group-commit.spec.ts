@@ -62,6 +62,51 @@ describe('GroupCommitRunner', () => {
     expect(runner.depth).toBe(0);
   });
 
+  describe('with items that may wait', () => {
+    const HOUR = 3_600_000;
+    const gathering = (sizes: number[], gather: { quietMs: number; atMostMs: number }, maxBatch = 100) =>
+      runnerWith(
+        (items) => {
+          sizes.push(items.length);
+          return Promise.resolve(items);
+        },
+        { gather, maxBatch },
+      );
+
+    it('gathers them until nothing comes for a while', async () => {
+      const sizes: number[] = [];
+      const runner = gathering(sizes, { quietMs: 50, atMostMs: HOUR });
+      const results = [runner.submit(1, true)];
+      await new Promise(setImmediate);
+      results.push(runner.submit(2, true));
+      expect(sizes).toEqual([]);
+      expect(await Promise.all(results)).toEqual([1, 2]);
+      expect(sizes).toEqual([2]);
+    });
+
+    it('keeps none waiting for longer than it may, however many come', async () => {
+      const sizes: number[] = [];
+      const runner = gathering(sizes, { quietMs: HOUR, atMostMs: 20 });
+      let first = 0;
+      void runner.submit(0, true).then(() => (first = sizes.length));
+      for (let n = 1; first === 0; n++) {
+        void runner.submit(n, true);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      expect(first).toBe(1);
+    });
+
+    it('begins at once with a full batch, or with an item that may not wait', async () => {
+      const sizes: number[] = [];
+      const runner = gathering(sizes, { quietMs: HOUR, atMostMs: HOUR }, 3);
+      await Promise.all([1, 2, 3].map((item) => runner.submit(item, true)));
+      await Promise.all([runner.submit(4, true), runner.submit(5), runner.submit(6, true)]);
+      expect(sizes).toEqual([3, 3]);
+      await Promise.all([runner.submit(7, true), runner.submit(8)]);
+      expect(sizes).toEqual([3, 3, 2]);
+    });
+  });
+
   it('halves a batch until the guilty item stands alone', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 120 }), async (poisoned) => {

@@ -29,6 +29,15 @@ export interface GroupCommitOptions<I, O> {
   unavailable(cause: unknown): Error;
   /** Without it an item that is locked fails like any other. */
   locks?: GroupCommitLocks;
+  gather?: GatherTimes;
+}
+
+/** How long items that may wait are gathered into one batch. */
+export interface GatherTimes {
+  /** The batch begins when nothing has come for so long: callers that wait for their answers send no more. */
+  quietMs: number;
+  /** It begins so long after its first item at the latest. */
+  atMostMs: number;
 }
 
 interface Waiting<I, O> {
@@ -55,6 +64,10 @@ export class GroupCommitRunner<I, O> {
   private head = 0;
   private inFlight = 0;
   private scheduled = false;
+  /** Monotonic milliseconds: what waits is gathered until `gatherUntil`, and at the latest until `gatherAtMost`. */
+  private gatherUntil = 0;
+  private gatherAtMost = 0;
+  private gathering: NodeJS.Timeout | null = null;
   private idleWaiters: (() => void)[] = [];
   /** Batches set aside for a lock whose turn has come. */
   private readonly aside: Waiting<I, O>[][] = [];
@@ -72,13 +85,16 @@ export class GroupCommitRunner<I, O> {
   /**
    * Resolves once the item is durable.
    *
+   * @param mayWait it may be gathered with others (`gather`); one that may not takes those along that wait.
    * @throws what `overloaded` makes when too many wait, `unavailable` when the outcome of the commit is unknown, or the
    * item's own error.
    */
-  submit(item: I): Promise<O> {
+  submit(item: I, mayWait = false): Promise<O> {
     if (this.depth >= this.options.maxWaiting) return Promise.reject(this.options.overloaded());
     return new Promise<O>((resolve, reject) => {
-      this.waiting.push({ item, since: performance.now(), resolve, reject });
+      const since = performance.now();
+      this.gather(since, mayWait);
+      this.waiting.push({ item, since, resolve, reject });
       this.schedule();
     });
   }
@@ -89,9 +105,28 @@ export class GroupCommitRunner<I, O> {
     return new Promise((resolve) => this.idleWaiters.push(resolve));
   }
 
+  private gather(now: number, mayWait: boolean): void {
+    const { gather } = this.options;
+    if (gather === undefined || !mayWait) {
+      this.gatherUntil = 0;
+      return;
+    }
+    if (this.depth === 0) this.gatherAtMost = now + gather.atMostMs;
+    else if (this.gatherUntil === 0) return;
+    this.gatherUntil = Math.min(now + gather.quietMs, this.gatherAtMost);
+  }
+
   /** Starts a batch in the next turn of the event loop, so that all callers of this turn share it. */
   private schedule(): void {
     if (this.scheduled || this.inFlight >= this.options.maxInFlight || this.depth === 0) return;
+    const gatherMs = this.depth >= this.options.maxBatch ? 0 : this.gatherUntil - performance.now();
+    if (gatherMs > 0) {
+      this.gathering ??= setTimeout(() => {
+        this.gathering = null;
+        this.schedule();
+      }, gatherMs);
+      return;
+    }
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
@@ -101,6 +136,8 @@ export class GroupCommitRunner<I, O> {
   }
 
   private startBatch(): void {
+    if (this.gathering !== null) clearTimeout(this.gathering);
+    this.gathering = null;
     const batch = this.take();
     if (batch.length === 0) return;
     this.inFlight++;

@@ -89,7 +89,14 @@ describe('without a free connection', () => {
     const hasty = await startSmallApp({ controllers: [ThingsController], beside: small, env });
     const { id } = await small.factories.workspace();
     const fresh = (await small.factories.apiKey({ organizationId: id })).text;
-    const clients = [await hasty.database.pool.connect(), await hasty.database.pool.connect()];
+    // The key is read in a batch, for which further connections are reserved.
+    const pools = [
+      hasty.database.pool,
+      hasty.database.pool,
+      hasty.database['reserved'](),
+      hasty.database['reserved'](),
+    ];
+    const clients = await Promise.all(pools.map((pool) => pool.connect()));
     const { status, body, headers } = await hasty.api.get('/things', { key: fresh });
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
     for (const client of clients) client.release();

@@ -4,6 +4,7 @@ import { newId } from '../../src/common/ids.js';
 import { OtpPackagesRepository } from '../../src/modules/billing/otp-packages.repository.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { ChallengesRepository } from '../../src/modules/otp/challenges.repository.js';
+import { OtpReportsRepository } from '../../src/modules/otp/otp-reports.repository.js';
 import type { OtpStatus } from '../../src/modules/otp/otp.types.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import type { Database } from '../../src/platform/database/database.js';
@@ -30,6 +31,7 @@ let numbers = 0;
 /** One project with a package, on a database, and the repositories that move its challenges. */
 export class CodeRows {
   readonly sending: SendingRepository;
+  readonly reports: OtpReportsRepository;
   readonly challenges: ChallengesRepository;
   readonly packages: OtpPackagesService;
   readonly lanes: LaneRepository;
@@ -40,6 +42,7 @@ export class CodeRows {
     readonly projectId: string,
   ) {
     this.sending = new SendingRepository(database);
+    this.reports = new OtpReportsRepository(database);
     this.challenges = new ChallengesRepository(database);
     this.packages = new OtpPackagesService(new OtpPackagesRepository(database));
     this.lanes = new LaneRepository(database);
@@ -92,6 +95,22 @@ export class CodeRows {
     });
   }
 
+  /** Applies reports at once, of any codes. */
+  async reportAll(reports: readonly [MadeCode, 'sent' | 'delivered' | 'read' | 'failed'][]): Promise<void> {
+    const occurredAt = new Date();
+    const all = reports.map(([{ id, attemptId }, status]) => ({
+      status,
+      metaMessageId: `wamid.${id}`,
+      callbackData: attemptId,
+      occurredAt,
+      category: 'recipient_unreachable',
+    }));
+    await this.database.transaction(async () => {
+      const results = await this.reports.applyAll(all);
+      await this.packages.apply(results.flatMap((result) => result?.move ?? []));
+    });
+  }
+
   async report(
     code: MadeCode,
     status: 'sent' | 'delivered' | 'read' | 'failed',
@@ -101,8 +120,8 @@ export class CodeRows {
     }: { occurredAt?: Date; callbackData?: string | null } = {},
   ): Promise<boolean> {
     return this.database.transaction(async () => {
-      const report = { status, metaMessageId: `wamid.${code.id}`, callbackData, occurredAt, error: null };
-      const applied = await this.sending.report(report, 'recipient_unreachable');
+      const report = { status, metaMessageId: `wamid.${code.id}`, callbackData, occurredAt };
+      const [applied] = await this.reports.applyAll([{ ...report, category: 'recipient_unreachable' }]);
       if (applied?.move) await this.packages.apply([applied.move]);
       return applied !== null;
     });

@@ -232,7 +232,9 @@ class World {
     const attemptId = this.claimed[number % this.claimed.length];
     if (attemptId === undefined) return;
     const report = { status, metaMessageId: `wamid.${attemptId}`, callbackData: attemptId, error: { code: 131026 } };
-    await this.service(OtpReportsService).apply({ ...report, occurredAt: new Date() });
+    await this.test.database.transaction(() =>
+      this.service(OtpReportsService).applyAll([{ ...report, occurredAt: new Date() }]),
+    );
   }
 
   private async verify(number: number, right: boolean): Promise<void> {

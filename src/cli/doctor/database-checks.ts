@@ -3,6 +3,7 @@ import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../platform/config/config.js';
 import { sealingVersion } from '../../platform/config/sealing-version.js';
+import { RESERVED_CONNECTIONS } from '../../platform/database/database.js';
 import { compareSchema } from '../../platform/database/schema-version.js';
 import { fail, guarded, ok, warn, type Finding } from './finding.js';
 
@@ -88,7 +89,7 @@ async function checkConnections(client: pg.Client, config: Config): Promise<Find
     Number(await setting(client, 'max_connections')) - Number(await setting(client, 'superuser_reserved_connections'));
   const queuePool = config.queue.redisUrl === null ? config.queue.poolSize : 0;
   // One more listens for changes.
-  const needed = config.database.poolSize + queuePool + 1;
+  const needed = config.database.poolSize + RESERVED_CONNECTIONS + queuePool + 1;
   const { rows } = await client.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
      where backend_type = 'client backend' and application_name not like 'herald%'`,

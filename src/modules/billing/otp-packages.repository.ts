@@ -61,20 +61,22 @@ export class OtpPackagesRepository {
     return known.length > 0 ? 'known' : 'none';
   }
 
-  /** A reserved send went out. */
-  async use(packageId: string): Promise<void> {
+  /** So many reserved sends went out. */
+  async use(packageId: string, count: number): Promise<void> {
     await this.database.execute(
-      'update otp_package set reserved = reserved - 1, used = used + 1 where id = $1 and reserved > 0',
-      [packageId],
+      `update otp_package set reserved = reserved - least($2, reserved), used = used + least($2, reserved)
+       where id = $1 and reserved > 0`,
+      [packageId, count],
     );
   }
 
-  /** A send failed: it counts no more, whether it was still reserved or used already. */
-  async giveBack(packageId: string, wasUsed: boolean): Promise<void> {
+  /** Sends failed: they count no more, whether they were still reserved or used already. */
+  async giveBack(packageId: string, wasUsed: boolean, count: number): Promise<void> {
     const column = wasUsed ? 'used' : 'reserved';
-    await this.database.execute(`update otp_package set ${column} = ${column} - 1 where id = $1 and ${column} > 0`, [
-      packageId,
-    ]);
+    await this.database.execute(
+      `update otp_package set ${column} = greatest(${column} - $2, 0) where id = $1 and ${column} > 0`,
+      [packageId, count],
+    );
   }
 
   allowances(organizationId: string, projectId: string): Promise<OtpAllowance[]> {

@@ -40,11 +40,18 @@ export class OtpPackagesService {
 
   /** Counts what became of reserved sends, in the ambient transaction. */
   async apply(moves: readonly OtpPackageMove[]): Promise<void> {
-    // In the order of the rows, so that two transactions never wait for each other in a ring.
-    const ordered = [...moves].sort((a, b) => (a.packageId < b.packageId ? -1 : 1));
-    for (const { packageId, move, wasUsed } of ordered) {
-      if (move === 'use') await this.packages.use(packageId);
-      else await this.packages.giveBack(packageId, wasUsed);
+    // In the order of the rows, so that two transactions never wait for each other in a ring; what is given back may have
+    // been used by a move before it.
+    const keyed = moves.map((each) => ({
+      ...each,
+      key: `${each.packageId} ${each.move === 'use' ? 0 : 1} ${each.wasUsed}`,
+    }));
+    keyed.sort((a, b) => (a.key < b.key ? -1 : 1));
+    for (let at = 0, count = 1; at < keyed.length; at += count, count = 1) {
+      const { key, packageId, move, wasUsed } = keyed[at] as (typeof keyed)[number];
+      while (keyed[at + count]?.key === key) count++;
+      if (move === 'use') await this.packages.use(packageId, count);
+      else await this.packages.giveBack(packageId, wasUsed, count);
     }
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { PlatformId } from './media-transfer.types.js';
-import { FetchLane } from './processors/fetch-lane.js';
+import { FetchProcessor } from './processors/fetch.processor.js';
+import { fetchLaneOf } from './transfer/fetch.repository.js';
 import { PlatformIds } from './transfer/platform-ids.js';
 
 /** Files between our storage and the platform. */
@@ -9,7 +10,7 @@ import { PlatformIds } from './transfer/platform-ids.js';
 export class MediaTransferService {
   constructor(
     private readonly ids: PlatformIds,
-    private readonly lane: FetchLane,
+    private readonly processor: FetchProcessor,
   ) {}
 
   /**
@@ -34,6 +35,6 @@ export class MediaTransferService {
 
   /** After the commit: these connections have files to fetch. Never throws. */
   wakeFetch(connectionIds: Iterable<string>): void {
-    for (const connectionId of new Set(connectionIds)) this.lane.wake(connectionId);
+    for (const connectionId of new Set(connectionIds)) this.processor.wake(fetchLaneOf(connectionId));
   }
 }

@@ -15,7 +15,7 @@ import { MediaRemoval } from './media-removal.js';
 import { MediaRetention } from './media-retention.js';
 import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
-import { FetchLane } from './processors/fetch-lane.js';
+
 import { FetchProcessor } from './processors/fetch.processor.js';
 import { CopyRemover } from './transfer/copy-remover.js';
 import { FetchRepository } from './transfer/fetch.repository.js';
@@ -35,7 +35,6 @@ const TRANSFER = [
   CopyRemover,
   FetchRepository,
   MediaFetcher,
-  FetchLane,
   FetchProcessor,
 ];
 

@@ -8,8 +8,8 @@ import type { ContactIdentity, Conversation } from './messages.types.js';
 
 type Identities = Pick<ContactIdentity, 'waId' | 'userId'>;
 
-/** A sighting of a known conversation, whose connection stands in its row. */
-type Adoption = Identities & { conversationId: string };
+/** How the platform names the contact of a known conversation. */
+export type Adoption = Identities & { conversationId: string };
 
 const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
 
@@ -32,7 +32,10 @@ export class ConversationsRepository {
     this.adopting = new GroupCommit(database, {
       name: 'contact identity',
       maxWaiting: 100_000,
-      commit: (adoptions, statements) => this.commitAdopted(adoptions, statements),
+      commit: async (adoptions, statements) => {
+        await this.enterAll([], adoptions, statements);
+        return adoptions.map(() => undefined);
+      },
     });
   }
 
@@ -76,14 +79,45 @@ export class ConversationsRepository {
    * Notes how the platform names a conversation's contact; a conversation that it had under that name already and this
    * one become one. Nothing happens for an unknown conversation.
    */
-  async adopt(conversationId: string, identities: Identities): Promise<void> {
-    const waId = identities.waId ?? null;
-    const userId = identities.userId ?? null;
-    if (waId === null && userId === null) return;
-    const key = `${conversationId}/${waId}/${userId}`;
-    if (this.adopted.peek(key) === true) return;
-    await this.adopting.submit({ conversationId, waId, userId });
-    this.adopted.set(key, true);
+  async adopt(conversationId: string, { waId, userId }: Identities): Promise<void> {
+    const adoption = { conversationId, waId: waId ?? null, userId: userId ?? null };
+    if (!this.isNews(adoption)) return;
+    await this.adopting.submit(adoption);
+    this.remember([adoption]);
+  }
+
+  /** Whether an adoption names anybody and was not committed lately. */
+  isNews(adoption: Adoption): boolean {
+    return (adoption.waId ?? adoption.userId ?? null) !== null && this.adopted.peek(keyOf(adoption)) !== true;
+  }
+
+  /** To be called after the commit of what `enterAll` was given. */
+  remember(adoptions: readonly Adoption[]): void {
+    for (const adoption of adoptions) this.adopted.set(keyOf(adoption), true);
+  }
+
+  /** As `see` and `adopt`, of many, in the caller's transaction. */
+  async enterAll(
+    sightings: readonly Sighting[],
+    adoptions: readonly Adoption[],
+    statements: Statements,
+  ): Promise<void> {
+    const ids = adoptions.map((adoption) => adoption.conversationId);
+    const rows =
+      ids.length === 0
+        ? []
+        : await statements.query<{ id: string; connection_id: string; organization_id: string }>(
+            'select id, connection_id, organization_id from conversation where id = any($1)',
+            [ids],
+          );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const known = adoptions.flatMap((adoption) => {
+      const row = byId.get(adoption.conversationId);
+      return row === undefined
+        ? []
+        : [{ ...adoption, connectionId: row.connection_id, organizationId: row.organization_id }];
+    });
+    if (sightings.length + known.length > 0) await enterSightings([...sightings, ...known], statements);
   }
 
   /** Resolves when no caller waits. */
@@ -99,22 +133,10 @@ export class ConversationsRepository {
       return conversationOf(row);
     });
   }
+}
 
-  private async commitAdopted(adoptions: Adoption[], statements: Statements): Promise<void[]> {
-    const rows = await statements.query<{ id: string; connection_id: string; organization_id: string }>(
-      'select id, connection_id, organization_id from conversation where id = any($1)',
-      [adoptions.map((adoption) => adoption.conversationId)],
-    );
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    const sightings = adoptions.flatMap((adoption) => {
-      const row = byId.get(adoption.conversationId);
-      return row === undefined
-        ? []
-        : [{ ...adoption, connectionId: row.connection_id, organizationId: row.organization_id }];
-    });
-    await enterSightings(sightings, statements);
-    return adoptions.map(() => undefined);
-  }
+function keyOf({ conversationId, waId, userId }: Adoption): string {
+  return `${conversationId}/${waId}/${userId}`;
 }
 
 function conversationOf(record: ConversationRecord): Conversation {

@@ -9,12 +9,12 @@ import { MediaRepository } from '../media/media.repository.js';
 import type { MediaService } from '../media/media.service.js';
 import { storable } from '../media/pending-media.js';
 import { ConversationsRepository } from './conversations.repository.js';
-import { InboundRepository } from './inbound.repository.js';
+import { InboundBatches } from '../../../test/messages/report-batches.js';
 import type { InboundReport } from './messages.types.js';
 
 let opened: OpenTestDatabase;
 let media: MediaService;
-let inbound: InboundRepository;
+let inbound: InboundBatches;
 let conversations: ConversationsRepository;
 let factories: Factories;
 let connection: ConnectionRow;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   media = {
     createPending: (items, statements) => files.insertPending(items.map(storable), statements),
   } as Pick<MediaService, 'createPending'> as MediaService;
-  inbound = new InboundRepository(opened.database, media);
+  inbound = new InboundBatches(opened.database, media);
   conversations = new ConversationsRepository(opened.database);
   factories = new Factories(opened.database);
 });
@@ -105,7 +105,7 @@ describe('an inbound message', () => {
   });
 
   it('is stored once, however often and however parallel it comes; repeats find the first one’s id', async () => {
-    const repositories = Array.from({ length: 4 }, () => new InboundRepository(opened.database, media));
+    const repositories = Array.from({ length: 4 }, () => new InboundBatches(opened.database, media));
     const reports = Array.from({ length: 25 }, () => report({ from: testPhone() }));
     const results = await Promise.all(
       repositories.flatMap((repository, n) => {
@@ -270,7 +270,7 @@ describe('a file', () => {
   });
 
   it('is made once, however often and however parallel its message comes', async () => {
-    const repositories = Array.from({ length: 4 }, () => new InboundRepository(opened.database, media));
+    const repositories = Array.from({ length: 4 }, () => new InboundBatches(opened.database, media));
     const reports = Array.from({ length: 10 }, (_, n) => report({ type: 'image', content: { id: String(n) } }));
     await Promise.all(
       repositories.flatMap((repository) => [...reports, ...reports].map((each) => repository.receive(each))),

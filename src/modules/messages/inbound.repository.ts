@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { Statements } from '../../platform/database/database.js';
 import { MediaService } from '../media/media.service.js';
 import type { PendingMedia } from '../media/media.types.js';
 import type { Sighting } from './conversation-book.js';
@@ -32,30 +31,14 @@ interface StoredRow {
  */
 @Injectable()
 export class InboundRepository {
-  private readonly batches: GroupCommit<InboundReport, ReceivedMessage>;
+  constructor(private readonly media: MediaService) {}
 
-  constructor(
-    database: Database,
-    private readonly media: MediaService,
-  ) {
-    this.batches = new GroupCommit(database, {
-      name: 'inbound',
-      maxWaiting: 100_000,
-      commit: (reports, statements) => this.commit(reports, statements),
-    });
-  }
-
-  /** Resolves once the message is durable. A repeat changes nothing and finds the first one's id. */
-  receive(report: InboundReport): Promise<ReceivedMessage> {
-    return this.batches.submit(report);
-  }
-
-  /** Resolves when no caller waits. */
-  idle(): Promise<void> {
-    return this.batches.idle();
-  }
-
-  private async commit(reports: InboundReport[], statements: Statements): Promise<ReceivedMessage[]> {
+  /**
+   * Stores messages in the caller's transaction. One result a report, in the same order; a repeat changes nothing and
+   * finds the first one's id.
+   */
+  async receiveAll(reports: readonly InboundReport[], statements: Statements): Promise<ReceivedMessage[]> {
+    if (reports.length === 0) return [];
     const byKey = new Map<string, NewInbound>();
     for (const report of reports) {
       const key = keyOf(report);

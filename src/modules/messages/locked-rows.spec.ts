@@ -8,7 +8,7 @@ import { newId } from '../../common/ids.js';
 import { AcceptRepository, type NewMessage } from './accept.repository.js';
 import { putBack } from './outcome-record.js';
 import { OutcomeRepository } from './outcome.repository.js';
-import { StatusReportsRepository } from './status-reports.repository.js';
+import { StatusBatches } from '../../../test/messages/report-batches.js';
 
 const QUERY_TIMEOUT_MS = 1_500;
 const SIZE = 40;
@@ -80,7 +80,7 @@ it.each([
 );
 
 it('a locked message keeps no report of another one waiting, nor do more reports of it', async () => {
-  const statuses = new StatusReportsRepository(opened.database);
+  const statuses = new StatusBatches(opened.database);
   const made = await messages('accepted');
   const guilty = guiltyOf(made);
   await foreign.query('select 1 from message_state where message_id = $1 for update', [guilty.id]);

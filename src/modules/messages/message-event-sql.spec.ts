@@ -10,10 +10,10 @@ import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from './messages.types.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository } from './send.repository.js';
-import { StatusReportsRepository } from './status-reports.repository.js';
+import { StatusBatches } from '../../../test/messages/report-batches.js';
 
 let opened: OpenTestDatabase;
-let statuses: StatusReportsRepository;
+let statuses: StatusBatches;
 let outcomes: OutcomeRepository;
 let sends: SendRepository;
 let factories: Factories;
@@ -21,7 +21,7 @@ let connection: ConnectionRow;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  statuses = new StatusReportsRepository(opened.database);
+  statuses = new StatusBatches(opened.database);
   outcomes = new OutcomeRepository(opened.database);
   sends = new SendRepository(opened.database);
   factories = new Factories(opened.database);
@@ -265,7 +265,7 @@ it('every change has exactly one event, in order, however reports, answers and s
     fc.tuple(told, answers).map(([reports, own]) => [...reports, ...own]),
     { minLength: 1, maxLength: 10 },
   );
-  const repositories = Array.from({ length: 3 }, () => new StatusReportsRepository(opened.database));
+  const repositories = Array.from({ length: 3 }, () => new StatusBatches(opened.database));
   await fc.assert(
     fc.asyncProperty(histories, fc.array(fc.nat(), { minLength: 110, maxLength: 110 }), async (planned, order) => {
       const all = await Promise.all(planned.map(async (kinds) => ({ kinds, made: await make('processing') })));

@@ -1,10 +1,32 @@
 import { Injectable } from '@nestjs/common';
+import type { Statements } from '../../platform/database/database.js';
 import { MediaTransferService } from '../media/media-transfer.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
-import { ConversationsRepository } from './conversations.repository.js';
+import { ConversationsRepository, type Adoption } from './conversations.repository.js';
+import type { Sighting } from './conversation-book.js';
 import { InboundRepository, type ReceivedMessage } from './inbound.repository.js';
-import type { CallReport, InboundReport, StatusReport, StatusReportResult } from './messages.types.js';
+import type { CallReport, InboundReport, StatusReport } from './messages.types.js';
 import { StatusReportsRepository, type AppliedReport } from './status-reports.repository.js';
+
+/** What one notification says of messages. */
+export interface MessageReports {
+  readonly statuses: readonly StatusReport[];
+  readonly inbound: readonly InboundReport[];
+  readonly calls: readonly CallReport[];
+}
+
+/** What became of it, and what is to be woken after the commit. */
+export interface AppliedReports {
+  /** Statuses by which no attempt is meant (yet). */
+  unmatched: Set<StatusReport>;
+  /** Messages that were not stored before. */
+  created: number;
+  /** Workspaces with new webhook events. */
+  organizationIds: Set<string>;
+  /** Connections with files to fetch. */
+  fetchFor: Set<string>;
+  adoptions: Adoption[];
+}
 
 /** A recipient may be a group; only numbers name a contact. */
 const NUMBER = /^[0-9]{5,20}$/;
@@ -21,72 +43,64 @@ export class MessageEventsService {
   ) {}
 
   /**
-   * Applies reports about sent messages; durable when this resolves. One result a report, in the same order.
-   *
-   * @throws the first fault where a report could not be applied; the others are applied nevertheless.
+   * Applies reports of many notifications in the caller's transaction: statuses, customers' messages, each exactly once,
+   * and the windows that messages and calls open. One result a notification, in the same order, for `announce`.
    */
-  applyStatuses(reports: readonly StatusReport[]): Promise<StatusReportResult[]> {
-    return allOrFirstFault(reports.map((report) => this.applyStatus(report)));
-  }
-
-  /**
-   * Stores customers' messages, each exactly once, and opens the windows that they open.
-   *
-   * @throws the first fault where a message could not be stored; the others are stored nevertheless.
-   */
-  receive(reports: readonly InboundReport[]): Promise<ReceivedMessage[]> {
-    return allOrFirstFault(reports.map((report) => this.receiveOne(report)));
-  }
-
-  /** Opens the windows of customers who called, as their messages do. */
-  async takeCalls(calls: readonly CallReport[]): Promise<void> {
-    await allOrFirstFault(
-      calls.map(({ connectionId, organizationId, from, userId, profileName, occurredAt }) =>
-        this.conversations.see({
-          connectionId,
-          organizationId,
-          waId: from,
-          userId,
-          profileName,
-          inboundAt: occurredAt ?? new Date(),
-        }),
-      ),
+  async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<AppliedReports[]> {
+    const reports = notifications.flatMap(({ statuses }) => statuses);
+    const messages = notifications.flatMap(({ inbound }) => inbound);
+    const applied = await this.statuses.applyAll(reports, statements);
+    const received = await this.inbound.receiveAll(messages, statements);
+    const next = { status: applied.values(), message: received.values() };
+    const results = notifications.map(({ statuses, inbound }) => {
+      const result = nothingApplied();
+      for (const report of statuses) this.noteStatus(result, report, next.status.next().value ?? null);
+      for (const report of inbound) noteMessage(result, report, next.message.next().value);
+      return result;
+    });
+    const sightings = notifications.flatMap(({ calls }) => calls.map(sightingOf));
+    // Last, for it may lock connections against everyone who makes a conversation.
+    await this.conversations.enterAll(
+      sightings,
+      results.flatMap(({ adoptions }) => adoptions),
+      statements,
     );
+    return results;
   }
 
-  /** Resolves when nothing is under way. */
-  async idle(): Promise<void> {
-    await Promise.all([this.statuses.idle(), this.inbound.idle(), this.conversations.idle()]);
+  /** Wakes what has work by these reports, after their commit. Never throws. */
+  announce({ organizationIds, fetchFor, adoptions }: AppliedReports): void {
+    this.webhook.wake(organizationIds);
+    this.files.wakeFetch(fetchFor);
+    this.conversations.remember(adoptions);
   }
 
-  private async receiveOne(report: InboundReport): Promise<ReceivedMessage> {
-    const received = await this.inbound.receive(report);
-    if (received.created) {
-      this.webhook.wake([report.organizationId]);
-      if (received.hasFile) this.files.wakeFetch([report.connectionId]);
+  private noteStatus(result: AppliedReports, report: StatusReport, applied: AppliedReport | null): void {
+    if (applied === null) {
+      result.unmatched.add(report);
+      return;
     }
-    return received;
-  }
-
-  private async applyStatus(report: StatusReport): Promise<StatusReportResult> {
-    const applied = await this.statuses.apply(report);
-    if (applied === null) return 'unmatched';
-    if (applied.moved) this.webhook.wake([applied.organizationId]);
-    await this.adoptRecipient(report, applied);
-    return 'applied';
-  }
-
-  private async adoptRecipient(report: StatusReport, applied: AppliedReport): Promise<void> {
-    const { recipientId, recipientUserId } = report;
-    const waId =
-      recipientId !== null && NUMBER.test(recipientId) && recipientId !== applied.recipient ? recipientId : null;
-    if (applied.conversationId === null || (waId === null && recipientUserId === null)) return;
-    await this.conversations.adopt(applied.conversationId, { waId, userId: recipientUserId });
+    if (applied.moved) result.organizationIds.add(applied.organizationId);
+    const { recipientId, recipientUserId: userId } = report;
+    const isNumber = recipientId !== null && NUMBER.test(recipientId) && recipientId !== applied.recipient;
+    if (applied.conversationId === null) return;
+    const adoption = { conversationId: applied.conversationId, waId: isNumber ? recipientId : null, userId };
+    if (this.conversations.isNews(adoption)) result.adoptions.push(adoption);
   }
 }
 
-/** Waits for all, so that nobody's fault leaves work of the others behind unseen. */
-async function allOrFirstFault<T>(work: Promise<T>[]): Promise<T[]> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
+function nothingApplied(): AppliedReports {
+  return { unmatched: new Set(), created: 0, organizationIds: new Set(), fetchFor: new Set(), adoptions: [] };
+}
+
+function noteMessage(result: AppliedReports, report: InboundReport, received: ReceivedMessage | undefined): void {
+  if (received?.created !== true) return;
+  result.created += 1;
+  result.organizationIds.add(report.organizationId);
+  if (received.hasFile) result.fetchFor.add(report.connectionId);
+}
+
+/** A call opens the window as a message does. */
+function sightingOf({ from, occurredAt, ...call }: CallReport): Sighting {
+  return { ...call, waId: from, inboundAt: occurredAt ?? new Date() };
 }

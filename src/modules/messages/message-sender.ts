@@ -91,15 +91,17 @@ export class MessageSender implements LaneHandler<SendTask> {
     this.counters.increment('claims_taken_back', count);
   }
 
-  async work(task: SendTask): Promise<void> {
+  async work(task: SendTask): Promise<boolean> {
     const connection = this.stopping ? null : await this.connections.forSending(task.connectionId).catch(() => null);
     if (connection === null || !canSend(connection.status)) {
       await this.record(task, putBack(task));
-      return;
+      return true;
     }
     const sent = await this.send(task, connection);
     if (sent.kind === 'later') await this.record(task, putBack(task, sent.delayMs));
     else await this.settle(task, connection, sent);
+    // The recipient's next message could not be claimed as long as this one was under way.
+    return true;
   }
 
   private async send(task: SendTask, connection: SendingConnection): Promise<SendOutcome | Later> {

@@ -22,7 +22,7 @@ let statuses: StatusReportsRepository;
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   factories = new Factories(opened.database);
-  statuses = new StatusReportsRepository(opened.database);
+  statuses = new StatusReportsRepository();
 });
 afterAll(() => opened.close());
 
@@ -108,8 +108,13 @@ function retried(event: 'retry' | 'retry_confirmed') {
   };
 }
 
+function apply(report: StatusReport): Promise<unknown> {
+  const { database } = opened;
+  return database.transaction(() => statuses.applyAll([report], database));
+}
+
 function told(status: StatusReport['status']) {
-  return (made: Made) => statuses.apply(statusReport(connection.id, made, status));
+  return (made: Made) => apply(statusReport(connection.id, made, status));
 }
 
 async function tellOfEarlier(made: Made, status: StatusReport['status']): Promise<unknown> {
@@ -124,7 +129,7 @@ async function tellOfEarlier(made: Made, status: StatusReport['status']): Promis
      values ($1, $2, $3, 0, 'unknown', clock_timestamp() - interval '1 minute')`,
     [earlier.attemptId, connection.organizationId, made.id],
   );
-  return statuses.apply(statusReport(connection.id, earlier, status));
+  return apply(statusReport(connection.id, earlier, status));
 }
 
 const CASES = MESSAGE_EVENTS.flatMap((event) =>

@@ -25,8 +25,8 @@ import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
 import { MessagesService } from './messages.service.js';
 import { OutcomeRepository } from './outcome.repository.js';
-import { SEND_QUEUE, SendLane } from './processors/send-lane.js';
-import { SendProcessor } from './processors/send.processor.js';
+
+import { SEND_QUEUE, SendProcessor } from './processors/send.processor.js';
 import { QueueStatusRepository } from './queue-status.repository.js';
 import { QueueStatusService } from './queue-status.service.js';
 import { RecipientsService } from './recipients.service.js';
@@ -65,7 +65,6 @@ import { StatusReportsRepository } from './status-reports.repository.js';
     MessageEventsService,
     StatusReportsRepository,
     InboundRepository,
-    SendLane,
     SendProcessor,
   ],
   exports: [MessagesService, MessageEventsService],

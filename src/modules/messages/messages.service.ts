@@ -13,7 +13,7 @@ import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, Message } from './messages.types.js';
 import { isUserId } from './recipient.js';
-import { SendLane } from './processors/send-lane.js';
+import { SendProcessor } from './processors/send.processor.js';
 import { SendPreparation, type PreparedSend, type Sender } from './send-preparation.js';
 
 export interface SendResult {
@@ -38,7 +38,7 @@ export class MessagesService {
     private readonly preparation: SendPreparation,
     private readonly backlog: BacklogGuard,
     private readonly connections: ConnectionsService,
-    private readonly lane: SendLane,
+    private readonly processor: SendProcessor,
     private readonly database: Database,
   ) {}
 
@@ -79,7 +79,7 @@ export class MessagesService {
       fingerprint,
     });
     if (accepted.kind === 'known') return replay(accepted, fingerprint);
-    this.lane.wake(connection.id);
+    this.processor.wake(connection.id);
     return { messageId: accepted.messageId, replayed: false };
   }
 
@@ -139,7 +139,7 @@ export class MessagesService {
     });
     // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
     if (!queued && !(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
-    if (queued) this.lane.wake(message.connectionId);
+    if (queued) this.processor.wake(message.connectionId);
     const current = await this.messages.findById(organizationId, id);
     return { message: current ?? message, replayed: !queued };
   }

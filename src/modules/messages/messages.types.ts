@@ -76,9 +76,6 @@ export interface StatusReport {
   connectionId: string;
 }
 
-/** `applied`: the message was found, whether or not the report changed it. `unmatched`: no such message yet. */
-export type StatusReportResult = 'applied' | 'unmatched';
-
 /** A customer's message as the platform handed it over. */
 export interface InboundReport {
   connectionId: string;

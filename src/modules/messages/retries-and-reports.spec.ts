@@ -13,7 +13,7 @@ import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, StatusReport } from './messages.types.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository } from './send.repository.js';
-import { StatusReportsRepository } from './status-reports.repository.js';
+import { StatusBatches } from '../../../test/messages/report-batches.js';
 
 const OWNER = newId();
 const RETRYABLE = [...new Set([...statesThatTake('retry'), ...statesThatTake('retry_confirmed')])];
@@ -25,7 +25,7 @@ const OUTCOMES = {
 } as const satisfies Record<string, Partial<OutcomeRecord>>;
 
 let opened: OpenTestDatabase;
-let statuses: StatusReportsRepository;
+let statuses: StatusBatches;
 let outcomes: OutcomeRepository;
 let sends: SendRepository;
 let lanes: LaneRepository;
@@ -36,7 +36,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   const { database } = opened;
-  statuses = new StatusReportsRepository(database);
+  statuses = new StatusBatches(database);
   outcomes = new OutcomeRepository(database);
   sends = new SendRepository(database);
   lanes = new LaneRepository(database);

@@ -346,7 +346,10 @@ describe('outcomes', () => {
     const [claimed] = await claim(lane);
     if (claimed === undefined) throw new Error('nothing was claimed');
     const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
-    await new StatusReportsRepository(opened.database).apply(statusReport(lane, report, 'delivered'));
+    const { database } = opened;
+    await database.transaction(() =>
+      new StatusReportsRepository().applyAll([statusReport(lane, report, 'delivered')], database),
+    );
     expect(await outcomes.record(outcome(claimed))).toBe(false);
     expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);

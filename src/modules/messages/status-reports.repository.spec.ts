@@ -9,17 +9,17 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { StatusReport } from './messages.types.js';
 import { OutcomeRepository } from './outcome.repository.js';
-import { StatusReportsRepository } from './status-reports.repository.js';
+import { StatusBatches } from '../../../test/messages/report-batches.js';
 
 let opened: OpenTestDatabase;
-let statuses: StatusReportsRepository;
+let statuses: StatusBatches;
 let outcomes: OutcomeRepository;
 let factories: Factories;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  statuses = new StatusReportsRepository(opened.database);
+  statuses = new StatusBatches(opened.database);
   outcomes = new OutcomeRepository(opened.database);
   factories = new Factories(opened.database);
   const workspace = await factories.workspace();
@@ -313,7 +313,7 @@ describe('many reports at once', () => {
     });
     // An attempt has one answer at the most.
     const answer = fc.constantFrom(['accepted' as const], ['unknown' as const], []);
-    const repositories = Array.from({ length: 3 }, () => new StatusReportsRepository(opened.database));
+    const repositories = Array.from({ length: 3 }, () => new StatusBatches(opened.database));
     const histories = fc.array(
       fc.tuple(told, answer).map(([reports, answers]) => [...reports, ...answers]),
       { minLength: 1, maxLength: 12 },

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
+import type { Statements } from '../../platform/database/database.js';
 import type { OutboundStatus } from './message-state.js';
 import type { StatusReport } from './messages.types.js';
 import {
@@ -42,29 +41,12 @@ interface Reported {
 /** Applies what the platform reports about sent messages, many reports in two statements. */
 @Injectable()
 export class StatusReportsRepository {
-  private readonly batches: GroupCommit<StatusReport, AppliedReport | null>;
-
-  constructor(database: Database) {
-    this.batches = new GroupCommit(database, {
-      name: 'status report',
-      maxBatch: 500,
-      // Their notifications are stored already; what limits them is how many of those are taken at once.
-      maxWaiting: 100_000,
-      commit: (reports, statements) => this.commit(reports, statements),
-    });
-  }
-
-  /** Resolves once what the report says is durable; with null where no attempt is meant by it (yet). */
-  apply(report: StatusReport): Promise<AppliedReport | null> {
-    return this.batches.submit(report);
-  }
-
-  /** Resolves when no caller waits. */
-  idle(): Promise<void> {
-    return this.batches.idle();
-  }
-
-  private async commit(reports: StatusReport[], statements: Statements): Promise<(AppliedReport | null)[]> {
+  /**
+   * Applies reports in the caller's transaction; what they say of one message becomes one change of its row. One result
+   * a report, in the same order: null where no attempt is meant by it (yet).
+   */
+  async applyAll(reports: readonly StatusReport[], statements: Statements): Promise<(AppliedReport | null)[]> {
+    if (reports.length === 0) return [];
     const found = await this.find(reports, statements);
     const reported = new Map<string, Reported>();
     const results = reports.map((report) => {

@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
-import type { ErasureBatch, Subject } from '../../platform/erasure/erasure.js';
+import { Erasure, type ErasureBatch, type Subject } from '../../platform/erasure/erasure.js';
+import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
 
 const PAGE = 500;
 
@@ -9,26 +10,24 @@ const PAGE = 500;
  * may tell of several. Whichever has the number in it goes as a whole; nothing is lost by that, for it is applied.
  */
 @Injectable()
-export class NotificationErasureRepository {
-  constructor(private readonly database: Database) {}
+export class NotificationErasureRepository implements OnModuleInit {
+  constructor(
+    private readonly database: Database,
+    private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
+  ) {}
 
-  async batch(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
-    return this.page(FIND, cursor, namesOf(subject), erase);
-  }
-
-  /** Those about the workspace's numbers, and about codes of its projects, which a number of the service sent. */
-  async batchOfWorkspace(organizationId: string, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
-    return this.page(FIND_OF_WORKSPACE, cursor, organizationId, erase);
-  }
-
-  /** Those about the workspace's numbers that are not applied yet. */
-  async countWaitingOfWorkspace(organizationId: string): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
-      `select count(*)::integer as count from platform_notification n
-       where n.state = 'stored' and ${OF_NUMBERS('n', '$1')}`,
-      [organizationId],
-    );
-    return rows[0]?.count ?? 0;
+  onModuleInit(): void {
+    this.erasure.add({
+      name: 'notifications',
+      batch: (subject, cursor, erase) => this.page(FIND, cursor, namesOf(subject), erase),
+      busy: (subject) => this.waiting(NAMES('n', '$1'), namesOf(subject)),
+    });
+    // Those about the workspace's numbers, and about codes of its projects, which a number of the service sent.
+    this.workspaces.add({
+      batch: (organizationId, cursor, erase) => this.page(FIND_OF_WORKSPACE, cursor, organizationId, erase),
+      busy: (organizationId) => this.waiting(OF_NUMBERS('n', '$1'), organizationId),
+    });
   }
 
   private async page(sql: string, cursor: string | null, whose: unknown, erase: boolean): Promise<ErasureBatch> {
@@ -47,13 +46,14 @@ export class NotificationErasureRepository {
     return { found: { notifications: ids?.length ?? 0 }, cursor: passed < PAGE ? null : last };
   }
 
-  /** Those that name the contact and are not applied yet. */
-  async countWaiting(subject: Subject): Promise<number> {
+  /** What is not applied yet; null where nothing is. */
+  private async waiting(isHit: string, whose: unknown): Promise<string | null> {
     const rows = await this.database.query<{ count: number }>(
-      `select count(*)::integer as count from platform_notification n where n.state = 'stored' and ${NAMES('n', '$1')}`,
-      [namesOf(subject)],
+      `select count(*)::integer as count from platform_notification n where n.state = 'stored' and ${isHit}`,
+      [whose],
     );
-    return rows[0]?.count ?? 0;
+    const waiting = rows[0]?.count ?? 0;
+    return waiting === 0 ? null : `${waiting} of the platform's notifications about it are not applied yet`;
   }
 }
 

@@ -3,6 +3,7 @@ import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../platform/config/config.js';
 import { Retention } from '../../platform/lanes/retention.js';
 import { Sweeps, type Sweep } from '../../platform/lanes/sweeps.js';
+import { Backlogs } from '../../platform/operations/backlogs.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import { NotificationsService } from './notifications.service.js';
 
@@ -22,11 +23,13 @@ export class NotificationsSweep implements Sweep, OnModuleInit {
     private readonly service: NotificationsService,
     private readonly sweeps: Sweeps,
     private readonly retention: Retention,
+    private readonly backlogs: Backlogs,
     private readonly config: Config,
   ) {}
 
   onModuleInit(): void {
     this.sweeps.add(this);
+    this.backlogs.add('notifications', () => this.notifications.backlog());
     this.retention.add({
       name: 'notifications',
       days: this.config.retention.notificationDays,

@@ -16,8 +16,11 @@ afterAll(() => opened.close());
 
 beforeEach(() => opened.database.execute('delete from platform_notification'));
 
-async function store(body: Buffer | string = '{}', state: 'stored' | 'unreadable' = 'stored'): Promise<string> {
-  const id = newId();
+async function store(
+  body: Buffer | string = '{}',
+  state: 'stored' | 'applied' | 'unreadable' = 'stored',
+  id = newId(),
+): Promise<string> {
   await notifications.store({ id, body: Buffer.from(body), state });
   return id;
 }
@@ -53,16 +56,11 @@ describe('store', () => {
     const stored = new Map(rows.map((row) => [row.id, row.body]));
     expect(ids.map((id) => stored.get(id))).toEqual(bodies);
   });
-});
 
-describe('mark', () => {
-  it('changes what is stored and nothing that is settled', async () => {
+  it('changes the state of what is stored, and nothing that is settled', async () => {
     const [applied, settled, other] = [await store(), await store('{', 'unreadable'), await store()];
-    await Promise.all([
-      notifications.mark(applied, 'applied'),
-      notifications.mark(settled, 'applied'),
-      notifications.mark(newId(), 'applied'),
-    ]);
+    await Promise.all([store('{}', 'applied', applied), store('{', 'applied', settled)]);
+    await Promise.all([store('{}', 'stored', applied), store('{}', 'stored', other)]);
     expect(await states()).toEqual({ [applied]: 'applied', [settled]: 'unreadable', [other]: 'stored' });
   });
 });
@@ -108,7 +106,7 @@ describe('claimDue', () => {
   it('passes over what is settled', async () => {
     const [applied, unreadable] = [await store(), await store('{', 'unreadable')];
     await letBecomeDue(applied, unreadable);
-    await notifications.mark(applied, 'applied');
+    await store('{}', 'applied', applied);
     expect(await notifications.claimDue(10, MEBIBYTE)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
+import { boundedCount, secondsSince, type Backlog } from '../../platform/operations/backlogs.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 
@@ -8,7 +9,7 @@ export interface NewNotification {
   id: string;
   /** The bytes as they came. */
   body: Buffer;
-  state: Extract<NotificationState, 'stored' | 'unreadable'>;
+  state: NotificationState;
 }
 
 export interface DueNotification {
@@ -20,13 +21,8 @@ export interface DueNotification {
   expired: boolean;
 }
 
-interface Mark {
-  id: string;
-  state: Exclude<NotificationState, 'stored'>;
-}
-
 /** A body larger than this is written by itself, so that no batch grows without bound. */
-const LARGE_BYTES = 64 * 1_024;
+export const LARGE_BYTES = 64 * 1_024;
 /** The first try by the sweep is 5 s after the notification came, which is the column's default. */
 const FIRST_GAP_SECONDS = 20;
 const LONGEST_GAP_SECONDS = 3_600;
@@ -35,25 +31,20 @@ const LONGEST_GAP_SECONDS = 3_600;
 @Injectable()
 export class NotificationsRepository {
   private readonly storing: GroupCommit<NewNotification, void>;
-  private readonly marking: GroupCommit<Mark, void>;
 
   constructor(private readonly database: Database) {
     this.storing = new GroupCommit(database, {
       name: 'notification',
       transactional: false,
-      commit: (notifications, statements) => this.insert(notifications, statements),
-    });
-    this.marking = new GroupCommit(database, {
-      name: 'notification mark',
-      maxBatch: 1_000,
-      maxWaiting: 100_000,
-      transactional: false,
-      commit: (marks, statements) => this.update(marks, statements),
+      commit: async (notifications, statements) => {
+        await this.insert(notifications, statements);
+        return notifications.map(() => undefined);
+      },
     });
   }
 
   /**
-   * Resolves once the notification is durable.
+   * Resolves once the notification is durable. One that is stored already changes its state, unless it is settled.
    *
    * @throws SERVICE_UNAVAILABLE (503) when too many wait or the outcome of the commit is unknown.
    */
@@ -62,9 +53,14 @@ export class NotificationsRepository {
     else await this.storing.submit(notification);
   }
 
-  /** Notes what became of a stored notification. */
-  async mark(id: string, state: Mark['state']): Promise<void> {
-    await this.marking.submit({ id, state });
+  /** As `store`, of many, on the statements of the transaction that applies them. */
+  async insert(notifications: readonly NewNotification[], statements: Statements): Promise<void> {
+    if (notifications.length === 0) return;
+    await statements.execute(INSERT, [
+      notifications.map((notification) => notification.id),
+      notifications.map((notification) => notification.body),
+      notifications.map((notification) => notification.state),
+    ]);
   }
 
   /** Removes notifications that are done with, by their ids, which begin with their time; returns how many. */
@@ -87,34 +83,23 @@ export class NotificationsRepository {
     return this.database.query<DueNotification>(CLAIM, [limit, maxBytes, FIRST_GAP_SECONDS, LONGEST_GAP_SECONDS]);
   }
 
+  /** What is stored and not applied yet. */
+  async backlog(): Promise<Backlog> {
+    const rows = await this.database.query<Backlog>(BACKLOG);
+    return rows[0] ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  }
+
   /** Resolves when no caller waits. */
-  async idle(): Promise<void> {
-    await Promise.all([this.storing.idle(), this.marking.idle()]);
-  }
-
-  private async insert(notifications: NewNotification[], statements: Statements): Promise<void[]> {
-    await statements.execute(
-      `insert into platform_notification (id, body, state)
-       select * from unnest($1::uuid[], $2::bytea[], $3::text[])`,
-      [
-        notifications.map((notification) => notification.id),
-        notifications.map((notification) => notification.body),
-        notifications.map((notification) => notification.state),
-      ],
-    );
-    return notifications.map(() => undefined);
-  }
-
-  private async update(marks: Mark[], statements: Statements): Promise<void[]> {
-    const ordered = marks.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    await statements.execute(
-      `update platform_notification n set state = m.state from unnest($1::uuid[], $2::text[]) as m (id, state)
-       where n.id = m.id and n.state = 'stored'`,
-      [ordered.map((mark) => mark.id), ordered.map((mark) => mark.state)],
-    );
-    return marks.map(() => undefined);
+  idle(): Promise<void> {
+    return this.storing.idle();
   }
 }
+
+// Ordered, so that two batches that share notifications never wait for each other in a ring.
+const INSERT = `
+insert into platform_notification as n (id, body, state)
+select * from unnest($1::uuid[], $2::bytea[], $3::text[]) order by 1
+on conflict (id) do update set state = excluded.state where n.state = 'stored' and excluded.state <> 'stored'`;
 
 // now() and not clock_timestamp(), which no index could be searched with.
 const CLAIM = `
@@ -129,3 +114,9 @@ update platform_notification n set tries = n.tries + 1,
   next_try_at = clock_timestamp() + make_interval(secs => least($4::double precision, $3 * power(4, least(n.tries, 10))))
 from measured where n.id = measured.id and measured.bytes_before < $2
 returning n.id, n.body, n.tries, n.received_at < now() - interval '24 hours' as expired`;
+
+const BACKLOG = `
+select ${boundedCount("from platform_notification where state = 'stored'")} as waiting, 0 as "inFlight",
+  ${secondsSince(`(
+    select next_try_at from platform_notification where state = 'stored' order by next_try_at limit 1)`)}
+  as "oldestDueSeconds"`;

@@ -1,41 +1,87 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
 import { Config } from '../../platform/config/config.js';
+import { Database, type Statements } from '../../platform/database/database.js';
+import { GroupCommit } from '../../platform/database/group-commit.js';
 import { Counters } from '../../platform/operations/counters.js';
-import { parseWebhookBody, type WebhookPayload } from '../../platform/whatsapp/webhook-payload.js';
+import type { WebhookPayload } from '../../platform/whatsapp/webhook-payload.js';
 import { verifySignature } from '../../platform/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
-import { MessageEventsService } from '../messages/message-events.service.js';
+import { MessageEventsService, type AppliedReports } from '../messages/message-events.service.js';
+import { OtpReportsService } from '../otp/otp-reports.service.js';
+import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
-import { callReportOf, inboundReportOf, statusReportOf } from './notification-reports.js';
-import { NotificationsRepository, type DueNotification } from './notifications.repository.js';
-import { OtpNotifications } from './otp-notifications.js';
-
-/** Numbers by the platform's id; a number that is not ours is missing. */
-type Numbers = ReadonlyMap<string | null, Connection>;
+import { numbersIn, partsOf, readPayload, reportsOf, type Reports } from './notification-reports.js';
+import {
+  LARGE_BYTES,
+  NotificationsRepository,
+  type DueNotification,
+  type NewNotification,
+  type NotificationState,
+} from './notifications.repository.js';
 
 /** Tries by the sweep before a notification whose application fails is given up; they take four hours. */
 const LEAST_TRIES = 8;
+/** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
+const PATIENCE_MS = 5_000;
+/** So that the statuses of one message become one change of its row, at a price that the platform does not notice. */
+const GATHER = { quietMs: 30, atMostMs: 200 };
+/** A notification with more statuses is a batch of its own. */
+const FEW_STATUSES = 10;
+const PARTS_AT_ONCE = 200;
 const FIRST = { expired: false, tries: 0 };
 
+type Row = Omit<NewNotification, 'state'>;
+
+interface Work {
+  reports: Reports;
+  /** Null where only a part of the notification is meant. */
+  row: Row | null;
+  /** What belongs to nothing by now is given up. */
+  expired: boolean;
+}
+
+interface Outcome {
+  news: AppliedReports;
+  /** Those that name a code. */
+  codes: readonly OtpStatusReport[];
+  /** How much belongs to nothing that is known. */
+  unmatched: number;
+}
+
 /**
- * Takes in what the platform calls us for. Whatever bears a good signature is stored as it came before it is applied,
- * and only then acknowledged: from there on no crash loses it.
+ * Takes in what the platform calls us for. Whatever bears a good signature is stored as it came and applied, many in one
+ * transaction, and only then acknowledged: from there on no crash loses it. What can't be applied is stored all the same,
+ * for the sweep.
  */
 @Injectable()
 export class NotificationsService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(NotificationsService.name);
+  private readonly applying: GroupCommit<Work, Outcome>;
+  private readonly applyingLarge: GroupCommit<Work, Outcome>;
 
   constructor(
     private readonly notifications: NotificationsRepository,
     private readonly connections: ConnectionsService,
     private readonly events: MessageEventsService,
     private readonly templates: TemplatesService,
-    private readonly codes: OtpNotifications,
+    private readonly codes: OtpReportsService,
     private readonly config: Config,
     private readonly counters: Counters,
-  ) {}
+    database: Database,
+  ) {
+    const settings = {
+      name: 'notification',
+      careful: true,
+      lockedForMs: PATIENCE_MS,
+      gather: GATHER,
+      commit: (work: Work[], statements: Statements) => this.commit(work, statements),
+    };
+    this.applying = new GroupCommit(database, settings);
+    this.applyingLarge = new GroupCommit(database, { ...settings, maxBatch: 1 });
+  }
 
   countRefused(): void {
     this.counters.increment('notifications_refused');
@@ -53,146 +99,151 @@ export class NotificationsService implements BeforeApplicationShutdown {
    */
   async take(body: Buffer): Promise<void> {
     const payload = readPayload(body);
-    const id = newId();
-    await this.notifications.store({ id, body, state: payload === null ? 'unreadable' : 'stored' });
+    const row = { id: newId(), body };
+    if (payload === null) await this.storeUnreadable(row);
+    else if (!(await within(PATIENCE_MS, this.tryToApply(payload, row, FIRST)))) {
+      await this.notifications.store({ ...row, state: 'stored' });
+    }
     this.counters.increment('notifications_stored');
-    if (payload === null) this.reportUnreadable(id);
-    else if (await this.tryToApply(id, payload)) void this.mark(id, 'applied');
   }
 
   /** Another try at a stored notification; after a day without a match, or of failures, it is given up, and counted. */
-  async takeAgain({ id, body, expired, tries }: DueNotification): Promise<void> {
+  async takeAgain({ id, body, ...before }: DueNotification): Promise<void> {
     const payload = readPayload(body);
-    if (payload === null) {
-      this.reportUnreadable(id);
-      await this.mark(id, 'unreadable');
-    } else if (await this.tryToApply(id, payload, { expired, tries })) {
-      await this.mark(id, 'applied');
-    }
+    if (payload === null) await this.storeUnreadable({ id, body });
+    else await this.tryToApply(payload, { id, body }, before);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.notifications.idle();
+    await Promise.all([this.applying.idle(), this.applyingLarge.idle(), this.notifications.idle()]);
   }
 
-  /** True where everything in it was applied; false where it must be tried again. */
-  private async tryToApply(id: string, payload: WebhookPayload, { expired, tries } = FIRST): Promise<boolean> {
+  /** False where not everything in it could be applied: it must be stored, and tried again. */
+  private async tryToApply(payload: WebhookPayload, row: Row, { expired, tries }: typeof FIRST): Promise<boolean> {
     try {
-      const unmatched = await this.apply(payload);
-      if (unmatched === 0) return true;
-      if (expired) await this.giveUp(id, unmatched);
+      await this.apply(payload, row, expired).catch((error: unknown) => {
+        // A database that is away or has too much to do is not asked for each item as well.
+        if (tries === 0 && error instanceof AppError) throw error;
+        return this.applyParts(payload, row, expired, error);
+      });
+      return true;
     } catch (error) {
       this.counters.increment('notifications_apply_failed');
       // A service that was down for a day has tried it once: that is no reason yet.
       const isLast = expired && tries >= LEAST_TRIES;
       const next = isLast ? 'was given up' : 'will be tried again';
-      this.logger.error(`notification ${id} is stored but could not be applied; it ${next}`, error);
-      if (!isLast) return false;
-      await this.mark(id, 'failed');
-      this.counters.increment('notifications_failed');
+      this.logger.error(`notification ${row.id} could not be applied; it ${next}`, error);
+      if (isLast) {
+        await this.notifications.store({ ...row, state: 'failed' });
+        this.counters.increment('notifications_failed');
+      }
+      return false;
     }
-    return false;
   }
 
   /** Applies everything in a notification, and returns how much of it belongs to nothing that is known. */
-  private async apply(whole: WebhookPayload): Promise<number> {
-    const payload = await this.codes.apply(whole);
-    const numbers = await this.numbersIn(payload);
+  private async apply(payload: WebhookPayload, row: Row | null, expired: boolean): Promise<number> {
+    // Rare, not bound to messages, and the same however often it is applied: in transactions of its own.
+    await this.applyManagement(payload);
+    const reports = await this.reportsOf(payload);
+    const isLarge = (row?.body.length ?? 0) > LARGE_BYTES;
+    const mayWait = payload.inbound.length === 0 && payload.statuses.length <= FEW_STATUSES;
+    const batches = isLarge ? this.applyingLarge : this.applying;
+    const { news, codes, unmatched } = await batches.submit({ reports, row, expired }, mayWait);
+    this.events.announce(news);
+    this.codes.count(codes);
+    this.counters.increment('notifications_otp', codes.length);
+    this.counters.increment('notifications_statuses', reports.statuses.length - news.unmatched.size);
+    this.counters.increment('notifications_messages', news.created);
     this.counters.increment('notifications_unknown', payload.unknown.length);
-    const [statuses, messages] = await allOrFirstFault([
-      this.applyStatuses(payload, numbers),
-      this.applyMessages(payload, numbers),
-      this.applyCalls(payload, numbers),
-      this.applyManagement(payload),
-    ]);
-    return statuses + messages;
+    if (row !== null && expired && unmatched > 0) this.countUnmatched(row.id, unmatched);
+    return unmatched;
+  }
+
+  /**
+   * Applies each item of a notification by itself, so that one which can't be applied keeps no other waiting.
+   *
+   * @throws the first item's fault, or `fault` where there is only one item.
+   */
+  private async applyParts(payload: WebhookPayload, row: Row, expired: boolean, fault: unknown): Promise<void> {
+    const parts = partsOf(payload);
+    if (parts.length < 2) throw fault;
+    let unmatched = 0;
+    const faults: unknown[] = [];
+    while (parts.length > 0) {
+      const applied = parts.splice(0, PARTS_AT_ONCE).map((part) => this.apply(part, null, expired));
+      for (const result of await Promise.allSettled(applied)) {
+        if (result.status === 'rejected') faults.push(result.reason);
+        else unmatched += result.value;
+      }
+    }
+    if (faults.length > 0) throw faults[0];
+    await this.notifications.store({ ...row, state: stateOf(unmatched, expired) });
+    if (expired && unmatched > 0) this.countUnmatched(row.id, unmatched);
+  }
+
+  private async commit(work: Work[], statements: Statements): Promise<Outcome[]> {
+    const news = await this.events.applyAll(
+      work.map(({ reports }) => reports),
+      statements,
+    );
+    // A status that names no message may name a code.
+    const open = work.map(({ reports }, n) => [...reports.codes, ...(news[n]?.unmatched ?? [])]);
+    const known = await this.codes.applyAll(open.flat());
+    const rows: NewNotification[] = [];
+    const outcomes = work.map(({ reports, row, expired }, n) => {
+      const codes = (open[n] ?? []).filter((report) => known.has(report));
+      const unmatched = reports.strangers + (open[n]?.length ?? 0) - codes.length;
+      if (row !== null) rows.push({ ...row, state: stateOf(unmatched, expired) });
+      return { news: news[n] as AppliedReports, codes, unmatched };
+    });
+    // At the end: until the commit, whoever stores one of these only would have to wait for it.
+    await this.notifications.insert(rows, statements);
+    return outcomes;
   }
 
   /** Whoever may be meant is asked about everything, in the order of the notification, and leaves alone what is not his. */
   private async applyManagement({ management }: WebhookPayload): Promise<void> {
     if (management.length === 0) return;
-    await allOrFirstFault(
-      [this.templates, this.connections].map(async (receiver) => {
-        for (const notification of management) await receiver.applyNotification(notification);
-      }),
-    );
+    for (const notification of management) {
+      await this.templates.applyNotification(notification);
+      await this.connections.applyNotification(notification);
+    }
     this.counters.increment('notifications_management', management.length);
   }
 
-  private async applyStatuses({ statuses }: WebhookPayload, numbers: Numbers): Promise<number> {
-    const reports = statuses.flatMap((status) => {
-      const number = numbers.get(status.phoneNumberId);
-      return number === undefined ? [] : statusReportOf(status, number);
-    });
-    const results = await this.events.applyStatuses(reports);
-    const applied = results.filter((result) => result === 'applied').length;
-    this.counters.increment('notifications_statuses', applied);
-    return statuses.length - applied;
-  }
-
-  private async applyMessages({ inbound }: WebhookPayload, numbers: Numbers): Promise<number> {
-    const reports = inbound.flatMap((message) => {
-      const number = numbers.get(message.phoneNumberId);
-      return number === undefined ? [] : inboundReportOf(message, number);
-    });
-    const received = await this.events.receive(reports);
-    this.counters.increment('notifications_messages', received.filter((result) => result.created).length);
-    return inbound.length - reports.length;
-  }
-
-  /** A call opens the window as a message does; that of a number which is not ours is nobody's. */
-  private async applyCalls({ calls }: WebhookPayload, numbers: Numbers): Promise<void> {
-    await this.events.takeCalls(
-      calls.flatMap((call) => {
-        const number = numbers.get(call.phoneNumberId);
-        return number === undefined ? [] : callReportOf(call, number);
-      }),
-    );
-  }
-
-  private async numbersIn({ statuses, inbound, calls }: WebhookPayload): Promise<Numbers> {
-    const ids = new Set([...statuses, ...inbound, ...calls].flatMap(({ phoneNumberId }) => phoneNumberId ?? []));
+  private async reportsOf(payload: WebhookPayload): Promise<Reports> {
     const numbers = new Map<string | null, Connection>();
-    await Promise.all(
-      [...ids].map(async (id) => {
-        const connection = await this.connections.findByPhoneNumberId(id);
-        if (connection !== null) numbers.set(id, connection);
-      }),
-    );
-    return numbers;
+    const senders = new Set<string | null>();
+    for (const id of numbersIn(payload)) {
+      const connection = await this.connections.findByPhoneNumberId(id);
+      if (connection !== null) numbers.set(id, connection);
+      if (await this.codes.isSender(id)) senders.add(id);
+    }
+    return reportsOf(payload, numbers, senders);
   }
 
-  private async giveUp(id: string, unmatched: number): Promise<void> {
-    await this.mark(id, 'unmatched');
+  private countUnmatched(id: string, unmatched: number): void {
     this.counters.increment('notifications_unmatched');
     this.logger.warn(`notification ${id}: ${unmatched} of its items belong to no number or message of ours`);
   }
 
-  private reportUnreadable(id: string): void {
+  private async storeUnreadable(row: Row): Promise<void> {
+    await this.notifications.store({ ...row, state: 'unreadable' });
     this.counters.increment('notifications_unreadable');
-    this.logger.warn(`notification ${id} is stored, but it is no JSON`);
-  }
-
-  /** What is not marked is applied once more by the sweep, which changes nothing. */
-  private async mark(id: string, state: Parameters<NotificationsRepository['mark']>[1]): Promise<void> {
-    try {
-      await this.notifications.mark(id, state);
-    } catch (error) {
-      this.logger.warn(`notification ${id} could not be marked as ${state}: ${String(error)}`);
-    }
+    this.logger.warn(`notification ${row.id} is stored, but it is no JSON`);
   }
 }
 
-/** Waits for all, so that no fault of one keeps another from being applied. */
-async function allOrFirstFault<T extends readonly Promise<unknown>[]>(
-  work: readonly [...T],
-): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(work);
-  return Promise.all(work) as Promise<{ [K in keyof T]: Awaited<T[K]> }>;
+/** What is not known today may be tomorrow. */
+function stateOf(unmatched: number, expired: boolean): NotificationState {
+  if (unmatched === 0) return 'applied';
+  return expired ? 'unmatched' : 'stored';
 }
 
-/** Null where the body is no JSON. */
-function readPayload(body: Buffer): WebhookPayload | null {
-  const payload = parseWebhookBody(body);
-  return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
+/** What `work` resolves with, false where it takes longer; it goes on then. */
+async function within(ms: number, work: Promise<boolean>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

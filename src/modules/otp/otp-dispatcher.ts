@@ -30,7 +30,6 @@ const RECORD_FOR_MS = 60_000;
 export class OtpDispatcher implements LaneHandler<CodeTask> {
   readonly name = 'otp';
   readonly maxInFlightPerLane = 64;
-  readonly independentRows = true;
   private readonly logger = new Logger(OtpDispatcher.name);
   private stopping = false;
   private lastProjectId: string | null = null;
@@ -78,11 +77,12 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
     this.counters.increment('claims_taken_back', count);
   }
 
-  async work(task: CodeTask): Promise<void> {
+  async work(task: CodeTask): Promise<boolean> {
     const outcome = await this.send(task);
     await this.persist(task, () =>
       outcome === null ? this.putBack(task.attemptId) : this.record(task.attemptId, outcome),
     );
+    return false;
   }
 
   /** What nobody wrote waits again; where its lease was over first, it was not sent all the same. */

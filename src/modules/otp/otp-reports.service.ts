@@ -1,21 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
-import { Database } from '../../platform/database/database.js';
 import { Counters } from '../../platform/operations/counters.js';
 import { classifyPlatformError } from '../../platform/whatsapp/error-table.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
+import { OtpReportsRepository } from './otp-reports.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';
 import type { OtpStatusReport } from './otp.types.js';
-import { SendingRepository } from './sending.repository.js';
 
 /** Takes in what the platform tells about codes. Everything here may be told twice, late and in any order. */
 @Injectable()
 export class OtpReportsService {
   constructor(
-    private readonly sending: SendingRepository,
+    private readonly reports: OtpReportsRepository,
     private readonly packages: OtpPackagesService,
     private readonly senders: OtpSenderService,
-    private readonly database: Database,
     private readonly counters: Counters,
   ) {}
 
@@ -27,18 +25,22 @@ export class OtpReportsService {
     );
   }
 
-  /** Applies a report; durable when this resolves. False where no challenge is known by its ids. */
-  async apply(report: OtpStatusReport): Promise<boolean> {
-    const { callbackData } = report;
-    const known = { ...report, callbackData: callbackData !== null && isUuid(callbackData) ? callbackData : null };
-    const code = report.error?.code ?? null;
-    const category = code === null ? 'unknown' : classifyPlatformError(code).category;
-    const found = await this.database.transaction(async () => {
-      const applied = await this.sending.report(known, category);
-      if (applied?.move) await this.packages.apply([applied.move]);
-      return applied !== null;
-    });
-    if (found) this.counters.increment(`otp_reports_${report.status}`);
-    return found;
+  /** Applies reports in the ambient transaction. Returns those that name a code, for `count`. */
+  async applyAll(reports: readonly OtpStatusReport[]): Promise<Set<OtpStatusReport>> {
+    if (reports.length === 0) return new Set();
+    const results = await this.reports.applyAll(
+      reports.map(({ callbackData, error, ...report }) => ({
+        ...report,
+        callbackData: isUuid(callbackData) ? callbackData.toLowerCase() : null,
+        category: error === null || error.code === null ? 'unknown' : classifyPlatformError(error.code).category,
+      })),
+    );
+    await this.packages.apply(results.flatMap((result) => result?.move ?? []));
+    return new Set(reports.filter((_report, index) => results[index] !== null));
+  }
+
+  /** Counts applied reports, after their commit. */
+  count(reports: Iterable<OtpStatusReport>): void {
+    for (const { status } of reports) this.counters.increment(`otp_reports_${status}`);
   }
 }

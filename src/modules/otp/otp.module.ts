@@ -14,6 +14,7 @@ import { OtpLimits } from './otp-limits.js';
 import { OtpPlatform } from './otp-platform.js';
 import { OtpProjectsRepository } from './otp-projects.repository.js';
 import { OtpProjectsService } from './otp-projects.service.js';
+import { OtpReportsRepository } from './otp-reports.repository.js';
 import { OtpReportsService } from './otp-reports.service.js';
 import { OtpRestoration } from './otp-restoration.js';
 import { OtpRestoreRepository } from './otp-restore.repository.js';
@@ -24,8 +25,8 @@ import { OtpSenderRepository } from './otp-sender.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';
 import { OtpController } from './otp.controller.js';
 import { OtpService } from './otp.service.js';
-import { OTP_QUEUE, OtpLane } from './processors/otp-lane.js';
-import { OtpProcessor } from './processors/otp.processor.js';
+
+import { OTP_QUEUE, OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
@@ -34,6 +35,7 @@ import { SendingRepository } from './sending.repository.js';
   providers: [
     OtpService,
     OtpReportsService,
+    OtpReportsRepository,
     OtpProjectsService,
     OtpProjectsRepository,
     OtpSenderService,
@@ -48,7 +50,6 @@ import { SendingRepository } from './sending.repository.js';
     OtpLimits,
     OtpPlatform,
     OtpDispatcher,
-    OtpLane,
     OtpGauges,
     OtpBacklogRepository,
     OtpRestoration,

@@ -22,10 +22,10 @@ import { OtpCodes } from './otp-code.js';
 import { codePlace } from './otp-code-place.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { readRecipient } from './otp-recipient.js';
-import { OtpSenderService } from './otp-sender.service.js';
+import { OTP_LANE, OtpSenderService } from './otp-sender.service.js';
 import { otpErrors } from './otp.errors.js';
 import type { OtpChallenge } from './otp.types.js';
-import { OtpLane } from './processors/otp-lane.js';
+import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 /** Who asks, as far as codes are concerned. */
@@ -76,7 +76,7 @@ export class OtpService {
     private readonly codes: OtpCodes,
     private readonly secrets: SecretBox,
     private readonly database: Database,
-    private readonly lane: OtpLane,
+    private readonly processor: OtpProcessor,
     private readonly counters: Counters,
   ) {}
 
@@ -122,7 +122,7 @@ export class OtpService {
     const challenge = await this.database.transaction(() => this.accept(fresh, ready));
     if (challenge === null) return this.replay(fresh);
     this.counters.increment('otp_accepted');
-    if (live) this.lane.wake();
+    if (live) this.processor.wake(OTP_LANE);
     return { challenge, testCode: live ? null : code, replayed: false };
   }
 

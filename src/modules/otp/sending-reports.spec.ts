@@ -119,6 +119,21 @@ describe('a report', () => {
     },
   );
 
+  it('counts as it does alone among many at once, of one code and of others', async () => {
+    const [read, failed, other] = [await rows.make('sending'), await rows.make('sent'), await rows.make('sending')];
+    await rows.reportAll([
+      [failed, 'failed'],
+      [read, 'delivered'],
+      [other, 'sent'],
+      [read, 'sent'],
+      [other, 'failed'],
+      [read, 'read'],
+    ]);
+    const states = await Promise.all([read, failed, other].map((code) => rows.statusOf(code)));
+    expect(states).toEqual(['read', 'failed', 'failed']);
+    expect(await rows.counts()).toEqual({ reserved: 0, used: 1 });
+  });
+
   it('finds its code by the platform’s id where our own was left out, and nothing of strangers', async () => {
     const made = await rows.make('sent');
     expect(await rows.report(made, 'read', { callbackData: null })).toBe(true);

@@ -13,7 +13,6 @@ import {
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { OPEN_SQL } from './challenge-row.js';
-import type { OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
 export interface ClaimedCode {
@@ -40,7 +39,7 @@ interface ClaimRow extends ClaimedCode, HoldRow {
   place: number;
 }
 
-interface MoveRow {
+export interface MoveRow {
   package_id: string | null;
   package_used: boolean;
   used_now: boolean;
@@ -116,18 +115,8 @@ export class SendingRepository {
     const rows =
       outcome.kind === 'sent'
         ? await this.database.query<MoveRow>(SENT, [attemptId, outcome.metaMessageId])
-        : await this.database.query<MoveRow>(FAILED, [attemptId, null, outcome.error]);
+        : await this.database.query<MoveRow>(FAILED, [attemptId, outcome.error]);
     return moveOf(rows[0]);
-  }
-
-  /** Applies one report of the platform, in the ambient transaction; null where it names no challenge. */
-  async report(report: OtpStatusReport, error: string): Promise<{ move: OtpPackageMove | null } | null> {
-    const { callbackData, metaMessageId, status, occurredAt } = report;
-    const rows =
-      status === 'failed'
-        ? await this.database.query<MoveRow>(FAILED, [callbackData, metaMessageId, error])
-        : await this.database.query<MoveRow>(ARRIVED, [callbackData, metaMessageId, status, occurredAt]);
-    return rows[0] === undefined ? null : { move: moveOf(rows[0]) };
   }
 
   /** Ends one challenge before its time, in the ambient transaction. */
@@ -166,18 +155,19 @@ export class SendingRepository {
 }
 
 function claimedOf(row: ClaimRow): ClaimedCode {
-  const { place: _place, hold_slots: _slots, hold_paused: _paused, hold_available: _available, ...code } = row;
-  return code;
+  const { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage } = row;
+  return { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage };
 }
 
-function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
+/** What a statement's row says of the package. */
+export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
   if (row === undefined || row.package_id === null) return null;
   if (row.released_now) return { packageId: row.package_id, move: 'give_back', wasUsed: row.package_used };
   return row.used_now ? { packageId: row.package_id, move: 'use', wasUsed: false } : null;
 }
 
 /** Whatever leaves `sending` or `queued` has no more use for the plain code. */
-const WIPE = 'code_ciphertext = null, lease_until = null';
+export const WIPE = 'code_ciphertext = null, lease_until = null';
 
 const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
       and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})`;
@@ -225,14 +215,6 @@ with recursive ${laneHold()}, project as (
 )
 select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
 
-// A challenge is found by our attempt id, and where the platform left that out by its own id of the message.
-const FOUND = `
-with found as (
-  select id, status, package_used, released_at from otp_challenge
-  where attempt_id = $1::uuid or ($1::uuid is null and meta_message_id = $2)
-  limit 1 for update
-)`;
-
 // The answer to a send. What was verified or superseded meanwhile keeps its state.
 const SENT = `
 with found as (
@@ -246,38 +228,20 @@ from found where c.id = found.id
 returning c.package_id, c.package_used, not found.package_used and found.released_at is null as used_now,
   false as released_now`;
 
-// $1 attempt, $2 the platform's id, $3 a failure category. After "delivered" a failure means another device.
-const FAILED = `${FOUND}
+/** @param found the challenge as it is, with the `category` of the failure. After "delivered" a failure means another device. */
+export const failed = (found: string): string => `
+with found as (${found})
 update otp_challenge c set
   status = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then 'failed' else c.status end,
-  error = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then $3 else c.error end, ${WIPE},
-  released_at = case when c.delivered_at is null and c.read_at is null
+  error = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then found.category else c.error end,
+  ${WIPE}, released_at = case when c.delivered_at is null and c.read_at is null
     then coalesce(c.released_at, clock_timestamp()) else c.released_at end
 from found where c.id = found.id
-returning c.package_id, found.package_used, false as used_now,
+returning c.id, c.package_id, found.package_used, false as used_now,
   found.released_at is null and c.released_at is not null as released_now`;
 
-// $1 attempt, $2 the platform's id, $3 sent, delivered or read, $4 its time. A later state never moves back, and no
-// time is earlier than the state before it: the platform's times are whole seconds.
-const ARRIVED = `${FOUND}
-update otp_challenge c set
-  status = case
-    when c.status in ('queued', 'sending', 'outcome_unknown') then $3
-    when c.status = 'sent' and $3 in ('delivered', 'read') then $3
-    when c.status = 'delivered' and $3 = 'read' then $3
-    else c.status end,
-  meta_message_id = coalesce(c.meta_message_id, $2), ${WIPE},
-  sent_at = case when $3 = 'sent'
-    then coalesce(c.sent_at, least(greatest(now.at, c.created_at), c.delivered_at, c.read_at)) else c.sent_at end,
-  delivered_at = case when $3 = 'delivered'
-    then coalesce(c.delivered_at, least(greatest(now.at, c.created_at, c.sent_at), c.read_at)) else c.delivered_at end,
-  read_at = case when $3 = 'read'
-    then coalesce(c.read_at, greatest(now.at, c.created_at, c.sent_at, c.delivered_at)) else c.read_at end,
-  package_used = c.released_at is null
-from found cross join (select least(coalesce($4::timestamptz, clock_timestamp()), clock_timestamp()) as at) as now
-where c.id = found.id
-returning c.package_id, c.package_used, not found.package_used and found.released_at is null as used_now,
-  false as released_now`;
+const FAILED = failed(`
+  select id, package_used, released_at, $2::text as category from otp_challenge where attempt_id = $1 for update`);
 
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
 /** SQL: some code is overdue. */

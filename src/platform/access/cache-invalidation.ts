@@ -41,6 +41,14 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
     await this.database.execute('select pg_notify($1, $2)', [CHANNEL, `${kind} ${id}`]);
   }
 
+  /**
+   * Tells every process that listens now, outside of any transaction and of the pool. It may get lost, and it costs no
+   * flush to disk: for what is found without it as well.
+   */
+  hint(kind: string, text: string): void {
+    this.client?.query('select pg_notify($1, $2)', [CHANNEL, `${kind} ${text}`]).catch(() => undefined);
+  }
+
   async onApplicationBootstrap(): Promise<void> {
     // Notices come from the new primary only.
     this.database.onDemotion(() => void this.client?.end().catch(() => undefined));
@@ -82,7 +90,7 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
     client.on('notification', ({ payload }) => this.receive(payload ?? ''));
     try {
       await client.connect();
-      await client.query(`listen ${CHANNEL}`);
+      await client.query(`set synchronous_commit = off; listen ${CHANNEL}`);
     } catch (error) {
       this.logger.warn(`cannot listen for changes, will try again: ${error instanceof Error ? error.message : ''}`);
       end();

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable } from '@nestjs/common';
-import type { Client, Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import pg, { type Client, type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
 import { leaveDemotedPrimary } from './demoted-primary.js';
@@ -13,6 +13,9 @@ export interface Statements {
   execute(sql: string | Prepared, params?: readonly unknown[]): Promise<number>;
 }
 
+/** Connections that only batches get, once all others are lent. Two batches of a kind are under way at once. */
+export const RESERVED_CONNECTIONS = 2;
+
 interface Ambient {
   manager: EntityManager;
   client: PoolClient;
@@ -23,14 +26,17 @@ interface Ambient {
  * being handed anything.
  */
 @Injectable()
-export class Database implements Statements {
+export class Database implements Statements, OnApplicationShutdown {
   private readonly ambient = new AsyncLocalStorage<Ambient | null>();
   private readonly demotionHandlers: (() => void)[] = [];
+  private reserve: Pool | null = null;
 
   constructor(private readonly dataSource: DataSource) {
-    leaveDemotedPrimary(this.pool, () => {
-      for (const handle of this.demotionHandlers) handle();
-    });
+    this.watch(this.pool);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.reserve?.end();
   }
 
   /** Calls `handle` when the server turns out to be no primary any more; connections outside the pool should be left then. */
@@ -80,7 +86,10 @@ export class Database implements Statements {
     }
   }
 
-  /** Runs `work` outside the caller's transaction, as a batch shared by several callers must. */
+  /**
+   * Runs `work` outside the caller's transaction, as a batch shared by several callers must. Where every connection is
+   * lent, its statements have reserved ones: slow reads must not keep a batch of writes waiting.
+   */
   detached<T>(work: () => Promise<T>): Promise<T> {
     // Not `exit`, which switches the tracking of all promises of the process off and on again.
     return this.ambient.run(null, work);
@@ -105,6 +114,35 @@ export class Database implements Statements {
     }
   }
 
+  /** The pool that lends the next statement its connection. */
+  private get lender(): Pool {
+    const { pool } = this;
+    const isBatch = this.ambient.getStore() === null;
+    return isBatch && pool.idleCount === 0 && pool.totalCount >= pool.options.max ? this.reserved() : pool;
+  }
+
+  private reserved(): Pool {
+    if (this.reserve === null) {
+      const { options } = this.pool;
+      this.reserve = new pg.Pool({
+        ...options,
+        password: options.password, // not among the properties that are copied
+        application_name: 'herald-batch',
+        max: RESERVED_CONNECTIONS,
+        allowExitOnIdle: true,
+      });
+      this.reserve.on('error', () => undefined); // as the pool's: a broken idle connection is replaced
+      this.watch(this.reserve);
+    }
+    return this.reserve;
+  }
+
+  private watch(pool: Pool): void {
+    leaveDemotedPrimary(pool, () => {
+      for (const handle of this.demotionHandlers) handle();
+    });
+  }
+
   private get current(): Ambient | null {
     return this.ambient.getStore() ?? null;
   }
@@ -112,7 +150,7 @@ export class Database implements Statements {
   private run<R extends QueryResultRow>(sql: string | Prepared, params: readonly unknown[]): Promise<QueryResult<R>> {
     const client = this.current?.client;
     if (typeof sql !== 'string') return this.runPrepared<R>(sql, params, client);
-    return (client ?? this.pool).query<R>(sql, params as unknown[]);
+    return (client ?? this.lender).query<R>(sql, params as unknown[]);
   }
 
   private async runPrepared<R extends QueryResultRow>(
@@ -125,7 +163,7 @@ export class Database implements Statements {
       forgetOldPlans(ambient);
       return ambient.query<R>(statement);
     }
-    const client = await this.pool.connect();
+    const client = await this.lender.connect();
     let failed = true;
     try {
       forgetOldPlans(client);

@@ -1,4 +1,4 @@
-import { GroupCommitRunner } from '../../common/group-commit.js';
+import { GroupCommitRunner, type GatherTimes } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
 import type { Database, Statements } from './database.js';
 import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable } from './database-faults.js';
@@ -17,6 +17,10 @@ export interface GroupCommitSettings<I, O> {
   transactional?: boolean;
   /** How long an item whose row another transaction has locked is tried, from its arrival on. Default 10 s. */
   lockedForMs?: number;
+  /** Also the first try of a batch waits for locks only briefly, so that a locked item delays the others by little. */
+  careful?: boolean;
+  /** How long items that may wait are gathered into one batch. */
+  gather?: GatherTimes;
 }
 
 const LOCKED_FOR_MS = 10_000;
@@ -35,7 +39,8 @@ export class GroupCommit<I, O> {
       maxBatch: settings.maxBatch ?? 200,
       maxInFlight: 2,
       maxWaiting: settings.maxWaiting ?? 2_000,
-      commit: (items, careful) => this.commit(items, careful),
+      gather: settings.gather,
+      commit: (items, careful) => this.commit(items, careful || settings.careful === true),
       isRetryable: isTransientConflict,
       locks: {
         isLocked,
@@ -60,13 +65,14 @@ export class GroupCommit<I, O> {
   /**
    * Resolves once the item is durable.
    *
+   * @param mayWait it may be gathered with others (`gather`).
    * @throws Error when called inside a transaction: the batch commits on its own, so the caller could not undo it.
    */
-  submit(item: I): Promise<O> {
+  submit(item: I, mayWait = false): Promise<O> {
     if (this.database.inTransaction) {
       throw new Error(`${this.settings.name}: a group commit cannot take part in a transaction`);
     }
-    return this.runner.submit(item);
+    return this.runner.submit(item, mayWait);
   }
 
   idle(): Promise<void> {

@@ -1,16 +1,23 @@
 import { Database } from '../database/database.js';
 import type { DueLanes, DuePage } from './due-lanes.js';
 import { isHeld } from './lane-hold.js';
-import type { LaneWaker } from './lane-waker.js';
 import type { AwaitedTime, Sweep } from './sweeps.js';
 
-/** Woken and still due after this long: the queue lost the wake or works off no jobs. */
+/** What the sweep does to a lane with due rows; see `LaneProcessor`. */
+export interface SweptLanes {
+  readonly isAlone: boolean;
+  wake(laneKey: string): void;
+  rescue(laneKey: string): void;
+  tellHolder(laneKey: string): void;
+}
+
+/** Woken and still due after this long: the queue works off no jobs, or its workers have no time. */
 const RESCUE_AFTER_MS = 2_000;
 const PAGE = 2_000;
 
 /**
- * Wakes every lane that has due rows and that no process drains. This alone keeps the promise that nothing is lost with
- * the queue: an empty Redis is refilled within seconds, and without one the lanes are drained from here.
+ * Wakes every lane that has due rows. This alone keeps the promise that nothing is lost with the queue or a signal:
+ * without them the lanes are drained from here.
  */
 export class DueSweep implements Sweep {
   readonly everyMs = 1_000;
@@ -18,7 +25,7 @@ export class DueSweep implements Sweep {
   constructor(
     readonly name: string,
     private readonly database: Database,
-    private readonly waker: LaneWaker,
+    private readonly swept: SweptLanes,
     private readonly dueLanes: DueLanes,
     readonly waitsFor: readonly AwaitedTime[] = [],
   ) {}
@@ -28,9 +35,9 @@ export class DueSweep implements Sweep {
     return this.dueLanes.hasWork ?? 'true';
   }
 
-  /** No wake reaches the other workers: each looks for itself. */
+  /** No hint reaches the other workers: each looks for itself. */
   get everywhere(): boolean {
-    return this.waker.isAway;
+    return this.swept.isAlone;
   }
 
   async run(signal: AbortSignal): Promise<number> {
@@ -39,12 +46,13 @@ export class DueSweep implements Sweep {
     // Page by page to the end: lanes that rest, however many, must not hide those behind them.
     do {
       const { lanes, next }: DuePage = await this.dueLanes(PAGE, after);
-      const resting = await this.resting(lanes.map((lane) => lane.key));
+      const states = await this.statesOf(lanes.map((lane) => lane.key));
       for (const { key, dueForMs } of lanes) {
-        if (resting.has(key)) continue;
-        // A lane that looks stuck may have rows that only became due now, behind one that is not to be sent yet.
-        this.waker.wake(key);
-        if (dueForMs > RESCUE_AFTER_MS) this.waker.rescue(key);
+        const state = states.get(key);
+        if (state === 'rests') continue;
+        if (state === 'held') this.swept.tellHolder(key);
+        else if (dueForMs > RESCUE_AFTER_MS) this.swept.rescue(key);
+        else this.swept.wake(key);
         touched++;
       }
       after = next;
@@ -52,12 +60,13 @@ export class DueSweep implements Sweep {
     return touched;
   }
 
-  private async resting(keys: string[]): Promise<Set<string>> {
-    if (keys.length === 0) return new Set();
-    const rows = await this.database.query<{ key: string }>(
-      `select key from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`,
+  private async statesOf(keys: string[]): Promise<Map<string, 'rests' | 'held'>> {
+    if (keys.length === 0) return new Map();
+    const rows = await this.database.query<{ key: string; state: 'rests' | 'held' }>(
+      `select key, case when paused_until > clock_timestamp() then 'rests' else 'held' end as state
+       from lane where key = any($1) and (${isHeld('lane')} or paused_until > clock_timestamp())`,
       [keys],
     );
-    return new Set(rows.map((row) => row.key));
+    return new Map(rows.map(({ key, state }) => [key, state]));
   }
 }

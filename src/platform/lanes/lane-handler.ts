@@ -25,11 +25,6 @@ export interface LaneHandler<T> {
   readonly name: string;
   /** Rows of one lane that one process works on at once. */
   readonly maxInFlightPerLane: number;
-  /**
-   * No row waits for what comes of another. A drain that finds no more then ends at once, though its work is under way:
-   * a wake from another process would else wait until the quantum is over.
-   */
-  readonly independentRows?: boolean;
   /** The lane's pace, or null where it must not run now (its rows then stay due). */
   pace(laneKey: string): Promise<LanePace | null>;
   /**
@@ -37,6 +32,11 @@ export interface LaneHandler<T> {
    * claims: see `laneHold`.
    */
   claim(request: ClaimRequest): Promise<Claim<T>>;
-  /** Works on one row and records what came of it. Must not reject. */
-  work(item: T): Promise<void>;
+  /**
+   * Works on one row and records what came of it. Must not reject. Resolves with true where another row may wait that
+   * could not be claimed as long as this one was under way.
+   */
+  work(item: T): Promise<boolean>;
+  /** From now on claimed rows that are not on the wire yet go back. */
+  stop(): void;
 }

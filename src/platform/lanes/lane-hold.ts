@@ -19,6 +19,8 @@ export interface Hold {
   paused: boolean;
   /** Slots that were there before this statement took its own; null where the pace in hand goes on. */
   available: number | null;
+  /** Milliseconds that the hold lasts without being renewed; 0: a lane that rests was not taken. */
+  lastsMs: number;
 }
 
 /** The columns that `HOLD_COLUMNS` adds to each row of a claim. */
@@ -26,6 +28,7 @@ export interface HoldRow {
   hold_slots: number;
   hold_paused: boolean;
   hold_available: number | null;
+  hold_lasts_ms: number;
 }
 
 // Long enough to be renewed seldom, short enough to take over soon after a crash.
@@ -50,8 +53,8 @@ export function holdParams({ laneKey, owner, limit, inHandSeconds, pace }: HoldR
 /**
  * SQL: the first relations of a claim's `with`; $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * The relation `hold` has one row (key, slots, paused, available) where this process holds the lane, now or already, and
- * none where another one does or the lane's row has gone. A claim takes `GRANTED_SLOTS` rows at the most and answers
+ * The relation `hold` has one row (key, slots, paused, available, lasts_ms) where this process holds the lane, now or
+ * already, or the lane rests; and none where another process holds it or its row has gone. A claim takes `GRANTED_SLOTS` rows at the most and answers
  * `from hold left join ...`, so that its first row tells of the hold.
  *
  * Nothing is written as long as the hold lasts for a while and the process knows what pace it has in hand. A process
@@ -66,29 +69,34 @@ export function laneHold({ set = '', returning = '' }: { set?: string; returning
   return `
 lane_kept as materialized (
   select l.key, case when ${paused} then 0 else $3::integer end as slots, ${paused} as paused,
-    null::float8 as available${returning}
+    null::float8 as available,
+    (extract(epoch from l.owner_until - clock_timestamp()) * 1000)::float8 as lasts_ms${returning}
   from lane l
   where l.key = $1 and ${goesOn} and ${isHeld('l')}
     and l.owner_until > clock_timestamp() + interval '${RENEW_MS} milliseconds'
 ), lane_free as materialized (
-  select l.key, clock_timestamp() as now, ${paused} as paused, ${goesOn} as goes_on,
-    case when ${goesOn} then clock_timestamp() - make_interval(secs => least($4::float8, $5::float8))
-      -- A slot is reserved once it is due, so one that is not is of a clock that has stepped back.
-      else least(clock_timestamp(), greatest(l.next_slot_at, l.owner_until, clock_timestamp() - make_interval(secs => $5)))
-    end as base
+  select l.key, clock_timestamp() as now, ${paused} as paused, ${goesOn} as goes_on, l.next_slot_at, l.owner_until
   from lane l
   where l.key = $1 and not exists (select 1 from lane_kept) and (l.owner = $2 or l.owner is null or not ${isHeld('l')})
   for update
 ), lane_granted as (
-  select *, case when paused then 0 else greatest(0, least($3::integer, floor(available)::integer)) end as slots
-  from (select *, extract(epoch from now - base)::float8 * $6::float8 as available from lane_free) as measured
+  select *, case when goes_on then $3::integer else greatest(0, least($3::integer, floor(available)::integer)) end as slots
+  from (
+    select *, extract(epoch from now - base)::float8 * $6::float8 as available
+    from (
+      select *, case when goes_on then now - make_interval(secs => least($4::float8, $5::float8))
+        -- A slot is reserved once it is due, so one that is not is of a clock that has stepped back.
+        else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => $5))) end as base
+      from lane_free) as based) as measured
 ), lane_taken as (
   update lane l set owner = $2, owner_until = g.now + interval '${OWNER_MS} milliseconds',
     next_slot_at = g.base + make_interval(secs => g.slots / $6)${set}
-  from lane_granted g where l.key = g.key
-  returning l.key, g.slots, g.paused, case when not g.goes_on then g.available end as available${returning}
+  from lane_granted g where l.key = g.key and not g.paused
+  returning l.key, g.slots, false as paused, case when not g.goes_on then g.available end as available,
+    ${OWNER_MS}::float8 as lasts_ms${returning}
 ), hold as materialized (
-  select * from lane_kept union all select * from lane_taken
+  select * from lane_kept union all select * from lane_taken union all
+  select l.key, 0, true, null::float8, 0::float8${returning} from lane_granted g join lane l on l.key = g.key where g.paused
 )`;
 }
 
@@ -96,10 +104,12 @@ lane_kept as materialized (
 export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 
 /** SQL: what each row of a claim says of the hold; for `holdOf`. */
-export const HOLD_COLUMNS = 'hold.slots as hold_slots, hold.paused as hold_paused, hold.available as hold_available';
+export const HOLD_COLUMNS = `hold.slots as hold_slots, hold.paused as hold_paused, hold.available as hold_available,
+  hold.lasts_ms as hold_lasts_ms`;
 
 /** What the rows of a claim say of the hold; null: another process holds the lane, or its row has gone. */
 export function holdOf([row]: readonly HoldRow[]): Hold | null {
   if (row === undefined) return null;
-  return { slots: row.hold_slots, paused: row.hold_paused, available: row.hold_available };
+  const { hold_slots: slots, hold_paused: paused, hold_available: available, hold_lasts_ms: lastsMs } = row;
+  return { slots, paused, available, lastsMs };
 }

@@ -11,19 +11,33 @@ export interface LaneRunnerOptions<T> {
   /** Requests in flight of the whole process. */
   slots: Slots;
   owner: string;
+  /** Called where a lane should have another drain, as what came of a row may let the next one go. */
+  wake(laneKey: string): void;
   /** How long a drain goes on before it lets others pass. */
   quantumMs?: number;
   /** After this a drain is given up whatever hangs, so that its lane is not parked. */
   hardDeadlineMs?: number;
+  /** How long a lane stays with this process after its last claim; less where its hold ends before. */
+  lingerMs?: number;
   onError(message: string, error: unknown): void;
   clock?: Clock;
 }
 
 /**
- * `idle`: nothing is left that could be done now. `more`: the quantum is over and rows may be left. `held`: somebody
- * else drains. `paused`: the lane rests; the sweep wakes it.
+ * `idle`: nothing is left that could be done now, and the lane stays with this process for a while. `more`: the quantum
+ * is over and rows may be left. `joined`: a drain of this process goes on, and looks again. `held`: another process
+ * holds the lane. `paused`: the lane rests; the sweep wakes it.
  */
-export type DrainResult = 'idle' | 'more' | 'held' | 'paused';
+export type DrainResult = 'idle' | 'more' | 'joined' | 'held' | 'paused';
+
+/** The hold of a lane as this process knows it. */
+interface LocalHold {
+  /** Unused pace. */
+  bucket: TokenBucket;
+  pace: LanePace;
+  /** Monotonic ms; the lane is let go then where no drain has claimed meanwhile. */
+  lingersUntil: number;
+}
 
 interface LocalLane {
   inFlight: number;
@@ -32,25 +46,38 @@ interface LocalLane {
   /** A wake came while the drain ran. */
   touched: boolean;
   settled: Signal;
-  /** Unused pace in hand; null where this process does not hold the lane, or does not know what it has used. */
-  bucket: TokenBucket | null;
+  /** Null where this process does not hold the lane, or does not know what it has used of its pace. */
+  hold: LocalHold | null;
+  /** The hold is being let go; nothing is claimed before that has ended. */
+  releasing: Promise<void> | null;
 }
 
 const MAX_CLAIM = 64;
 /** A lane with work in flight claims at most once in this time: answers that come meanwhile make room for more rows. */
 const CLAIM_EVERY_MS = 4;
+/** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
+const PACE_EVERY_MS = 25;
+const LINGER_MS = 4_000;
+/** The hold of a lane is let go so long before it ends. */
+const HOLD_MARGIN_MS = 500;
+const LET_GO_EVERY_MS = 250;
 
 /**
  * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
  * once, and passes on after its quantum. Work outlives the drain that started it.
+ *
+ * A lane whose rows are all under way stays with this process for some seconds: the next wake claims at once, and
+ * neither takes the lane nor lets it go.
  */
 export class LaneRunner<T> {
   private readonly local = new Map<string, LocalLane>();
   private readonly clock: Clock;
   private readonly quantumMs: number;
   private readonly hardDeadlineMs: number;
+  private readonly lingerMs: number;
   private readonly settled = new Signal();
   private readonly sleepers = new Set<() => void>();
+  private lingering: NodeJS.Timeout | null = null;
   private inFlight = 0;
   /** Drains that have not ended, those given up included: each may be about to claim. */
   private running = 0;
@@ -60,9 +87,10 @@ export class LaneRunner<T> {
     this.clock = options.clock ?? systemClock;
     this.quantumMs = options.quantumMs ?? 1_000;
     this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
+    this.lingerMs = options.lingerMs ?? LINGER_MS;
   }
 
-  /** Tells a drain of this process that rows came; false where none runs, and the queue must be used. */
+  /** Tells a drain of this process that rows came; false where none runs. */
   touch(laneKey: string): boolean {
     const lane = this.local.get(laneKey);
     if (lane === undefined || lane.drain === null || this.stopping) return false;
@@ -71,15 +99,18 @@ export class LaneRunner<T> {
     return true;
   }
 
+  /** A drain of this process runs, or the lane stays with it for a while. */
+  holds(laneKey: string): boolean {
+    const lane = this.local.get(laneKey);
+    return lane !== undefined && (lane.drain !== null || lane.hold !== null);
+  }
+
   /** Never rejects: a drain that failed is reported, and the sweep wakes its lane again. */
   async drain(laneKey: string): Promise<DrainResult> {
-    const lane = this.laneOf(laneKey);
-    if (lane.drain !== null) {
-      // Who asks, perhaps another process through the queue, knows of rows that the drain may not have seen.
-      this.touch(laneKey);
-      return 'held';
-    }
+    // Who asks, perhaps another process through the queue, knows of rows that a drain may not have seen.
+    if (this.touch(laneKey)) return 'joined';
     if (this.stopping) return 'more';
+    const lane = this.laneOf(laneKey);
     const token = Symbol(laneKey);
     lane.drain = token;
     lane.touched = false;
@@ -94,8 +125,7 @@ export class LaneRunner<T> {
     });
     try {
       const result = await Promise.race([run, deadline]);
-      // Rows that were announced while the drain was ending must not wait for the sweep.
-      if (result !== 'hung') return lane.touched && result === 'idle' ? 'more' : result;
+      if (result !== 'hung') return result;
       this.options.onError(`lane ${laneKey}: a drain hung and was given up`, undefined);
       return 'more';
     } catch (error) {
@@ -103,19 +133,25 @@ export class LaneRunner<T> {
       return 'paused';
     } finally {
       clearTimeout(timer);
-      if (lane.drain === token) lane.drain = null;
+      if (lane.drain === token) {
+        lane.drain = null;
+        // Rows that were announced while the drain was ending must not wait for the sweep.
+        if (lane.touched && lane.hold !== null) this.options.wake(laneKey);
+      }
       this.forget(laneKey, lane);
     }
   }
 
   /**
    * Stops claiming and waits until claims that are under way have ended and the work in flight has settled, at most
-   * `timeoutMs`; returns how much work is left.
+   * `timeoutMs`; lets go of all lanes, and returns how much work is left.
    */
   async stop(timeoutMs: number): Promise<number> {
     this.stopping = true;
     for (const lane of this.local.values()) lane.settled.notify();
     for (const wake of this.sleepers) wake();
+    if (this.lingering !== null) clearInterval(this.lingering);
+    await this.letGoOf(this.local);
     const until = this.clock.monotonic() + timeoutMs;
     while (this.inFlight + this.running > 0 && this.clock.monotonic() < until) {
       await this.settled.wait(until - this.clock.monotonic());
@@ -128,76 +164,69 @@ export class LaneRunner<T> {
   }
 
   private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
-    const { handler } = this.options;
-    const pace = await handler.pace(laneKey);
-    if (pace === null) return 'paused';
-    await this.options.lanes.ensure(laneKey);
-    const endsAt = this.clock.monotonic() + this.quantumMs;
-    const left = (): number => endsAt - this.clock.monotonic();
+    let result: DrainResult = 'paused';
     try {
-      while (lane.drain === token && !this.stopping && left() > 0) {
-        const room = Math.min(MAX_CLAIM, handler.maxInFlightPerLane - lane.inFlight);
-        if (room <= 0) {
-          await lane.settled.wait(left());
-          continue;
+      await lane.releasing;
+      const pace = await this.options.handler.pace(laneKey);
+      if (pace !== null) {
+        await this.options.lanes.ensure(laneKey);
+        if (lane.hold !== null) {
+          lane.hold.bucket.setLimits(limitsOf(pace), this.clock.monotonic());
+          lane.hold.pace = pace;
         }
-        const waitMs = lane.bucket?.msUntil(1, this.clock.monotonic()) ?? 0;
-        if (waitMs > 0) {
-          await this.sleep(Math.min(waitMs, left()));
-          continue;
-        }
-        lane.touched = false;
-        const turn = await this.claim({ laneKey, lane, token, pace, room });
-        if (turn === 'over') break;
-        if (turn === 'held' || turn === 'paused') return turn;
-        if (turn === 'more') {
-          if (lane.inFlight > 0) await this.sleep(Math.min(CLAIM_EVERY_MS, left()));
-          continue;
-        }
-        if (lane.touched) continue;
-        if (lane.inFlight === 0 || handler.independentRows === true) return 'idle';
-        await lane.settled.wait(left());
+        result = await this.claimForQuantum({ laneKey, lane, token, pace });
       }
-      return 'more';
     } finally {
       // A drain that was given up leaves the hold alone: it may be that of the drain which goes on in its place.
-      if (lane.drain === token) await this.letGo(laneKey, lane, pace);
+      if (lane.drain === token && lane.hold !== null) {
+        if (result === 'idle' && !this.stopping) this.linger();
+        else await this.letGoOf([[laneKey, lane]]);
+      }
     }
+    return result;
   }
 
-  private async letGo(laneKey: string, lane: LocalLane, pace: LanePace): Promise<void> {
-    const { bucket } = lane;
-    if (bucket === null) return;
-    lane.bucket = null;
-    const inHandSeconds = bucket.level(this.clock.monotonic()) / pace.ratePerSecond;
-    await this.options.lanes.release(laneKey, this.options.owner, inHandSeconds);
+  private async claimForQuantum(turn: Turn): Promise<DrainResult> {
+    const { lane, token } = turn;
+    const endsAt = this.clock.monotonic() + this.quantumMs;
+    const left = (): number => endsAt - this.clock.monotonic();
+    while (lane.drain === token && !this.stopping && left() > 0) {
+      const room = Math.min(MAX_CLAIM, this.options.handler.maxInFlightPerLane - lane.inFlight);
+      if (room <= 0) {
+        await lane.settled.wait(left());
+        continue;
+      }
+      const waitMs = lane.hold?.bucket.msUntil(1, this.clock.monotonic()) ?? 0;
+      if (waitMs > 0) {
+        await this.sleep(Math.min(Math.max(waitMs, PACE_EVERY_MS), left()));
+        continue;
+      }
+      lane.touched = false;
+      const claimed = await this.claim(turn, room);
+      if (claimed === 'over') break;
+      if (claimed === 'held' || claimed === 'paused') return claimed;
+      if (claimed === 'done' && !lane.touched) return 'idle';
+      if (claimed === 'more' && lane.inFlight > 0) await this.sleep(Math.min(CLAIM_EVERY_MS, left()));
+    }
+    return 'more';
   }
 
   /** `over`: stopped or given up, nothing more may be claimed. `more`: rows may be left. `done`: no due row is left. */
-  private async claim({
-    laneKey,
-    lane,
-    token,
-    pace,
-    room,
-  }: {
-    laneKey: string;
-    lane: LocalLane;
-    token: symbol;
-    pace: LanePace;
-    room: number;
-  }): Promise<'over' | 'held' | 'paused' | 'more' | 'done'> {
+  private async claim(
+    { laneKey, lane, token, pace }: Turn,
+    room: number,
+  ): Promise<'over' | 'held' | 'paused' | 'more' | 'done'> {
     const { handler, lanes, slots, owner } = this.options;
     // Who has nothing under way goes ahead: a quiet lane's first message does not wait for a hundred busy ones.
     const places = await slots.acquire(room, lane.inFlight === 0);
     let used = 0;
     try {
       if (this.stopping || lane.drain !== token) return 'over';
-      const { bucket } = lane;
+      const bucket = lane.hold?.bucket;
       const inHand = bucket?.level(this.clock.monotonic());
       const limit = Math.min(places, Math.floor(inHand ?? places));
       // Until its answer comes nobody knows what the statement used.
-      lane.bucket = null;
+      lane.hold = null;
       const inHandSeconds = inHand === undefined ? null : inHand / pace.ratePerSecond;
       const { hold, items, more } = await handler.claim({ laneKey, owner, limit, pace, inHandSeconds });
       used = items.length;
@@ -206,9 +235,15 @@ export class LaneRunner<T> {
         lanes.missed(laneKey);
         return 'held';
       }
-      const now = this.clock.monotonic();
-      lane.bucket = hold.available === null ? bucket : bucketOf(pace, now, hold.available);
-      lane.bucket?.take(now, used);
+      if (hold.lastsMs > 0) {
+        const now = this.clock.monotonic();
+        const known = hold.available === null ? bucket : new TokenBucket(limitsOf(pace), now, hold.available);
+        if (known !== undefined) {
+          known.take(now, used);
+          const lingersUntil = now + Math.min(this.lingerMs, hold.lastsMs - HOLD_MARGIN_MS);
+          lane.hold = { bucket: known, pace, lingersUntil };
+        }
+      }
       if (hold.paused) return 'paused';
       return (more ?? used === hold.slots) ? 'more' : 'done';
     } finally {
@@ -216,20 +251,67 @@ export class LaneRunner<T> {
     }
   }
 
+  /** Sees to it that lanes which get no more rows are let go, many in one statement. */
+  private linger(): void {
+    this.lingering ??= setInterval(() => {
+      const now = this.clock.monotonic();
+      const over: [string, LocalLane][] = [];
+      let left = 0;
+      for (const [laneKey, lane] of this.local) {
+        if (lane.hold === null) continue;
+        if (lane.drain === null && lane.hold.lingersUntil <= now) over.push([laneKey, lane]);
+        else left++;
+      }
+      void this.letGoOf(over);
+      if (left > 0 || this.lingering === null) return;
+      clearInterval(this.lingering);
+      this.lingering = null;
+    }, LET_GO_EVERY_MS).unref();
+  }
+
+  /** Where it fails, the holds end by themselves. */
+  private async letGoOf(which: Iterable<[string, LocalLane]>): Promise<void> {
+    const now = this.clock.monotonic();
+    const holds = new Map<string, number>();
+    const lanes: [string, LocalLane][] = [];
+    for (const [laneKey, lane] of which) {
+      if (lane.hold === null) continue;
+      const { bucket, pace } = lane.hold;
+      holds.set(laneKey, bucket.level(now) / pace.ratePerSecond);
+      lane.hold = null;
+      lanes.push([laneKey, lane]);
+    }
+    if (holds.size === 0) return;
+    const releasing = this.options.lanes.release(this.options.owner, holds).catch(() => undefined);
+    for (const [, lane] of lanes) lane.releasing = releasing;
+    await releasing;
+    for (const [laneKey, lane] of lanes) {
+      if (lane.releasing === releasing) lane.releasing = null;
+      this.forget(laneKey, lane);
+    }
+  }
+
   private start(laneKey: string, lane: LocalLane, item: T): void {
     lane.inFlight++;
     this.inFlight++;
-    void this.options.handler
-      .work(item)
-      .catch((error: unknown) => this.options.onError('a row of a lane failed outside its own handling', error))
-      .finally(() => {
-        lane.inFlight--;
-        this.inFlight--;
-        this.options.slots.release(1);
-        lane.settled.notify();
-        this.settled.notify();
-        this.forget(laneKey, lane);
-      });
+    void this.work(item).then((mayLetGo) => {
+      lane.inFlight--;
+      this.inFlight--;
+      this.options.slots.release(1);
+      if (mayLetGo && !this.stopping && !this.touch(laneKey)) this.options.wake(laneKey);
+      lane.settled.notify();
+      this.settled.notify();
+      this.forget(laneKey, lane);
+    });
+  }
+
+  private async work(item: T): Promise<boolean> {
+    try {
+      return await this.options.handler.work(item);
+    } catch (error) {
+      this.options.onError('a row of a lane failed outside its own handling', error);
+      return true;
+    }
   }
 
   private sleep(ms: number): Promise<void> {
@@ -248,18 +330,26 @@ export class LaneRunner<T> {
   private laneOf(laneKey: string): LocalLane {
     let lane = this.local.get(laneKey);
     if (lane === undefined) {
-      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal(), bucket: null };
+      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal(), hold: null, releasing: null };
       this.local.set(laneKey, lane);
     }
     return lane;
   }
 
   private forget(laneKey: string, lane: LocalLane): void {
-    if (lane.inFlight > 0 || lane.drain !== null) return;
+    if (lane.inFlight > 0 || lane.drain !== null || lane.hold !== null || lane.releasing !== null) return;
     if (this.local.get(laneKey) === lane) this.local.delete(laneKey);
   }
 }
 
-function bucketOf({ ratePerSecond, burstSeconds }: LanePace, now: number, tokens: number): TokenBucket {
-  return new TokenBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, now, tokens);
+interface Turn {
+  laneKey: string;
+  lane: LocalLane;
+  token: symbol;
+  pace: LanePace;
+}
+
+function limitsOf({ ratePerSecond, burstSeconds }: LanePace) {
+  // A product of rounded numbers: at least one row must go at a time.
+  return { ratePerSecond, burst: Math.max(1, ratePerSecond * burstSeconds) };
 }

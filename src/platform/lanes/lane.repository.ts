@@ -38,12 +38,12 @@ export class LaneRepository {
   }
 
   /**
-   * Lets go of the lane, giving unused pace back; nothing happens where another process holds it by now.
+   * Lets go of lanes, giving unused pace back; nothing happens to one that another process holds by now.
    *
-   * @param inHandSeconds unused pace.
+   * @param holds each lane with its unused pace, in seconds.
    */
-  async release(key: string, owner: string, inHandSeconds: number): Promise<void> {
-    await this.database.execute(RELEASE, [key, owner, inHandSeconds]);
+  async release(owner: string, holds: ReadonlyMap<string, number>): Promise<void> {
+    await this.database.execute(RELEASE, [[...holds.keys()], [...holds.values()], owner]);
   }
 
   /**
@@ -102,6 +102,8 @@ where l.paused_until is null or l.paused_until <= clock_timestamp()`;
 
 const RELEASE: Prepared = {
   name: 'lane_release',
-  text: `update lane set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => $3)
-    where key = $1 and owner = $2`,
+  text: `
+update lane l set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => held.in_hand)
+from unnest($1::text[], $2::float8[]) as held (key, in_hand)
+where l.key = held.key and l.owner = $3`,
 };

@@ -5,7 +5,7 @@ import { Config } from '../config/config.js';
 import { ClockSteps } from './clock-steps.js';
 import { LaneRepository } from './lane.repository.js';
 import { LANE_OWNER, PLATFORM_SLOTS } from './lane-tokens.js';
-import { LaneFactory } from './queued-lanes.js';
+import { LaneParts } from './lane-processor.js';
 import { Restoration } from './restoration.js';
 import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
@@ -19,7 +19,7 @@ import { Sweeps } from './sweeps.js';
     Restoration,
     Retention,
     ClockSteps,
-    LaneFactory,
+    LaneParts,
     { provide: LANE_OWNER, useFactory: () => newId() },
     {
       provide: PLATFORM_SLOTS,
@@ -27,6 +27,6 @@ import { Sweeps } from './sweeps.js';
       useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
     },
   ],
-  exports: [LaneRepository, LaneFactory, Sweeps, Restoration, Retention, ClockSteps, LANE_OWNER, PLATFORM_SLOTS],
+  exports: [LaneRepository, LaneParts, Sweeps, Restoration, Retention, ClockSteps, LANE_OWNER, PLATFORM_SLOTS],
 })
 export class LanesModule {}

@@ -88,7 +88,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     return { hold, items: items.map((file) => ({ ...file, claimedAt })) };
   }
 
-  async work(file: FetchTask): Promise<void> {
+  async work(file: FetchTask): Promise<boolean> {
     const abort = new AbortController();
     this.running.add(abort);
     let lost = false;
@@ -120,6 +120,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     } else if (!lost) {
       await this.record(file, fault);
     }
+    return false;
   }
 
   /** Null where the file is stored, or was deleted meanwhile. */

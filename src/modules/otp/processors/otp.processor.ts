@@ -1,18 +1,78 @@
-import { Processor, WorkerHost } from '@nestjs/bullmq';
-import { LANE_WORKER_OPTIONS } from '../../../platform/lanes/lane-worker-options.js';
-import { OTP_QUEUE, OtpLane } from './otp-lane.js';
+import { InjectQueue, Processor } from '@nestjs/bullmq';
+import type { Queue } from 'bullmq';
+import { Slots } from '../../../common/slots.js';
+import { Database } from '../../../platform/database/database.js';
+import type { DuePage } from '../../../platform/lanes/due-lanes.js';
+import { inBatches } from '../../../platform/lanes/in-batches.js';
+import type { DrainJob } from '../../../platform/lanes/lane-hints.js';
+import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../platform/lanes/lane-processor.js';
+import { OtpPackagesService } from '../../billing/otp-packages.service.js';
+import { OtpDispatcher, type CodeTask } from '../otp-dispatcher.js';
+import { OTP_LANE } from '../otp-sender.service.js';
+import { HAS_OVERDUE, LEASE_MS, SendingRepository } from '../sending.repository.js';
+
+export const OTP_QUEUE = 'otp';
+const SWEEP_BATCH = 1_000;
+/** Requests in flight. A bound of its own: messages that wait for the platform hold none of these places. */
+const PLACES = 64;
 
 /**
  * Sends codes, as the send processor does messages, but through a queue, a lane, places and sockets of their own: no
  * campaign delays a code. A code whose outcome is not known is never sent again.
  */
 @Processor(OTP_QUEUE, LANE_WORKER_OPTIONS)
-export class OtpProcessor extends WorkerHost {
-  constructor(private readonly lane: OtpLane) {
-    super();
+export class OtpProcessor extends LaneProcessor<CodeTask> {
+  constructor(
+    private readonly sending: SendingRepository,
+    private readonly packages: OtpPackagesService,
+    dispatcher: OtpDispatcher,
+    private readonly database: Database,
+    @InjectQueue(OTP_QUEUE) queue: Queue<DrainJob>,
+    parts: LaneParts,
+  ) {
+    super(
+      {
+        handler: dispatcher,
+        slots: new Slots(PLACES, { batch: 1, patienceMs: 0 }),
+        queue,
+        dueLanes: Object.assign(() => this.dueLanes(), {
+          hasWork: `exists (select 1 from otp_challenge where status = 'queued')`,
+        }),
+        // A queued code is due at once; a number's next code is not, nor its next guesses.
+        waitsFor: [
+          { table: 'otp_recipient', column: 'last_sent_at' },
+          { table: 'otp_recipient', column: 'refilled_at' },
+          { table: 'otp_recipient', column: 'failures_since' },
+        ],
+        leftAtStop: (count) => `${count} codes had no answer when Herald stopped; their outcome will be unknown`,
+      },
+      parts,
+    );
+    const leaveSeconds = LEASE_MS / 1_000;
+    parts.sweeps.add({
+      name: 'otp_leases',
+      everyMs: 1_000,
+      waitsFor: [{ table: 'otp_challenge', column: 'lease_until', where: `status = 'sending'`, leaveSeconds }],
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sending.expireLeases(limit)),
+    });
+    parts.sweeps.add({
+      name: 'otp_overdue',
+      everyMs: 2_000,
+      hasWork: HAS_OVERDUE,
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.endOverdue(limit)),
+    });
   }
 
-  async process(): Promise<void> {
-    await this.lane.drain();
+  private async dueLanes(): Promise<DuePage> {
+    const dueForMs = await this.sending.dueForMs();
+    return { lanes: dueForMs === null ? [] : [{ key: OTP_LANE, dueForMs }], next: null };
+  }
+
+  private endOverdue(limit: number): Promise<number> {
+    return this.database.transaction(async () => {
+      const { ended, moves } = await this.sending.endOverdue(limit);
+      await this.packages.apply(moves);
+      return ended;
+    });
   }
 }

@@ -1,0 +1,41 @@
+import { InboundRepository, type ReceivedMessage } from '../../src/modules/messages/inbound.repository.js';
+import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
+import { StatusReportsRepository, type AppliedReport } from '../../src/modules/messages/status-reports.repository.js';
+import type { Database } from '../../src/platform/database/database.js';
+import { GroupCommit } from '../../src/platform/database/group-commit.js';
+
+/** Status reports by themselves, many in one transaction, as notifications apply them. */
+export class StatusBatches {
+  private readonly batches: GroupCommit<StatusReport, AppliedReport | null>;
+
+  constructor(database: Database) {
+    const repository = new StatusReportsRepository();
+    this.batches = new GroupCommit(database, {
+      name: 'status report',
+      careful: true,
+      commit: (reports, statements) => repository.applyAll(reports, statements),
+    });
+  }
+
+  apply(report: StatusReport): Promise<AppliedReport | null> {
+    return this.batches.submit(report);
+  }
+}
+
+/** As `StatusBatches`, for customers' messages. */
+export class InboundBatches {
+  private readonly batches: GroupCommit<InboundReport, ReceivedMessage>;
+
+  constructor(database: Database, ...services: ConstructorParameters<typeof InboundRepository>) {
+    const repository = new InboundRepository(...services);
+    this.batches = new GroupCommit(database, {
+      name: 'inbound',
+      careful: true,
+      commit: (reports, statements) => repository.receiveAll(reports, statements),
+    });
+  }
+
+  receive(report: InboundReport): Promise<ReceivedMessage> {
+    return this.batches.submit(report);
+  }
+}
