@@ -110,7 +110,7 @@ it('a message stands in one place, each attempt once, however claims, answers, s
           );
         }
         const claimed: ClaimedMessage[] = [];
-          const run = async (now: Step): Promise<void> => {
+        const run = async (now: Step): Promise<void> => {
           switch (now.do) {
             case 'claim': {
               const { items } = await sends.claim(connection.id, claimRequest(connection.id, OWNER, 4), LIMITS);
@@ -176,7 +176,7 @@ it('a message stands in one place, each attempt once, however claims, answers, s
           );
           expect(new Set(wire.map(({ recipient }) => recipient)).size).toBe(wire.length);
         }
-          for (const id of ids) {
+        for (const id of ids) {
           const attempts = await attemptRows(opened.database, id);
           const own = claimed.filter((one) => one.id === id);
           expect(attempts.map(({ id: attemptId, number }) => [attemptId, number]).sort()).toEqual(
