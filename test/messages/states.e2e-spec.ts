@@ -153,10 +153,10 @@ describe('outcome_unknown', () => {
 
   it('is not settled by another message, nor by another workspace', async () => {
     const made = await messageIn('outcome_unknown');
-    await notify({ to: made.to, attemptId: newId() }, 'sent');
+    await notify({ id: made.id, to: made.to, attemptId: newId() }, 'sent');
     const stranger = await sendingWorkspace(test);
     const foreign = await test.factories.message({ connection: stranger.connection, status: 'outcome_unknown' });
-    await notify({ to: made.to, attemptId: foreign.attemptId }, 'delivered');
+    await notify({ id: foreign.id, to: made.to, attemptId: foreign.attemptId }, 'delivered');
     expect(await workspace.message(made.id)).toMatchObject({ status: 'outcome_unknown' });
     expect(await stranger.message(foreign.id)).toMatchObject({ status: 'outcome_unknown' });
   });

@@ -217,8 +217,7 @@ function inStatus(status: MessageStatus, bind: Bind): string {
   if (!isInQueue(status)) {
     return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
   }
-  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q
-    where q.message_id = m.id)`;
+  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
 }
 
 /** Makes lists of the page's bounds and length, newest first. */
