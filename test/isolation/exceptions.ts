@@ -112,6 +112,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
     'src/modules/messages/journal.repository.ts#listWithin',
     'src/modules/messages/journal.repository.ts#namesOf',
     'src/modules/messages/journal.repository.ts#outboundList ×2',
+    'src/modules/messages/journal.repository.ts#page',
     'src/modules/messages/message-event-sql.ts#insertStatusEvents',
     'src/modules/messages/message-row.ts#lookUp',
     'src/modules/otp/otp-erasure.repository.ts#limits ×2',
