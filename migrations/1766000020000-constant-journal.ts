@@ -54,13 +54,11 @@ const UP: readonly string[] = [
    select distinct on (a.message_id, a.number) a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at,
      a.finished_at, a.http_status, a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
    from (
-     select 1 as place, q.attempt_id as id, q.organization_id, m.id as message_id, q.attempt_number as number,
+     select 1 as place, q.attempt_id as id, q.organization_id, q.message_id, q.attempt_number as number,
        'started' as status, q.claimed_at as started_at, null::timestamptz as finished_at, null::integer as http_status,
        null::integer as platform_code, null as platform_message, null as failure_category, null as meta_message_id,
        null as trace_id
-     from message m join message_queue q on q.connection_id = m.connection_id and q.created_at = m.created_at
-       and q.message_id = m.id
-     where m.direction = 'outbound' and q.attempt_id is not null
+     from message_queue q where q.attempt_id is not null
      union all
      select 2, s.attempt_id, s.organization_id, s.message_id, s.attempt_number, coalesce(s.attempt_status, 'started'),
        coalesce(s.processing_at, s.queued_at), s.attempt_finished_at, s.http_status, s.platform_code,

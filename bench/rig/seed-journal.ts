@@ -6,6 +6,8 @@ import type { SeededConnection } from './workspace.js';
 export const MESSAGES_EACH = 100;
 /** The rarest state: so many in all, evenly strewn. Together with the rest every filter fills a page in any journal. */
 const RAREST = 60;
+/** On the wire at once, in any journal. */
+const PROCESSING = 50;
 
 /** The conversation with the nth recipient: it has all messages to and from that number, whatever our number. */
 export function conversationId(n: number): string {
@@ -42,7 +44,7 @@ export async function seedJournal(pool: Pool, connections: readonly SeededConnec
     connections.map((connection) => connection.phoneNumber),
   ]);
   for (const { definition } of indexes) await pool.query(definition);
-  await pool.query('vacuum analyze message, message_content, message_state, conversation');
+  await pool.query('vacuum analyze message, message_content, message_queue, message_state, conversation');
 }
 
 const MESSAGES = `
@@ -64,12 +66,22 @@ with made as (
   select id, 'Hello, your order ' || n || ' is on its way.',
     jsonb_build_object('body', 'Hello, your order ' || n || ' is on its way.')
   from made
+), known as (
+  select made.*, case when n % ($3 / ${PROCESSING}) = 7 then 'processing'
+    when n % ($3 / ${RAREST}) = 2 then 'outcome_unknown' when n % 100 = 1 then 'failed' when n % 100 = 51 then 'queued'
+    when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end as status
+  from made where direction = 'outbound'
+), waiting as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+    queued_at, next_attempt_at, claimed_at, lease_until, attempt_id, attempt_number)
+  select connection_id, created_at, id, organization_id, conversation_id, recipient, created_at,
+    case when status = 'queued' then now() + interval '1 day' end, case when status = 'processing' then created_at end,
+    case when status = 'processing' then now() + interval '1 day' end, case when status = 'processing' then id end, 0
+  from known where status in ('queued', 'processing')
 )
 insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status, event_count,
   queued_at, processing_at, accepted_at, meta_message_id, attempt_id, attempt_number, attempt_status,
   attempt_finished_at, http_status)
-select id, organization_id, connection_id, conversation_id, created_at,
-  case when n % ($3 / ${RAREST}) = 2 then 'outcome_unknown' when n % 100 = 1 then 'failed'
-    when n % 10 = 4 then 'delivered' when n % 25 = 5 then 'sent' else 'read' end,
-  1, created_at, created_at, created_at, 'wamid.bench' || n, gen_random_uuid(), 1, 'accepted', created_at, 200
-from made where direction = 'outbound'`;
+select id, organization_id, connection_id, conversation_id, created_at, status, 1, created_at, created_at, created_at,
+  'wamid.bench' || n, gen_random_uuid(), 1, 'accepted', created_at, 200
+from known where status not in ('queued', 'processing')`;

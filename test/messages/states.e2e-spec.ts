@@ -36,7 +36,7 @@ async function messageIn(status: Parameters<TestApp['factories']['message']>[0][
 
 /** Lets the simulator post a signed notification about a message. */
 async function notify(
-  about: { to: string; metaMessageId?: string | null; attemptId?: string | null },
+  about: { id: string; to: string; metaMessageId?: string | null; attemptId?: string | null },
   status: string,
   extra: Record<string, unknown> = {},
 ): Promise<void> {
@@ -52,7 +52,7 @@ async function notify(
         status,
         timestamp: String(Math.floor(Date.now() / 1_000)),
         recipient_id: about.to,
-        ...(about.attemptId ? { biz_opaque_callback_data: about.attemptId } : {}),
+        ...(about.attemptId ? { biz_opaque_callback_data: `${about.id}.${about.attemptId}` } : {}),
         ...extra,
       },
     ],
@@ -129,7 +129,7 @@ describe('processing', () => {
 
   it.each(['sent', 'delivered', 'read'])('takes a notification %s that carries its attempt', async (status) => {
     const made = await messageIn('processing');
-    await notify({ to: made.to, attemptId: made.attemptId }, status);
+    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, status);
     const message = await workspace.reaches(made.id, status);
     expect(message.meta_message_id).toMatch(/^wamid\./);
     expect(message.attempts[0].status).toBe('accepted');
@@ -137,7 +137,7 @@ describe('processing', () => {
 
   it('takes a notification failed of its attempt', async () => {
     const made = await messageIn('processing');
-    await notify({ to: made.to, attemptId: made.attemptId }, 'failed', {
+    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, 'failed', {
       errors: [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'no such user' } }],
     });
     expect(await workspace.reaches(made.id, 'failed')).toMatchObject({ failure_category: 'recipient_unreachable' });
@@ -147,16 +147,16 @@ describe('processing', () => {
 describe('outcome_unknown', () => {
   it.each(['sent', 'delivered', 'read', 'failed'])('is settled by a notification %s of its attempt', async (status) => {
     const made = await messageIn('outcome_unknown');
-    await notify({ to: made.to, attemptId: made.attemptId }, status);
+    await notify({ id: made.id, to: made.to, attemptId: made.attemptId }, status);
     await workspace.reaches(made.id, status);
   });
 
   it('is not settled by another message, nor by another workspace', async () => {
     const made = await messageIn('outcome_unknown');
-    await notify({ to: made.to, attemptId: newId() }, 'sent');
+    await notify({ id: made.id, to: made.to, attemptId: newId() }, 'sent');
     const stranger = await sendingWorkspace(test);
     const foreign = await test.factories.message({ connection: stranger.connection, status: 'outcome_unknown' });
-    await notify({ to: made.to, attemptId: foreign.attemptId }, 'delivered');
+    await notify({ id: foreign.id, to: made.to, attemptId: foreign.attemptId }, 'delivered');
     expect(await workspace.message(made.id)).toMatchObject({ status: 'outcome_unknown' });
     expect(await stranger.message(foreign.id)).toMatchObject({ status: 'outcome_unknown' });
   });

@@ -71,7 +71,7 @@ describe('each variant reaches the platform as its reference has it, and is read
 
     const taken = test.simulator.messages.list({ to }).at(-1)?.body as Record<string, unknown>;
     const { biz_opaque_callback_data: callback, ...sent } = taken;
-    expect(callback).toMatch(/^[0-9a-f-]{36}$/);
+    expect(callback).toMatch(/^[0-9a-f-]{36}\.[0-9a-f-]{36}$/);
     expect(sent).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',

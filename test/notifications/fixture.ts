@@ -69,7 +69,7 @@ export function statusOf(
     status,
     timestamp: String(secondsNow() - 5),
     recipient_id: '15550001234',
-    ...(message.attemptId === null ? {} : { biz_opaque_callback_data: message.attemptId }),
+    ...(message.attemptId === null ? {} : { biz_opaque_callback_data: `${message.id}.${message.attemptId}` }),
     ...change,
   };
 }

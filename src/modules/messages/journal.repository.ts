@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { spellingsOf } from '../../platform/whatsapp/account-number.js';
-import { MESSAGE_JOINS, MESSAGE_SELECT, messageOf, type MessageRow } from './message-row.js';
+import { MESSAGE_SELECT, messageJoins, messageOf, type MessageRow } from './message-row.js';
 import type { MessageStatus } from './message-state.js';
 import type { Message } from './messages.types.js';
 
@@ -59,14 +59,10 @@ export class JournalRepository {
   async page(query: JournalQuery): Promise<Message[]> {
     const contacts = await this.contactsOf(query);
     const params: unknown[] = [query.organizationId, query.limit];
-    const lists = listsOf(query, contacts, (value) => `$${params.push(value)}`);
-    if (lists.length === 0) return [];
+    const found = pageOf(query, contacts, (value) => `$${params.push(value)}`);
+    if (found === null) return [];
     const rows = await this.database.query<MessageRow>(
-      `select ${MESSAGE_SELECT}
-       from (select * from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit $2) as page
-       cross join lateral (select * from message where id = page.id and organization_id = $1 offset 0) as m
-       ${MESSAGE_JOINS}
-       order by page.created_at desc, page.id desc`,
+      `select ${MESSAGE_SELECT} from ${found} ${messageJoins(query.status)} order by m.created_at desc, m.id desc`,
       params,
     );
     return rows.map(messageOf);
@@ -101,14 +97,14 @@ export class JournalRepository {
 }
 
 type Bind = (value: unknown) => string;
-type List = (relation: string, id: string, conditions: readonly string[]) => string;
+type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
-/** SQL of the lists to merge, each of `id` and `created_at`; none where the filters contradict each other. */
-function listsOf(query: JournalQuery, contacts: readonly Contact[] | null, bind: Bind): string[] {
+/** The page's rows `m` of `message`, for a FROM list; null where the filters contradict each other. */
+function pageOf(query: JournalQuery, contacts: readonly Contact[] | null, bind: Bind): string | null {
   const { direction, status, clientMessageId, to, from, connectionId } = query;
   const inbound = direction !== 'outbound' && to === null && (status === null || status === 'received');
   const outbound = direction !== 'inbound' && status !== 'received';
-  if (contacts?.length === 0 || (!inbound && !outbound)) return [];
+  if (contacts?.length === 0 || (!inbound && !outbound)) return null;
   const list = listWithin(query, bind);
   // Both lead to few rows: those of one message of the caller, or what was sent to one number.
   if (clientMessageId !== null || (to !== null && contacts === null && !isInQueue(status))) {
@@ -118,15 +114,16 @@ function listsOf(query: JournalQuery, contacts: readonly Contact[] | null, bind:
     if (contacts !== null) found.push(`m.conversation_id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
     if (!inbound || !outbound) found.push(`m.direction = '${inbound ? 'inbound' : 'outbound'}'`);
     if (status !== null && status !== 'received') found.push(inStatus(status, bind));
-    return [list('message m', 'm.id', found)];
+    return `${list('message m', 'm.id', found, 'm.*')} as m`;
   }
   if (inbound && outbound && connectionId === null && contacts === null && from === null) {
-    return [list('message m', 'm.id', ['m.organization_id = $1'])];
+    return `${list('message m', 'm.id', ['m.organization_id = $1'], 'm.*')} as m`;
   }
   const lists: string[] = [];
   if (inbound) lists.push(inboundList(query, contacts, list, bind));
   if (outbound) lists.push(outboundList(query, contacts, list, bind));
-  return lists;
+  return `(select * from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit $2) as page
+    cross join lateral (select * from message where id = page.id and organization_id = $1 offset 0) as m`;
 }
 
 function inboundList({ connectionId, from }: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
@@ -220,20 +217,19 @@ function inStatus(status: MessageStatus, bind: Bind): string {
   if (!isInQueue(status)) {
     return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
   }
-  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q
-    where q.message_id = m.id)`;
+  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
 }
 
 /** Makes lists of the page's bounds and length, newest first. */
 function listWithin({ before, beforeId }: JournalQuery, bind: Bind): List {
   const [time, id] = [before === null ? '' : bind(before), beforeId === null ? '' : bind(beforeId)];
-  return (relation, idColumn, conditions) => {
+  return (relation, idColumn, conditions, columns = `${idColumn} as id, ${idColumn.slice(0, 1)}.created_at`) => {
     const createdAt = `${idColumn.slice(0, 1)}.created_at`;
     const bounds =
       before === null
         ? []
         : [beforeId === null ? `${createdAt} < ${time}` : `(${createdAt}, ${idColumn}) < (${time}, ${id})`];
-    return `(select ${idColumn} as id, ${createdAt} from ${relation}
+    return `(select ${columns} from ${relation}
       where ${[...conditions, ...bounds].join(' and ')} order by ${createdAt} desc, ${idColumn} desc limit $2)`;
   };
 }

@@ -136,7 +136,7 @@ describe('a mark', () => {
 
   type Step = { do: 'accept' | 'begin' | 'commit' | 'send' | 'move' } | { do: 'pass'; seconds: number };
 
-  it('never hides a message, however transactions overlap and clocks step', async () => {
+  it('never hides a message, however transactions overlap; after a step of the clock the check finds what it hides', async () => {
     const step: fc.Arbitrary<Step> = fc.oneof(
       {
         weight: 5,
@@ -158,6 +158,11 @@ describe('a mark', () => {
         await newLane();
         // Inserts under way, and how long each has been so: by the statement's own time, and as the test lets it pass.
         const under: { client: pg.Client; id: string; since: number; passed: number }[] = [];
+        let stepped = false;
+        const expectNoneHidden = async (): Promise<void> => {
+          if (stepped) await marks.check();
+          expect(await hidden()).toEqual([]);
+        };
         const commit = async (): Promise<void> => {
           const [first] = under.splice(0, 1);
           if (first === undefined) return;
@@ -198,13 +203,14 @@ describe('a mark', () => {
                 }
                 await pass(now.seconds);
                 for (const one of under) one.passed += now.seconds;
+                stepped ||= now.seconds < 0;
                 if (now.seconds < 0) await opened.database.execute(`update lane set ${NO_MARK}`);
                 break;
             }
-            expect(await hidden()).toEqual([]);
+            await expectNoneHidden();
           }
           while (under.length > 0) await commit();
-          expect(await hidden()).toEqual([]);
+          await expectNoneHidden();
         } finally {
           await Promise.all(under.map(({ client }) => client.end()));
           await opened.database.execute('delete from message_queue');

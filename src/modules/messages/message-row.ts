@@ -43,7 +43,7 @@ export interface MessageRow {
 const of = (alias: string, columns: string): string => columns.replaceAll(/\w+/g, `${alias}.$&`);
 
 /**
- * SELECT list for messages `m` of the table `message` with `MESSAGE_JOINS`. A conversation that was found to be another's
+ * SELECT list for messages `m` of the table `message` with `messageJoins`. A conversation that was found to be another's
  * contact leads to the surviving one.
  */
 export const MESSAGE_SELECT = `${of('m', 'id, organization_id, connection_id, direction, type, recipient')},
@@ -65,14 +65,24 @@ export const MESSAGE_SELECT = `${of('m', 'id, organization_id, connection_id, di
 const lookUp = (alias: string, found: string, on = 'true'): string =>
   `left join lateral (select * from ${found} offset 0) ${alias} on ${on}`;
 
-/** See `MESSAGE_SELECT`. */
-export const MESSAGE_JOINS = [
-  lookUp('q', 'message_queue where message_id = m.id', "m.direction = 'outbound'"),
-  lookUp('s', 'message_state where message_id = m.id', "m.direction = 'outbound'"),
-  lookUp('c', 'message_content where message_id = m.id'),
-  lookUp('v', 'conversation where id = m.conversation_id'),
-  lookUp('w', 'conversation where id = v.merged_into'),
-].join('\n');
+const isOutbound = "m.direction = 'outbound'";
+
+/**
+ * See `MESSAGE_SELECT`.
+ *
+ * @param status of all of the messages, where it is known: no look-up is made where nothing can be found.
+ */
+export function messageJoins(status: MessageStatus | null = null): string {
+  const waits = status === 'queued' || status === 'processing';
+  const hasOutcome = status !== null && status !== 'received' && !waits;
+  return [
+    lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
+    lookUp('s', `message_state where ${waits ? 'false' : 'message_id = m.id'}`, isOutbound),
+    lookUp('c', 'message_content where message_id = m.id'),
+    lookUp('v', 'conversation where id = m.conversation_id'),
+    lookUp('w', 'conversation where id = v.merged_into'),
+  ].join('\n');
+}
 
 export function messageOf(row: MessageRow): Message {
   const { sender, ...inboundContext } = row.inbound_context ?? {};

@@ -2,14 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
 import { READY } from './claim-sql.js';
 import { laneRecipient } from './conversation-register.js';
-import {
-  attemptOf,
-  MESSAGE_JOINS,
-  MESSAGE_SELECT,
-  messageOf,
-  type AttemptRow,
-  type MessageRow,
-} from './message-row.js';
+import { attemptOf, messageJoins, MESSAGE_SELECT, messageOf, type AttemptRow, type MessageRow } from './message-row.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { Attempt, Message } from './messages.types.js';
 
@@ -29,7 +22,7 @@ export class MessagesRepository {
 
   async findById(organizationId: string, id: string): Promise<Message | null> {
     const rows = await this.database.query<MessageRow>(
-      `select ${MESSAGE_SELECT} from message m ${MESSAGE_JOINS} where m.organization_id = $1 and m.id = $2`,
+      `select ${MESSAGE_SELECT} from message m ${messageJoins()} where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
     return rows[0] === undefined ? null : messageOf(rows[0]);
@@ -47,7 +40,7 @@ export class MessagesRepository {
              failure_category, meta_message_id, trace_id
            from message_attempt_view where message_id = m.id and organization_id = m.organization_id
            order by number desc limit 100) as a) as attempts
-       from message m ${MESSAGE_JOINS} where m.organization_id = $1 and m.id = $2`,
+       from message m ${messageJoins()} where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
     const row = rows[0];
