@@ -3,15 +3,8 @@ import { Database } from '../../platform/database/database.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import { queueTakes } from './message-state.js';
 
-interface Place {
-  connection_id: string;
-  created_at: Date;
-  message_id: string;
-}
-
 const BATCH = 2_000;
 const COUNT_LIMIT = 1_000_000;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Messages of a restored backup that may have been sent in the time which it does not know of. */
 @Injectable()
@@ -31,29 +24,23 @@ export class RestoreRepository {
   /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
   async mark(before: Date): Promise<number> {
     let marked = 0;
-    let after: Place = { connection_id: FIRST_ID, created_at: new Date(0), message_id: FIRST_ID };
+    let after = '00000000-0000-0000-0000-000000000000';
     for (;;) {
-      const rows = await this.database.query<Place>(MARK, [
-        before,
-        after.connection_id,
-        after.created_at,
-        after.message_id,
-        BATCH,
-      ]);
+      const rows = await this.database.query<{ message_id: string }>(MARK, [before, after, BATCH]);
       const last = rows.at(-1);
       if (last === undefined) return marked;
       marked += rows.length;
-      after = last;
+      after = last.message_id;
     }
   }
 }
 
-// In the order of the lanes, going on behind the last batch: the rows left behind are dead until the commit.
+// By their ids, going on behind the last batch: the rows left behind are dead until the commit.
 const MARK = `
 with doubtful as (
   select * from message_queue q
-  where ${queueTakes('restored')} and queued_at < $1 and (connection_id, created_at, message_id) > ($2::uuid, $3::timestamptz, $4::uuid)
-  order by connection_id, created_at, message_id limit $5 for update
+  where ${queueTakes('restored')} and queued_at < $1 and message_id > $2
+  order by message_id limit $3 for update
 ), gone as (
   delete from message_queue where message_id = any(array(select message_id from doubtful))
 ), moved as (
@@ -71,4 +58,4 @@ with doubtful as (
 ), announced as (
   ${insertStatusEvents('moved')}
 )
-select connection_id, created_at, message_id from doubtful order by connection_id, created_at, message_id`;
+select message_id from doubtful order by message_id`;

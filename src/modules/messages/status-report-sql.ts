@@ -9,7 +9,6 @@ export interface LockedRow {
   organization_id: string;
   connection_id: string;
   conversation_id: string | null;
-  created_at: Date;
   recipient: string | null;
   status: OutboundStatus;
   meta_message_id: string | null;
@@ -58,29 +57,26 @@ select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as 
 join message_state s on hashtextextended(s.meta_message_id, 0) = hashtextextended(k.id, 0) and s.meta_message_id = k.id
 where s.attempt_id is not null`;
 
-// In the order that all keep: rows of the queue by id, then those with an outcome. In the queue is looked for nothing
-// that stands outside.
+// In the order that all keep: rows of the queue by id, then those with an outcome.
 export const LOCK: Prepared = {
   name: 'report_lock',
   text: `
 with waiting as materialized (
-  select q.* from message_queue q
-  where q.message_id = any($1) and not exists (select from message_state s where s.message_id = any($1) and s.message_id = q.message_id)
-  order by q.message_id for update of q
+  select * from message_queue where message_id = any($1) order by message_id for update
 ), decided as materialized (
-  select s.* from message_state s where s.message_id = any($1) and (select count(*) from waiting) >= 0
-  order by s.message_id for no key update
+  select * from message_state where message_id = any($1) and (select count(*) from waiting) >= 0
+  order by message_id for no key update
 ), found as (
-  select message_id, organization_id, connection_id, conversation_id, created_at,
+  select message_id, organization_id, connection_id, conversation_id,
     case when attempt_id is null then 'queued' else 'processing' end as status, null as meta_message_id, event_count,
     attempt_id, attempt_number, 'started' as attempt_status, false as attempt_failed,
     greatest(queued_at, claimed_at) as latest_at from waiting
   union all
-  select message_id, organization_id, connection_id, conversation_id, created_at, status, meta_message_id, event_count,
+  select message_id, organization_id, connection_id, conversation_id, status, meta_message_id, event_count,
     attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
     greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
 )
-select f.message_id as id, f.organization_id, f.connection_id, f.conversation_id, f.created_at, m.recipient, f.status,
+select f.message_id as id, f.organization_id, f.connection_id, f.conversation_id, m.recipient, f.status,
   f.meta_message_id, f.event_count, f.attempt_id, f.attempt_number, f.attempt_status, f.attempt_failed,
   ${microseconds('f.latest_at')} as latest_at, ${microseconds('clock_timestamp()')} as now
 from found f join message m on m.id = f.message_id`,
@@ -125,7 +121,7 @@ where a.id = r.id`,
 const CHANGES = `
 with r as materialized (
   select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as told_category
-  from json_to_recordset($1) as r (id uuid, "connectionId" uuid, "createdAt" timestamptz, "adoptedId" uuid, status text,
+  from json_to_recordset($1) as r (id uuid, "adoptedId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
     "errorCode" text, "errorMessage" text, attempt json)

@@ -226,7 +226,6 @@ function changeOf({ row, progress }: Reported) {
   const bringer = adoptedAttemptId ?? message.currentAttemptId;
   return {
     id: message.id,
-    ...(isInQueue(row.status) && { connectionId: row.connection_id, createdAt: row.created_at }),
     ...(bringer !== row.attempt_id && { adoptedId: bringer }),
     status: last?.to ?? message.status,
     moved: last !== undefined,
