@@ -12,7 +12,7 @@ import {
 } from '../../platform/lanes/lane-hold.js';
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
-import { OPEN_SQL } from './challenge-row.js';
+import { OPEN_SQL, QUEUE_SECONDS } from './challenge-row.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
 export interface ClaimedCode {
@@ -31,8 +31,6 @@ export type CodeOutcome =
 
 /** After this long without an outcome a claimed code is `outcome_unknown`. */
 export const LEASE_MS = 20_000;
-/** A code that waited this long is given up: its user has asked for another one, or left. */
-const QUEUE_SECONDS = 30;
 
 /** A row without an id says that there was nothing to claim. */
 interface ClaimRow extends ClaimedCode, HoldRow {
@@ -244,11 +242,6 @@ const FAILED = failed(`
   select id, package_used, released_at, $2::text as category from otp_challenge where attempt_id = $1 for update`);
 
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
-/** SQL: some code is overdue. */
-export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in ${OPEN_SQL} and expires_at <= now())
-  or exists (select 1 from otp_challenge
-    where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
-
 const END_OVERDUE = `
 with overdue as (
   (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= statement_timestamp()
