@@ -33,9 +33,7 @@ export type CodeOutcome =
 export const LEASE_MS = 20_000;
 
 /** A row without an id says that there was nothing to claim. */
-interface ClaimRow extends ClaimedCode, HoldRow {
-  place: number;
-}
+type ClaimRow = ClaimedCode & HoldRow;
 
 export interface MoveRow {
   package_id: string | null;
@@ -65,8 +63,7 @@ export class SendingRepository {
       attemptIds,
     ]);
     const rows = await claiming.catch(LostClaimError.of(attemptIds));
-    const claimed = rows.filter((row) => row.id !== null).sort((a, b) => a.place - b.place);
-    return { hold: holdOf(rows), items: claimed.map(claimedOf) };
+    return { hold: holdOf(rows), items: rows.filter((row) => row.id !== null) };
   }
 
   /** Those of the given attempts that exist and are the last of their codes. */
@@ -152,11 +149,6 @@ export class SendingRepository {
   }
 }
 
-function claimedOf(row: ClaimRow): ClaimedCode {
-  const { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage } = row;
-  return { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage };
-}
-
 /** What a statement's row says of the package. */
 export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
   if (row === undefined || row.package_id === null) return null;
@@ -211,7 +203,7 @@ with recursive ${laneHold()}, project as (
     c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
     locked.place
 )
-select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
+select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true order by claimed.place`;
 
 // The answer to a send. What was verified or superseded meanwhile keeps its state.
 const SENT = `
