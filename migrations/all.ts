@@ -15,6 +15,7 @@ import { RecipientUserId1765070000000 } from './1765070000000-recipient-user-id.
 import { JournalFilters1765072000000 } from './1765072000000-journal-filters.js';
 import { TemplateTtl1765080000000 } from './1765080000000-template-ttl.js';
 import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
+import { DeliveryDays1766020000000 } from './1766020000000-delivery-days.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   JournalFilters1765072000000,
   TemplateTtl1765080000000,
   WebhookRests1766010000000,
+  DeliveryDays1766020000000,
 ];
