@@ -274,6 +274,23 @@ describe('a drain', () => {
     expect(handler.done).toHaveLength(10);
   });
 
+  it('that is touched until its quantum is over, and finds no more, keeps the lane and asks for another', async () => {
+    const handler = new ListHandler();
+    const time = { ms: 0 };
+    const lane = newId();
+    const claim = handler.claim.bind(handler);
+    handler.claim = (request) => {
+      time.ms += 300;
+      runner.touch(lane);
+      return claim(request);
+    };
+    const clock = { now: () => time.ms, monotonic: () => time.ms };
+    const { runner, woken } = runnerFor(handler, { quantumMs: 200, clock });
+    expect(await runner.drain(lane)).toBe('idle');
+    expect([woken, runner.holds(lane)]).toEqual([[lane], true]);
+    await runner.stop(5_000);
+  });
+
   it('that hangs is given up, and the lane goes on', async () => {
     const handler = new ListHandler();
     const lane = newId();

@@ -182,7 +182,8 @@ export class LaneRunner<T> {
       const claimed = await this.claim(turn, room);
       if (claimed === 'over') break;
       if (claimed === 'held' || claimed === 'paused') return claimed;
-      if (claimed === 'done' && !lane.touched) return 'idle';
+      // A lane that is only touched again and again keeps nobody waiting: its next drain goes on with the hold.
+      if (claimed === 'done' && (!lane.touched || left() <= 0)) return 'idle';
       if (claimed === 'more' && lane.inFlight > 0) await this.sleep(Math.min(CLAIM_EVERY_MS, left()));
     }
     return 'more';
