@@ -10,10 +10,11 @@ import { holdParams } from '../../platform/lanes/lane-hold.js';
 import { LaneRepository, NO_MARK } from '../../platform/lanes/lane.repository.js';
 import { INSERT_MESSAGES } from './accept.repository.js';
 import { CLAIM } from './claim-sql.js';
+import { DUE } from './due-connections.js';
 import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from './messages.repository.js';
 import { RECORD } from './outcome.repository.js';
-import { DUE, EXPIRE_LEASES, EXPIRE_QUEUED, SendRepository } from './send.repository.js';
+import { EXPIRE_LEASES, EXPIRE_QUEUED, SendRepository } from './send.repository.js';
 import { LOCK } from './status-report-sql.js';
 
 const OWNER = newId();
@@ -140,7 +141,7 @@ describe('a mark', () => {
     const step: fc.Arbitrary<Step> = fc.oneof(
       {
         weight: 5,
-        arbitrary: fc.constantFrom('accept', 'begin', 'commit', 'send').map((kind) => ({ do: kind }) as Step),
+        arbitrary: fc.constantFrom('accept', 'begin', 'commit', 'send').map((kind) => ({ do: kind })),
       },
       { weight: 3, arbitrary: fc.constant({ do: 'move' } as const) },
       {

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../platform/database/database.js';
-import type { DuePage } from '../../platform/lanes/due-lanes.js';
+import type { DueLanes } from '../../platform/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../platform/lanes/lane-handler.js';
 import { holdOf, holdParams } from '../../platform/lanes/lane-hold.js';
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import { CLAIM, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
+import { dueConnections } from './due-connections.js';
 import { queueTakes } from './message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */
@@ -62,7 +63,12 @@ export class SendRepository {
   /** From where on leases that ran out are looked for: the database's time, null for all; and since when so. */
   private leases: { from: string | null; since: number } = { from: null, since: -Infinity };
 
-  constructor(private readonly database: Database) {}
+  /** Connections with due messages that can send. */
+  readonly dueConnections: DueLanes;
+
+  constructor(private readonly database: Database) {
+    this.dueConnections = dueConnections(database);
+  }
 
   /**
    * Claims the heads of up to `limit` recipients: each gets an attempt, `processing` and a lease.
@@ -101,18 +107,6 @@ export class SendRepository {
   findAttempts(connectionId: string, attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
     return this.database.query(FIND_ATTEMPTS, [connectionId, attemptIds]);
   }
-
-  /** `DueLanes` of the connections with due messages that can send. */
-  readonly dueConnections = async (limit: number, after: string | null): Promise<DuePage> => {
-    const rows = await this.database.query<{ id: string; due_for_ms: number | null; is_last: boolean }>(DUE, [
-      limit,
-      after ?? '00000000-0000-0000-0000-000000000000',
-    ]);
-    return {
-      lanes: rows.flatMap(({ id, due_for_ms }) => (due_for_ms === null ? [] : [{ key: id, dueForMs: due_for_ms }])),
-      next: rows.find((row) => row.is_last)?.id ?? null,
-    };
-  };
 
   /** `next`: where to go on, '' for the start. `complete`: nothing else can be claimed, wherever the walk stands. */
   private async claimFrom(
@@ -222,25 +216,6 @@ select message_id, attempt_id from message_state
 where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)`;
 
 // From connection to connection and not from row to row: those that are gone, but cannot be removed, count for nothing.
-// Numbers that cannot send keep their due messages: without this each of them would be woken in every round. The last
-// one of a full page is always told of, so that the next page begins behind it.
-export const DUE = `
-with lane_of as materialized (
-  select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n
-  from (select id from connection where id > $2 and status in ('connected', 'restricted') order by id limit $1) as c
-  left join lane l on l.key = c.id::text
-)
-select id, (extract(epoch from clock_timestamp() - since) * 1000)::double precision as due_for_ms, n = $1 as is_last
-from lane_of cross join lateral (
-  select least(
-    (select q.queued_at from message_queue q where q.connection_id = lane_of.id and q.created_at >= lane_of.low_at
-       and ${READY} order by q.connection_id, q.created_at limit 1),
-    (select q.next_attempt_at from message_queue q where q.connection_id = lane_of.id
-       and q.next_attempt_at <= statement_timestamp() order by q.connection_id, q.next_attempt_at limit 1)) as since
-) as due
-where since is not null or n = $1
-order by id`;
-
 /** INSERT of the messages in the CTE `gone`, just deleted from the queue; the columns that follow differ. */
 const intoState = (columns: string, values: string): string => `
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, event_count,
