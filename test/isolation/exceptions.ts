@@ -36,7 +36,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/messages/restore.repository.ts#count',
       'src/modules/messages/send.repository.ts#EXPIRE_LEASES',
       'src/modules/messages/send.repository.ts#EXPIRE_QUEUED',
-      'src/modules/messages/send.repository.ts#DUE',
+      'src/modules/messages/due-connections.ts#dueOf',
       'src/modules/otp/otp-backlog.repository.ts#BACKLOG ×4',
       'src/modules/otp/otp-restore.repository.ts#count',
       'src/modules/otp/otp-restore.repository.ts#mark',

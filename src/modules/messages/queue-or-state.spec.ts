@@ -181,8 +181,8 @@ it('a message stands in one place, each attempt once, however claims, answers, s
         for (const id of ids) {
           const attempts = await attemptRows(opened.database, id);
           const own = claimed.filter((one) => one.id === id);
-          expect(new Set(attempts.map(({ id: attemptId, number }) => `${attemptId} ${number}`))).toEqual(
-            new Set(own.map(({ attemptId, attemptNumber }) => `${attemptId} ${attemptNumber}`)),
+          expect(new Set(attempts.map(({ id: attemptId, number }) => JSON.stringify([attemptId, number])))).toEqual(
+            new Set(own.map(({ attemptId, attemptNumber }) => JSON.stringify([attemptId, attemptNumber]))),
           );
           expect(attempts).toHaveLength(own.length);
           claimedEver.attempts += own.length;
