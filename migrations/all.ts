@@ -18,6 +18,7 @@ import { QueueAndState1766000000000 } from './1766000000000-queue-and-state.js';
 import { MoveMessages1766000010000 } from './1766000010000-move-messages.js';
 import { ConstantJournal1766000020000 } from './1766000020000-constant-journal.js';
 import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
+import { DeliveryDays1766020000000 } from './1766020000000-delivery-days.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   MoveMessages1766000010000,
   ConstantJournal1766000020000,
   WebhookRests1766010000000,
+  DeliveryDays1766020000000,
 ];

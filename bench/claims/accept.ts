@@ -36,7 +36,8 @@ export const acceptClaim: Claim = {
 
 async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> {
   const postgres = await context.postgres();
-  const stage = await Stage.set(scope, postgres, 'accept');
+  // With the line a request that production writes.
+  const stage = await Stage.set(scope, postgres, 'accept', { settings: { LOG_LEVEL: 'info' } });
   const workspace = await stage.workspace();
   const connection = workspace.connections[0];
   if (connection === undefined) throw new Error('the workspace has no number');

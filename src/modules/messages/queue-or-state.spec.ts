@@ -32,7 +32,7 @@ beforeAll(async () => {
   messages = new MessagesRepository(opened.database);
   // As two processes have them: their statements overlap.
   outcomes = [new OutcomeRepository(opened.database), new OutcomeRepository(opened.database)];
-  statuses = new StatusReportsRepository(opened.database);
+  statuses = new StatusReportsRepository();
 });
 afterAll(() => opened.close());
 
@@ -151,7 +151,9 @@ it('a message stands in one place, each attempt once, however claims, answers, s
                 attemptId: attempt.attemptId,
                 metaMessageId: `wamid.${attempt.attemptId}`,
               };
-              await statuses.apply(statusReport(connection.id, reported, now.status));
+              const report = statusReport(connection.id, reported, now.status);
+              const { database } = opened;
+              await database.transaction(() => statuses.applyAll([report], database));
               break;
             }
           }

@@ -4,6 +4,14 @@ import { MAX_ATTEMPTS } from './otp.types.js';
 /** States in which a challenge can still be verified, as SQL. */
 export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
 
+/** A code that waited this long is given up: its user has asked for another one, or left. */
+export const QUEUE_SECONDS = 30;
+
+/** SQL: some code is overdue. */
+export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in ${OPEN_SQL} and expires_at <= now())
+  or exists (select 1 from otp_challenge
+    where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
+
 /** Columns of a challenge as its project may see it; `c` names the row. */
 export const CHALLENGE_COLUMNS = `c.id, c.organization_id, c.project_id, c.mode, coalesce(c.number, c.recipient) as recipient,
   case when c.status in ${OPEN_SQL} and c.expires_at <= clock_timestamp() then 'expired' else c.status end as status,

@@ -12,7 +12,7 @@ import {
 } from '../../platform/lanes/lane-hold.js';
 import { LostClaimError } from '../../platform/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
-import { OPEN_SQL } from './challenge-row.js';
+import { OPEN_SQL, QUEUE_SECONDS } from './challenge-row.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
 export interface ClaimedCode {
@@ -31,13 +31,9 @@ export type CodeOutcome =
 
 /** After this long without an outcome a claimed code is `outcome_unknown`. */
 export const LEASE_MS = 20_000;
-/** A code that waited this long is given up: its user has asked for another one, or left. */
-const QUEUE_SECONDS = 30;
 
 /** A row without an id says that there was nothing to claim. */
-interface ClaimRow extends ClaimedCode, HoldRow {
-  place: number;
-}
+type ClaimRow = ClaimedCode & HoldRow;
 
 export interface MoveRow {
   package_id: string | null;
@@ -67,8 +63,7 @@ export class SendingRepository {
       attemptIds,
     ]);
     const rows = await claiming.catch(LostClaimError.of(attemptIds));
-    const claimed = rows.filter((row) => row.id !== null).sort((a, b) => a.place - b.place);
-    return { hold: holdOf(rows), items: claimed.map(claimedOf) };
+    return { hold: holdOf(rows), items: rows.filter((row) => row.id !== null) };
   }
 
   /** Those of the given attempts that exist and are the last of their codes. */
@@ -154,11 +149,6 @@ export class SendingRepository {
   }
 }
 
-function claimedOf(row: ClaimRow): ClaimedCode {
-  const { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage } = row;
-  return { id, organizationId, projectId, recipient, attemptId, codeCiphertext, templateLanguage };
-}
-
 /** What a statement's row says of the package. */
 export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
   if (row === undefined || row.package_id === null) return null;
@@ -213,7 +203,7 @@ with recursive ${laneHold()}, project as (
     c.attempt_id as "attemptId", c.code_ciphertext as "codeCiphertext", c.template_language as "templateLanguage",
     locked.place
 )
-select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
+select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true order by claimed.place`;
 
 // The answer to a send. What was verified or superseded meanwhile keeps its state.
 const SENT = `
@@ -244,11 +234,6 @@ const FAILED = failed(`
   select id, package_used, released_at, $2::text as category from otp_challenge where attempt_id = $1 for update`);
 
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
-/** SQL: some code is overdue. */
-export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in ${OPEN_SQL} and expires_at <= now())
-  or exists (select 1 from otp_challenge
-    where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
-
 const END_OVERDUE = `
 with overdue as (
   (select id from otp_challenge where status in ${OPEN_SQL} and expires_at <= statement_timestamp()

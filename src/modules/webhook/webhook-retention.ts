@@ -24,19 +24,15 @@ export class WebhookRetention implements OnModuleInit {
     private readonly config: Config,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     const { webhookDays: days } = this.config.retention;
     this.retention.add({
       name: 'webhook events',
       days,
-      clear: (before, limit) => this.dispatches.removeOld('webhook_event', lowestIdSince(before), limit),
-    });
-    this.retention.add({
-      name: 'webhook deliveries',
-      days,
-      clear: (before, limit) => this.dispatches.removeOld('webhook_delivery', lowestIdSince(before), limit),
+      clear: (before, limit) => this.dispatches.removeOld(lowestIdSince(before), limit),
     });
     this.sweeps.add({ name: 'webhook_purge', everyMs: PURGE_EVERY_MS, run: (signal) => this.purge(signal) });
+    await this.retention.addPartitioned('webhook_delivery', days);
   }
 
   private async purge(signal: AbortSignal): Promise<number> {

@@ -121,6 +121,25 @@ describe('LeasedBuckets', () => {
     expect(shared.exchanges).toBeLessThan(40);
   });
 
+  it('costs far less than one exchange a request where requests are few, and nothing where there are none', async () => {
+    const { first, shared, advance } = setup();
+    const after = async (requests: number, everySeconds: number): Promise<number> => {
+      const before = shared.exchanges;
+      for (let second = 0; second < requests * everySeconds; second++) {
+        if (second % everySeconds === 0) expect(await first.take('key', LIMITS)).toMatchObject({ allowed: true });
+        advance(1_000);
+        first.tick();
+        await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+      }
+      return shared.exchanges - before;
+    };
+    expect(await after(100, 1)).toBeLessThanOrEqual(10);
+    expect(await after(100, 30)).toBeLessThanOrEqual(20);
+    expect(await after(1, 3_600)).toBeLessThanOrEqual(1);
+    // What it let go was never given back, and is there all the same.
+    expect(await allowedOf(first, 150)).toBe(100);
+  });
+
   it('refuses a flood over the limit without asking for each request', async () => {
     const { first, shared, advance } = setup();
     await allowedOf(first, 150);

@@ -41,10 +41,8 @@ interface Lease {
   tokens: number;
   /** Taken from `tokens` to be given back with the next exchange. */
   giving: number;
-  /** Tokens to have at hand: about a second's use. */
-  target: number;
-  usedSinceExchange: number;
   usedSinceTick: number;
+  idleTicks: number;
   exchangedAt: number;
   left: number;
   waiting: number;
@@ -57,17 +55,22 @@ interface Lease {
 
 /** Part of the burst that one process may hold unused. */
 const HELD_PART = 4;
-const HOLD_MS = 1_000;
-const FIRST_LEASE = 4;
+/** Part of the burst that an idle process keeps for a while, so that a request now and then costs no exchange. */
+const RESERVE_PART = 16;
+const IDLE_TICKS = 5;
+const RESERVE_TICKS = 600;
 const EMPTY_PAUSE_MS = 20;
 const EXCHANGE_TIMEOUT_MS = 1_000;
 const AWAY_PAUSE_MS = 1_000;
 
 /**
  * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
- * before it spends them: about as many as it used in the last second, and never more than a quarter of the burst beside
- * what its waiting requests need. What it does not use it gives back within two seconds. So the rate is kept exactly,
- * whatever the number of processes, and the burst is exceeded by no more than what they hold from before: a quarter each.
+ * before it spends them: a quarter of the burst beside what its waiting requests need, and more when half of it is used. Once it was idle for five seconds it lets go of all but a sixteenth of the burst, and of
+ * that after ten minutes. So the rate is kept exactly, whatever the number of processes, and the burst is exceeded by no
+ * more than what they hold from before: a quarter each.
+ *
+ * What is let go is given back only where somebody could miss it: where the shared bucket is full again by then, as far
+ * as this process can tell, it is forgotten, which costs nothing.
  *
  * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most a
  * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
@@ -86,27 +89,41 @@ export class LeasedBuckets {
     return this.tryTake(key, lease) ?? this.wait(key, lease);
   }
 
-  /** Gives back what was not used. Call it once a second. */
+  /** Lets go of what is not used. Call it once a second. */
   tick(): void {
     for (const [key, lease] of this.leases) {
-      const idle = lease.usedSinceTick === 0 && lease.waiting === 0;
-      const surplus = idle ? lease.tokens : Math.floor(lease.tokens - Math.max(lease.usedSinceTick, FIRST_LEASE));
-      if (surplus > 0) {
-        lease.tokens -= surplus;
-        lease.giving += surplus;
-        this.ask(key);
-      } else if (idle && lease.giving === 0 && lease.local === null && !this.asking.has(key)) {
-        this.leases.delete(key);
-      }
+      lease.idleTicks = lease.usedSinceTick === 0 && lease.waiting === 0 ? lease.idleTicks + 1 : 0;
       lease.usedSinceTick = 0;
+      if (lease.idleTicks >= IDLE_TICKS) this.letGo(key, lease, this.reserveOf(lease));
     }
   }
 
   /** Gives back everything, before the process ends. */
   async close(): Promise<void> {
-    for (const lease of this.leases.values()) lease.usedSinceTick = 0;
-    this.tick();
+    for (const [key, lease] of this.leases) if (lease.waiting === 0) this.letGo(key, lease, 0);
     while (this.round !== null) await this.round;
+  }
+
+  private reserveOf({ idleTicks, limits }: Lease): number {
+    return idleTicks < RESERVE_TICKS ? Math.floor(limits.burst / RESERVE_PART) : 0;
+  }
+
+  private letGo(key: string, lease: Lease, keep: number): void {
+    const surplus = lease.tokens - keep;
+    if (surplus > 0) {
+      lease.tokens -= surplus;
+      if (this.isFullAgain(lease)) return;
+      lease.giving += surplus;
+      this.ask(key);
+    } else if (lease.tokens === 0 && lease.giving === 0 && lease.local === null && !this.asking.has(key)) {
+      this.leases.delete(key);
+    }
+  }
+
+  /** Whether the shared bucket has had the time to fill up since the last exchange, if nobody else used it. */
+  private isFullAgain({ left, exchangedAt, limits }: Lease): boolean {
+    const seconds = (this.options.clock.monotonic() - exchangedAt) / 1_000;
+    return left + seconds * limits.ratePerSecond >= limits.burst;
   }
 
   private leaseOf(key: string, limits: BucketLimits): Lease {
@@ -120,9 +137,8 @@ export class LeasedBuckets {
       limits,
       tokens: 0,
       giving: 0,
-      target: Math.min(FIRST_LEASE, mostHeld(limits)),
-      usedSinceExchange: 0,
       usedSinceTick: 0,
+      idleTicks: 0,
       exchangedAt: now,
       left: limits.burst,
       waiting: 0,
@@ -140,7 +156,6 @@ export class LeasedBuckets {
     if (same) return;
     lease.tokens = 0; // counted by the old limits
     lease.giving = 0;
-    lease.target = Math.min(lease.target, mostHeld(limits));
     lease.emptyUntil = 0;
     lease.local?.setLimits(limits, this.options.clock.monotonic());
   }
@@ -149,10 +164,12 @@ export class LeasedBuckets {
   private tryTake(key: string, lease: Lease): RateDecision | null {
     if (lease.tokens >= 1) {
       lease.tokens -= 1;
-      lease.usedSinceExchange += 1;
       lease.usedSinceTick += 1;
+      const wasIdle = lease.idleTicks >= IDLE_TICKS;
+      lease.idleTicks = 0;
       const decision = this.decision(lease, true);
-      if (lease.tokens < lease.target / 2 && this.options.clock.monotonic() >= lease.emptyUntil) this.ask(key);
+      if (!wasIdle && lease.tokens < mostHeld(lease.limits) / 2 && this.options.clock.monotonic() >= lease.emptyUntil)
+        this.ask(key);
       return decision;
     }
     const now = this.options.clock.monotonic();
@@ -224,7 +241,6 @@ export class LeasedBuckets {
   }
 
   private askOf(key: string, lease: Lease): Ask {
-    const now = this.options.clock.monotonic();
     if (lease.giving > 0 && lease.waiting === 0) {
       const want = -lease.giving;
       lease.giving = 0;
@@ -232,10 +248,7 @@ export class LeasedBuckets {
     }
     lease.tokens += lease.giving;
     lease.giving = 0;
-    const used = lease.usedSinceExchange + lease.waiting;
-    const demand = (used / Math.max(now - lease.exchangedAt, EMPTY_PAUSE_MS)) * HOLD_MS;
-    lease.target = Math.min(Math.max(Math.ceil(demand), FIRST_LEASE), mostHeld(lease.limits));
-    const want = Math.max(0, Math.ceil(lease.target + lease.waiting - lease.tokens));
+    const want = Math.max(0, Math.ceil(mostHeld(lease.limits) + lease.waiting - lease.tokens));
     return { key, limits: lease.limits, want, held: lease.tokens };
   }
 
@@ -246,7 +259,6 @@ export class LeasedBuckets {
     lease.tokens += grant.granted;
     lease.left = grant.left;
     lease.exchangedAt = now;
-    lease.usedSinceExchange = 0;
     lease.local = null;
     const short = grant.granted < ask.want;
     const untilNextMs = ((1 - grant.left) / lease.limits.ratePerSecond) * 1_000;

@@ -4,7 +4,7 @@ import pg, { type Client, type Pool, type PoolClient, type QueryResult, type Que
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
 import { leaveDemotedPrimary } from './demoted-primary.js';
-import { forgetOldPlans, type Prepared } from './prepared.js';
+import { PreparedStatements, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
 export interface Statements {
@@ -28,6 +28,7 @@ interface Ambient {
 @Injectable()
 export class Database implements Statements, OnApplicationShutdown {
   private readonly ambient = new AsyncLocalStorage<Ambient | null>();
+  private readonly prepared = new PreparedStatements();
   private readonly demotionHandlers: (() => void)[] = [];
   private reserve: Pool | null = null;
 
@@ -154,20 +155,15 @@ export class Database implements Statements, OnApplicationShutdown {
   }
 
   private async runPrepared<R extends QueryResultRow>(
-    { name, text }: Prepared,
+    statement: Prepared,
     params: readonly unknown[],
     ambient: PoolClient | undefined,
   ): Promise<QueryResult<R>> {
-    const statement = { name, text, values: params as unknown[] };
-    if (ambient !== undefined) {
-      forgetOldPlans(ambient);
-      return ambient.query<R>(statement);
-    }
+    if (ambient !== undefined) return this.prepared.run<R>(ambient, statement, params);
     const client = await this.lender.connect();
     let failed = true;
     try {
-      forgetOldPlans(client);
-      const result = await client.query<R>(statement);
+      const result = await this.prepared.run<R>(client, statement, params);
       failed = false;
       return result;
     } finally {

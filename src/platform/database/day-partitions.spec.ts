@@ -123,6 +123,15 @@ describe('partitions', () => {
     expect(oldest?.id.localeCompare(lowestIdSince(daysAgo(2)))).toBe(1);
   });
 
+  it('that were a table once lose their old rows before they go', async () => {
+    for (const day of [40, 35, 20, 0]) await insert(daysAgo(day));
+    await partitionByDay(run, 'trace');
+    expect(await partitions.dropBefore('trace', daysAgo(30))).toBe(0);
+    expect(await partitions.clearBefore('trace', daysAgo(30), 1)).toBe(1);
+    expect(await partitions.clearBefore('trace', daysAgo(30), 1_000)).toBe(1);
+    expect(await count()).toBe(2);
+  });
+
   it('that are detached while a transaction reads them are dropped by the next call', async () => {
     await partitionByDay(run, 'trace', daysAgo(5));
     await insert(daysAgo(9));

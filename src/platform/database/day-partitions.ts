@@ -40,9 +40,9 @@ export class DayPartitions {
    * returns how many. Call it at the start, before anything is inserted, and at least once a day.
    */
   async makeAhead(table: string): Promise<number> {
-    if (aheadOf(table, await this.list(table), new Date()).length === 0) return 0;
+    if ((await missing(this.database.pool, table)).length === 0) return 0;
     return this.locked(async (client) => {
-      const statements = aheadOf(table, await list(client, table), new Date());
+      const statements = await missing(client, table);
       for (const statement of statements) await client.query(statement);
       return statements.length;
     });
@@ -65,6 +65,19 @@ export class DayPartitions {
       for (const { name } of detached.rows) await client.query(`drop table ${name}`);
       return detached.rows.length;
     });
+  }
+
+  /**
+   * Deletes rows older than `before` of the partition that was a whole table once, and would else keep them until all of
+   * its rows are as old; returns how many, `limit` at the most.
+   */
+  async clearBefore(table: string, before: Date, limit: number): Promise<number> {
+    const [oldest] = await this.list(table);
+    if (oldest?.name !== `${table}_before`) return 0;
+    return this.database.execute(
+      `delete from ${oldest.name} where id = any(array(select id from ${oldest.name} where id < $1 order by id limit $2))`,
+      [lowestIdSince(before), limit],
+    );
   }
 
   /** The table's partitions, oldest first. */
@@ -165,6 +178,12 @@ interface Queryable {
 async function list(client: Queryable, table: string): Promise<DayPartition[]> {
   const { rows } = await client.query<DayPartition & Record<string, unknown>>(PARTITIONS, [table]);
   return rows;
+}
+
+/** As `aheadOf` for this table at this time, by the database's clock. */
+async function missing(client: Queryable, table: string): Promise<string[]> {
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now', []);
+  return aheadOf(table, await list(client, table), rows[0]?.now ?? new Date());
 }
 
 /** The statements that make the missing partitions from the end of the newest on, each all or nothing. */

@@ -47,21 +47,55 @@ describe('a prepared statement', () => {
     expect(await twice(5)).toBe(10);
   });
 
-  it('forgets its plan after a second, so that none outlives the tables that it was made for', async () => {
-    const now = jest.spyOn(performance, 'now');
-    const client = jest.spyOn((await connection()) as { query: (text: unknown) => unknown }, 'query');
-    const startedAt = performance.now() + 10_000;
-    for (const at of [0, 999, 1_001, 1_500, 2_100]) {
-      now.mockReturnValue(startedAt + at);
-      await twice(1);
+  describe('does not keep a plan that outlives the tables that it was made for: forgets it', () => {
+    let now = 1_000_000;
+    let tookMs = 0;
+    let asked: string[] = [];
+    let fresh: Database;
+
+    beforeEach(async () => {
+      const client = (await connection()) as { query: (...args: unknown[]) => unknown };
+      const query = client.query.bind(client);
+      jest.spyOn(client, 'query').mockImplementation((...args) => {
+        const [statement] = args;
+        asked.push(typeof statement === 'string' ? statement : 'statement');
+        now += typeof statement === 'string' ? 0 : tookMs;
+        return query(...args);
+      });
+      jest.spyOn(performance, 'now').mockImplementation(() => now);
+      fresh = new Database(source);
+    });
+
+    afterEach(() => jest.restoreAllMocks());
+
+    /** Of these times those before whose statement the plans were forgotten; each statement takes `ms`. */
+    async function forgottenAt(times: number[], ms: number): Promise<number[]> {
+      tookMs = ms;
+      const forgotten: number[] = [];
+      for (const at of times) {
+        [now, asked] = [1_000_000 + at, []];
+        await fresh.query(DOUBLE, [1]);
+        expect(['statement', 'discard plans,statement']).toContain(asked.join());
+        if (asked.length > 1) forgotten.push(at);
+      }
+      return forgotten;
     }
-    now.mockRestore();
-    const asked = client.mock.calls.map(([statement]) => (typeof statement === 'string' ? statement : 'statement'));
-    client.mockRestore();
-    // At 0 ms, at 1,001 ms and at 2,100 ms: the others fall into the second before.
-    expect(asked.join()).toBe(
-      'discard plans,statement,statement,discard plans,statement,statement,discard plans,statement',
-    );
+
+    const seconds = (from: number, to: number): number[] =>
+      Array.from({ length: to - from }, (_, index) => (from + index) * 1_000);
+
+    it('each second in the first minute, and not while statements are fast later', async () => {
+      const times = [0, 999, 1_001, 1_500, 2_100, 59_000, 61_000, ...seconds(62, 200)];
+      expect(await forgottenAt(times, 49)).toEqual([1_001, 2_100, 59_000]);
+    });
+
+    it('after one was slow, and less and less often where it stays slow', async () => {
+      expect(await forgottenAt([0, 100_000], 51)).toEqual([100_000]);
+      expect(await forgottenAt([101_000, 102_000], 1)).toEqual([102_000]);
+      expect(await forgottenAt(seconds(103, 200), 1)).toEqual([]);
+      const slow = [300, 301, 303, 307, 315, 331, 363, 423, 483].map((at) => at * 1_000);
+      expect(await forgottenAt(seconds(299, 500), 51)).toEqual(slow);
+    });
   });
 });
 

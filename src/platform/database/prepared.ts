@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
 
 /**
  * A statement that PostgreSQL parses and plans once a connection instead of at every call, which for the long ones of
@@ -10,19 +10,66 @@ export interface Prepared {
   readonly text: string;
 }
 
-/**
- * A plan that was made while tables were empty reads them whole; PostgreSQL itself makes a new one only when the table is
- * analyzed, perhaps a minute later (seen: a claim from 100,000 new rows took 3.3 s by such a plan, 15 ms by a new one).
- */
 const PLANS_LIVE_MS = 1_000;
+const NEW_MS = 60_000;
+const SLOW_MS = 50;
+/** By then the table has been analyzed. */
+const LONGEST_PAUSE_MS = 60_000;
 
-const plannedAt = new WeakMap<PoolClient, number>();
+interface Plans {
+  forgottenAt: number;
+  /** For which they are kept at least. */
+  pauseMs: number;
+  wasSlow: boolean;
+}
 
-/** Lets a connection forget plans that are older than a second; the statements themselves stay prepared. */
-export function forgetOldPlans(client: PoolClient): void {
-  const now = performance.now();
-  if (now - (plannedAt.get(client) ?? -Infinity) < PLANS_LIVE_MS) return;
-  plannedAt.set(client, now);
-  // Waits in the connection's own line before the statement; where it fails, that one tells.
-  client.query('discard plans').catch(() => undefined);
+/**
+ * Runs prepared statements, and keeps their plans from being wrong for long. A plan that was made while tables were empty
+ * reads them whole; PostgreSQL itself makes a new one only when the table is analyzed, perhaps a minute later (seen: a
+ * claim from 100,000 new rows took 3.3 s by such a plan, 15 ms by a new one). So a connection forgets its plans, while the
+ * statements stay prepared: each second in the first minute, and later when a statement was slow, in case its plan is
+ * why. Where it stays slow all the same, as under load, this is done ever less often.
+ */
+export class PreparedStatements {
+  private readonly plans = new WeakMap<PoolClient, Plans>();
+  private firstAt: number | null = null;
+
+  async run<R extends QueryResultRow>(
+    client: PoolClient,
+    { name, text }: Prepared,
+    params: readonly unknown[],
+  ): Promise<QueryResult<R>> {
+    const startedAt = performance.now();
+    const plans = this.plansOf(client, startedAt);
+    // Waits in the connection's own line before the statement; where it fails, that one tells.
+    if (this.forgets(plans, startedAt)) client.query('discard plans').catch(() => undefined);
+    try {
+      return await client.query<R>({ name, text, values: params as unknown[] });
+    } finally {
+      plans.wasSlow ||= performance.now() - startedAt > SLOW_MS;
+    }
+  }
+
+  private plansOf(client: PoolClient, now: number): Plans {
+    let plans = this.plans.get(client);
+    if (plans === undefined) {
+      // A new connection has none.
+      plans = { forgottenAt: now, pauseMs: PLANS_LIVE_MS, wasSlow: false };
+      this.plans.set(client, plans);
+    }
+    return plans;
+  }
+
+  private forgets(plans: Plans, now: number): boolean {
+    this.firstAt ??= now;
+    const isNew = now - this.firstAt < NEW_MS;
+    const age = now - plans.forgottenAt;
+    if (!isNew && !plans.wasSlow) return false;
+    if (age < (isNew ? PLANS_LIVE_MS : plans.pauseMs)) return false;
+    const again = !isNew && age < 2 * LONGEST_PAUSE_MS;
+    plans.pauseMs = again ? Math.min(plans.pauseMs * 2, LONGEST_PAUSE_MS) : PLANS_LIVE_MS;
+    plans.forgottenAt = now;
+    plans.wasSlow = false;
+    return true;
+  }
 }

@@ -74,11 +74,11 @@ export class ClockSteps implements OnModuleInit {
     const { table, column, where = 'true' } = time;
     const [done] = await this.database.query<{ rows: number; last: string | null }>(
       `with found as materialized (
-         select ctid as place, ${column} as at from ${table} where ${where} and ${column} > ${from}
+         select tableoid as part, ctid as place, ${column} as at from ${table} where ${where} and ${column} > ${from}
          order by ${column} fetch first ${BATCH} rows with ties
        ), corrected as (
          update ${table} t set ${column} = found.at - make_interval(secs => $1)
-         from found where t.ctid = found.place
+         from found where t.tableoid = found.part and t.ctid = found.place
        )
        select count(*)::integer as rows, max(at)::text as last from found`,
       [seconds],

@@ -1,11 +1,6 @@
-import type { Hold, HoldRequest } from './lane-hold.js';
+import type { Hold, HoldRequest, LanePace } from './lane-hold.js';
 
-/** Pace of one lane. */
-export interface LanePace {
-  ratePerSecond: number;
-  /** Seconds of unused pace that may be caught up at once. */
-  burstSeconds: number;
-}
+export type { LanePace } from './lane-hold.js';
 
 /** `limit`: rows wanted. */
 export type ClaimRequest = HoldRequest;

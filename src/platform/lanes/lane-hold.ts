@@ -1,4 +1,9 @@
-import type { LanePace } from './lane-handler.js';
+/** Pace of one lane. */
+export interface LanePace {
+  ratePerSecond: number;
+  /** Seconds of unused pace that may be caught up at once. */
+  burstSeconds: number;
+}
 
 /** What a claim says of its lane, as the first parameters of the statement: see `holdParams`. */
 export interface HoldRequest {

@@ -1,8 +1,8 @@
 import { systemClock, type Clock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import type { Slots } from '../../common/slots.js';
-import { TokenBucket } from '../../common/token-bucket.js';
 import type { LaneHandler, LanePace } from './lane-handler.js';
+import { LaneHolds } from './lane-holds.js';
 import type { LaneRepository } from './lane.repository.js';
 
 export interface LaneRunnerOptions<T> {
@@ -30,15 +30,6 @@ export interface LaneRunnerOptions<T> {
  */
 export type DrainResult = 'idle' | 'more' | 'joined' | 'held' | 'paused';
 
-/** The hold of a lane as this process knows it. */
-interface LocalHold {
-  /** Unused pace. */
-  bucket: TokenBucket;
-  pace: LanePace;
-  /** Monotonic ms; the lane is let go then where no drain has claimed meanwhile. */
-  lingersUntil: number;
-}
-
 interface LocalLane {
   inFlight: number;
   /** Set while a drain runs; an abandoned drain sees a foreign token and stops. */
@@ -46,10 +37,6 @@ interface LocalLane {
   /** A wake came while the drain ran. */
   touched: boolean;
   settled: Signal;
-  /** Null where this process does not hold the lane, or does not know what it has used of its pace. */
-  hold: LocalHold | null;
-  /** The hold is being let go; nothing is claimed before that has ended. */
-  releasing: Promise<void> | null;
 }
 
 const MAX_CLAIM = 64;
@@ -58,9 +45,6 @@ const CLAIM_EVERY_MS = 4;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const PACE_EVERY_MS = 25;
 const LINGER_MS = 4_000;
-/** The hold of a lane is let go so long before it ends. */
-const HOLD_MARGIN_MS = 500;
-const LET_GO_EVERY_MS = 250;
 
 /**
  * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
@@ -71,13 +55,12 @@ const LET_GO_EVERY_MS = 250;
  */
 export class LaneRunner<T> {
   private readonly local = new Map<string, LocalLane>();
+  private readonly kept: LaneHolds;
   private readonly clock: Clock;
   private readonly quantumMs: number;
   private readonly hardDeadlineMs: number;
-  private readonly lingerMs: number;
   private readonly settled = new Signal();
   private readonly sleepers = new Set<() => void>();
-  private lingering: NodeJS.Timeout | null = null;
   private inFlight = 0;
   /** Drains that have not ended, those given up included: each may be about to claim. */
   private running = 0;
@@ -87,7 +70,7 @@ export class LaneRunner<T> {
     this.clock = options.clock ?? systemClock;
     this.quantumMs = options.quantumMs ?? 1_000;
     this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
-    this.lingerMs = options.lingerMs ?? LINGER_MS;
+    this.kept = new LaneHolds(options.lanes, options.owner, options.lingerMs ?? LINGER_MS, this.clock);
   }
 
   /** Tells a drain of this process that rows came; false where none runs. */
@@ -101,8 +84,7 @@ export class LaneRunner<T> {
 
   /** A drain of this process runs, or the lane stays with it for a while. */
   holds(laneKey: string): boolean {
-    const lane = this.local.get(laneKey);
-    return lane !== undefined && (lane.drain !== null || lane.hold !== null);
+    return this.kept.has(laneKey) || (this.local.get(laneKey)?.drain ?? null) !== null;
   }
 
   /** Never rejects: a drain that failed is reported, and the sweep wakes its lane again. */
@@ -136,7 +118,7 @@ export class LaneRunner<T> {
       if (lane.drain === token) {
         lane.drain = null;
         // Rows that were announced while the drain was ending must not wait for the sweep.
-        if (lane.touched && lane.hold !== null) this.options.wake(laneKey);
+        if (lane.touched && this.kept.has(laneKey)) this.options.wake(laneKey);
       }
       this.forget(laneKey, lane);
     }
@@ -150,8 +132,7 @@ export class LaneRunner<T> {
     this.stopping = true;
     for (const lane of this.local.values()) lane.settled.notify();
     for (const wake of this.sleepers) wake();
-    if (this.lingering !== null) clearInterval(this.lingering);
-    await this.letGoOf(this.local);
+    await this.kept.stop();
     const until = this.clock.monotonic() + timeoutMs;
     while (this.inFlight + this.running > 0 && this.clock.monotonic() < until) {
       await this.settled.wait(until - this.clock.monotonic());
@@ -166,28 +147,24 @@ export class LaneRunner<T> {
   private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
     let result: DrainResult = 'paused';
     try {
-      await lane.releasing;
       const pace = await this.options.handler.pace(laneKey);
       if (pace !== null) {
         await this.options.lanes.ensure(laneKey);
-        if (lane.hold !== null) {
-          lane.hold.bucket.setLimits(limitsOf(pace), this.clock.monotonic());
-          lane.hold.pace = pace;
-        }
+        await this.kept.begin(laneKey, pace);
         result = await this.claimForQuantum({ laneKey, lane, token, pace });
       }
     } finally {
       // A drain that was given up leaves the hold alone: it may be that of the drain which goes on in its place.
-      if (lane.drain === token && lane.hold !== null) {
-        if (result === 'idle' && !this.stopping) this.linger();
-        else await this.letGoOf([[laneKey, lane]]);
+      if (lane.drain === token) {
+        if (result === 'idle' && !this.stopping) this.kept.linger(laneKey);
+        else await this.kept.letGo([laneKey]);
       }
     }
     return result;
   }
 
   private async claimForQuantum(turn: Turn): Promise<DrainResult> {
-    const { lane, token } = turn;
+    const { laneKey, lane, token } = turn;
     const endsAt = this.clock.monotonic() + this.quantumMs;
     const left = (): number => endsAt - this.clock.monotonic();
     while (lane.drain === token && !this.stopping && left() > 0) {
@@ -196,7 +173,7 @@ export class LaneRunner<T> {
         await lane.settled.wait(left());
         continue;
       }
-      const waitMs = lane.hold?.bucket.msUntil(1, this.clock.monotonic()) ?? 0;
+      const waitMs = this.kept.msUntilSlot(laneKey);
       if (waitMs > 0) {
         await this.sleep(Math.min(Math.max(waitMs, PACE_EVERY_MS), left()));
         continue;
@@ -222,12 +199,10 @@ export class LaneRunner<T> {
     let used = 0;
     try {
       if (this.stopping || lane.drain !== token) return 'over';
-      const bucket = lane.hold?.bucket;
-      const inHand = bucket?.level(this.clock.monotonic());
+      const inHand = this.kept.slots(laneKey);
       const limit = Math.min(places, Math.floor(inHand ?? places));
-      // Until its answer comes nobody knows what the statement used.
-      lane.hold = null;
-      const inHandSeconds = inHand === undefined ? null : inHand / pace.ratePerSecond;
+      const inHandSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
+      const note = this.kept.use(laneKey, pace);
       const { hold, items, more } = await handler.claim({ laneKey, owner, limit, pace, inHandSeconds });
       used = items.length;
       for (const item of items) this.start(laneKey, lane, item);
@@ -235,59 +210,11 @@ export class LaneRunner<T> {
         lanes.missed(laneKey);
         return 'held';
       }
-      if (hold.lastsMs > 0) {
-        const now = this.clock.monotonic();
-        const known = hold.available === null ? bucket : new TokenBucket(limitsOf(pace), now, hold.available);
-        if (known !== undefined) {
-          known.take(now, used);
-          const lingersUntil = now + Math.min(this.lingerMs, hold.lastsMs - HOLD_MARGIN_MS);
-          lane.hold = { bucket: known, pace, lingersUntil };
-        }
-      }
+      note(hold, used);
       if (hold.paused) return 'paused';
       return (more ?? used === hold.slots) ? 'more' : 'done';
     } finally {
       if (used < places) slots.release(places - used);
-    }
-  }
-
-  /** Sees to it that lanes which get no more rows are let go, many in one statement. */
-  private linger(): void {
-    this.lingering ??= setInterval(() => {
-      const now = this.clock.monotonic();
-      const over: [string, LocalLane][] = [];
-      let left = 0;
-      for (const [laneKey, lane] of this.local) {
-        if (lane.hold === null) continue;
-        if (lane.drain === null && lane.hold.lingersUntil <= now) over.push([laneKey, lane]);
-        else left++;
-      }
-      void this.letGoOf(over);
-      if (left > 0 || this.lingering === null) return;
-      clearInterval(this.lingering);
-      this.lingering = null;
-    }, LET_GO_EVERY_MS).unref();
-  }
-
-  /** Where it fails, the holds end by themselves. */
-  private async letGoOf(which: Iterable<[string, LocalLane]>): Promise<void> {
-    const now = this.clock.monotonic();
-    const holds = new Map<string, number>();
-    const lanes: [string, LocalLane][] = [];
-    for (const [laneKey, lane] of which) {
-      if (lane.hold === null) continue;
-      const { bucket, pace } = lane.hold;
-      holds.set(laneKey, bucket.level(now) / pace.ratePerSecond);
-      lane.hold = null;
-      lanes.push([laneKey, lane]);
-    }
-    if (holds.size === 0) return;
-    const releasing = this.options.lanes.release(this.options.owner, holds).catch(() => undefined);
-    for (const [, lane] of lanes) lane.releasing = releasing;
-    await releasing;
-    for (const [laneKey, lane] of lanes) {
-      if (lane.releasing === releasing) lane.releasing = null;
-      this.forget(laneKey, lane);
     }
   }
 
@@ -330,14 +257,14 @@ export class LaneRunner<T> {
   private laneOf(laneKey: string): LocalLane {
     let lane = this.local.get(laneKey);
     if (lane === undefined) {
-      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal(), hold: null, releasing: null };
+      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal() };
       this.local.set(laneKey, lane);
     }
     return lane;
   }
 
   private forget(laneKey: string, lane: LocalLane): void {
-    if (lane.inFlight > 0 || lane.drain !== null || lane.hold !== null || lane.releasing !== null) return;
+    if (lane.inFlight > 0 || lane.drain !== null) return;
     if (this.local.get(laneKey) === lane) this.local.delete(laneKey);
   }
 }
@@ -347,9 +274,4 @@ interface Turn {
   lane: LocalLane;
   token: symbol;
   pace: LanePace;
-}
-
-function limitsOf({ ratePerSecond, burstSeconds }: LanePace) {
-  // A product of rounded numbers: at least one row must go at a time.
-  return { ratePerSecond, burst: Math.max(1, ratePerSecond * burstSeconds) };
 }

@@ -51,10 +51,11 @@ export class Retention implements OnModuleInit {
     this.kept.push({
       name: table,
       days,
-      clear: async (before) => {
+      clear: async (before, limit) => {
         await partitions.makeAhead(table);
-        if (days > 0) await partitions.dropBefore(table, before);
-        return 0;
+        if (days === 0) return 0;
+        await partitions.dropBefore(table, before);
+        return partitions.clearBefore(table, before, limit);
       },
     });
   }

@@ -7,9 +7,10 @@ import { inBatches } from '../../../platform/lanes/in-batches.js';
 import type { DrainJob } from '../../../platform/lanes/lane-hints.js';
 import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../platform/lanes/lane-processor.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
+import { HAS_OVERDUE } from '../challenge-row.js';
 import { OtpDispatcher, type CodeTask } from '../otp-dispatcher.js';
 import { OTP_LANE } from '../otp-sender.service.js';
-import { HAS_OVERDUE, LEASE_MS, SendingRepository } from '../sending.repository.js';
+import { LEASE_MS, SendingRepository } from '../sending.repository.js';
 
 export const OTP_QUEUE = 'otp';
 const SWEEP_BATCH = 1_000;

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../../common/ids.js';
 import { Database } from '../../../platform/database/database.js';
 import { MOST_IN_FLIGHT } from './delivery-window.js';
 
@@ -74,8 +73,8 @@ export class DispatchRepository {
    */
   async claim(wanted: ReadonlyMap<string, number>): Promise<ClaimedEvent[]> {
     const rooms = [...wanted.values()];
-    const attemptIds = Array.from({ length: rooms.reduce((sum, room) => sum + room, 0) }, () => newId());
-    const params = [[...wanted.keys()], rooms, attemptIds, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
+    const most = rooms.reduce((sum, room) => sum + room, 0);
+    const params = [[...wanted.keys()], rooms, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
     const rows = await this.database.query<ClaimRow>(CLAIM, params);
     return rows.map((row) => ({
       id: row.id,
@@ -111,10 +110,10 @@ export class DispatchRepository {
     return events + log;
   }
 
-  /** Removes events or attempts whose ids, which begin with their time, are below this one; returns how many. */
-  removeOld(table: 'webhook_event' | 'webhook_delivery', below: string, limit: number): Promise<number> {
+  /** Removes events whose ids, which begin with their time, are below this one; returns how many. */
+  removeOld(below: string, limit: number): Promise<number> {
     return this.database.execute(
-      `delete from ${table} where id = any(array(select id from ${table} where id < $1 order by id limit $2))`,
+      'delete from webhook_event where id = any(array(select id from webhook_event where id < $1 order by id limit $2))',
       [below, limit],
     );
   }
@@ -144,12 +143,13 @@ select head.endpoint_id as id, head.next_attempt_at <= clock_timestamp()
   and exists (select 1 from webhook_endpoint e where e.id = head.endpoint_id and ${TAKES_EVENTS}) as due
 from head order by n`;
 
-// $1 endpoints, $2 how many events of each, $3 attempt ids, as many as events are wanted, $4 lease seconds, $5 most in
+// $1 endpoints, $2 how many events of each, $3 how many events in all, $4 lease seconds, $5 most in
 // flight in all processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places.
 // "numbered" repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog,
 // and would read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index
 // is searched: the claim would walk on through all events that are not due yet.
-// An event that still bears an attempt fell due because that attempt's process died: it is written down as such.
+// An event that still bears an attempt fell due because that attempt's process died: it is written down as such, in the
+// partition of the attempt's day, which is certain to exist for the least days that the log is kept.
 const CLAIM = `
 with wanted as materialized (
   select w.endpoint_id, e.url, e.revision, w.room, (
@@ -165,7 +165,7 @@ with wanted as materialized (
     order by v.next_attempt_at limit least(wanted.room, greatest(0, $5 - wanted.in_flight))
     for update of v skip locked) as found
 ), numbered as (
-  select due.*, ($3::uuid[])[row_number() over ()] as attempt_id from due limit cardinality($3::uuid[])
+  select due.*, uuid_v7() as attempt_id from due limit $3::integer
 ), claimed as (
   update webhook_event v set attempt_count = v.attempt_count + 1, current_attempt_id = numbered.attempt_id,
     next_attempt_at = clock_timestamp() + make_interval(secs => $4)
@@ -177,7 +177,7 @@ with wanted as materialized (
     next_attempt_at, created_at)
   select lost_attempt_id, organization_id, endpoint_id, id, type, attempt_count - 1, 'failed', 'interrupted',
     clock_timestamp(), date_trunc('milliseconds', lost_at - make_interval(secs => $4))
-  from claimed where lost_attempt_id is not null
+  from claimed where lost_attempt_id is not null and lost_at > clock_timestamp() - interval '4 days'
   on conflict (id) do nothing
 ), target as materialized (
   select wanted.endpoint_id, wanted.url, wanted.revision, (
