@@ -203,7 +203,9 @@ async function meter(scene: Scene, warmUp: () => Promise<unknown>, work: () => P
 /** Waits until every message is `read`; returns how many there are. */
 async function untilRead(pool: Pool): Promise<number> {
   const count = async (where: string): Promise<number> => {
-    const { rows } = await pool.query<{ count: number }>(`select count(*)::integer as count from message ${where}`);
+    const { rows } = await pool.query<{ count: number }>(
+      `select count(*)::integer as count from message_view ${where}`,
+    );
     return rows[0]?.count ?? 0;
   };
   await waitFor('all messages to be read', async () => ((await count(`where status <> 'read'`)) === 0 ? true : null), {
