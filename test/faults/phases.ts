@@ -2,9 +2,7 @@ import type { Links } from './fault-stage.js';
 
 /** Moments in a worker's handling of a message, told by the names of the statements that it runs and by what it writes to the platform. */
 export const PHASES = {
-  /** It holds the lane, and has claimed nothing yet. */
-  holding: { link: 'database', text: 'lane_hold' },
-  /** The claim is committed, and its answer not read. */
+  /** The claim is committed, the hold on the lane with it, and its answer not read. */
   claiming: { link: 'database', text: 'message_claim' },
   /** The request was written and there is no answer yet. */
   on_the_wire: { link: 'platform', text: 'POST /' },

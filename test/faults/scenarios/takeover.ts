@@ -44,7 +44,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const claimedMs: number[] = [];
   let killedAt = performance.now();
   for (const [n, connection] of stage.workspace.connections.entries()) {
-    const phase = phases[n % phases.length] ?? 'holding';
+    const phase = phases[n % phases.length] ?? 'claiming';
     const trap = setTrap(stage, phase);
     const ids: string[] = [];
     for (let i = 0; i < EACH; i++) ids.push((await stage.caller.send(connection, i)).messageId);

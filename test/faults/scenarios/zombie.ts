@@ -18,7 +18,7 @@ type Moment = Phase | 'anywhere' | 'after_the_answer';
 /** A worker is stopped (SIGSTOP) for three leases and goes on as if nothing had happened: a zombie. */
 export const zombie: Scenario = {
   name: 'zombie',
-  goal: 'G5: SIGSTOP of workers for 3 leases at 6 moments; 0 sent twice, 0 stale writes accepted',
+  goal: 'G5: SIGSTOP of workers for 3 leases at 5 moments; 0 sent twice, 0 stale writes accepted',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
