@@ -29,7 +29,7 @@ const take = (value: object) =>
 /** The transactions that wrote the rows as they are now, each once. */
 async function writersOf(messageId: string, ...markers: string[]): Promise<string[]> {
   const rows = await test.database.query<{ writer: string }>(
-    `select xmin::text as writer from message where id = $1
+    `select xmin::text as writer from message_state where message_id = $1
      union select xmin::text from platform_notification where position($2::bytea in body) > 0
      union select xmin::text from platform_notification where position($3::bytea in body) > 0`,
     [messageId, Buffer.from(markers[0] ?? ''), Buffer.from(markers[1] ?? markers[0] ?? '')],
@@ -88,7 +88,7 @@ it('one whose message is locked for long is stored and acknowledged, and keeps n
   await foreign.connect();
   try {
     await foreign.query('begin');
-    await foreign.query('select 1 from message where id = $1 for update', [locked.id]);
+    await foreign.query('select 1 from message_state where message_id = $1 for update', [locked.id]);
     const waiting = take({ statuses: [statusOf(locked, 'sent')] });
     await take({ statuses: [statusOf(free, 'sent')] });
     expect(await statesOf(test, free.attemptId ?? '')).toEqual(['applied']);

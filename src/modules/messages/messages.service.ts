@@ -132,16 +132,19 @@ export class MessagesService {
     const { body } = await this.preparation.prepareAgain(organizationId, message);
 
     const queued = await this.database.transaction(async () => {
-      if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return false;
+      if (key !== null && !(await this.messages.insertRetry(organizationId, key, id))) return null;
       const moved = await this.messages.retry({ organizationId, messageId: id, from, body });
       if (!moved) throw notRetryable((await this.messages.findById(organizationId, id))?.status ?? message.status);
-      return true;
+      // As the retry left it: a worker may take it as soon as it is committed.
+      return this.messages.findById(organizationId, id);
     });
+    if (queued !== null) {
+      this.processor.wake(message.connectionId);
+      return { message: queued, replayed: false };
+    }
     // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
-    if (!queued && !(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
-    if (queued) this.processor.wake(message.connectionId);
-    const current = await this.messages.findById(organizationId, id);
-    return { message: current ?? message, replayed: !queued };
+    if (!(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
+    return { message: (await this.messages.findById(organizationId, id)) ?? message, replayed: true };
   }
 
   /** A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again. */
