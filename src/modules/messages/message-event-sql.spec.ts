@@ -65,7 +65,7 @@ function outcome(made: Made, change: Partial<OutcomeRecord> = {}): OutcomeRecord
     category: null,
     traceId: null,
     delayMs: 0,
-    countTry: false,
+    tries: 0,
     ...change,
   };
 }
@@ -147,7 +147,7 @@ describe('an outcome', () => {
   });
 
   it.each([
-    ['puts the message back', { status: 'queued', attemptStatus: 'deferred', delayMs: 1_000, countTry: true }],
+    ['puts the message back', { status: 'queued', attemptStatus: 'deferred', delayMs: 1_000, tries: 1 }],
     ['belongs to an attempt that a retry has replaced', { attemptId: newId() }],
   ] as const)('that %s is no event', async (_name, change) => {
     const made = await make('processing');

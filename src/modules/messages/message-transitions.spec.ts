@@ -92,7 +92,7 @@ function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord[
       category: null,
       traceId: null,
       delayMs: 0,
-      countTry: false,
+      tries: 0,
     });
 }
 

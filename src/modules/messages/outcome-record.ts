@@ -4,6 +4,9 @@ import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/ou
 import type { OutcomeRecord } from './outcome.repository.js';
 import type { ClaimedMessage } from './send.repository.js';
 
+/** `tries` is not known of what a lost claim took. */
+type AttemptOf = Pick<ClaimedMessage, 'id' | 'attemptId'> & Partial<Pick<ClaimedMessage, 'tries'>>;
+
 /** What the platform's answer makes of a claimed message. */
 export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRecord {
   if (outcome.kind === 'accepted') {
@@ -37,13 +40,13 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
       const delayMs =
         outcome.kind === 'recipient_deferred' ? pairLimitMs(task.tries) : deferralMs(tries, Math.random());
       const asked = Math.max(delayMs, outcome.retryAfterMs ?? 0);
-      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: asked, countTry: true };
+      return { ...record, status: 'queued', attemptStatus: 'deferred', delayMs: asked, tries };
     }
   }
 }
 
 /** Claimed, but surely not written: back to the queue, and the try does not count. */
-export function putBack(task: Pick<ClaimedMessage, 'id' | 'attemptId'>, delayMs = 0): OutcomeRecord {
+export function putBack(task: AttemptOf, delayMs = 0): OutcomeRecord {
   return { ...emptyRecord(task), status: 'queued', attemptStatus: 'deferred', delayMs };
 }
 
@@ -61,7 +64,7 @@ export function refusal(category: FailureCategory, message: string): NotAccepted
   };
 }
 
-function emptyRecord(task: Pick<ClaimedMessage, 'id' | 'attemptId'>): OutcomeRecord {
+function emptyRecord(task: AttemptOf): OutcomeRecord {
   return {
     attemptId: task.attemptId,
     messageId: task.id,
@@ -74,6 +77,6 @@ function emptyRecord(task: Pick<ClaimedMessage, 'id' | 'attemptId'>): OutcomeRec
     category: null,
     traceId: null,
     delayMs: 0,
-    countTry: false,
+    tries: task.tries ?? 0,
   };
 }

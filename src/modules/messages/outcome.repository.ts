@@ -21,8 +21,8 @@ export interface OutcomeRecord {
   traceId: string | null;
   /** With `queued`: milliseconds until the next attempt. */
   delayMs: number;
-  /** With `queued`: whether the deferral counts towards the most tries. */
-  countTry: boolean;
+  /** With `queued`: deferrals that count so far, this one included. */
+  tries: number;
 }
 
 /** For so long an outcome is tried to be recorded; after that the lease decides. */
@@ -78,7 +78,7 @@ export class OutcomeRepository {
 const OUTCOME = `outcome as materialized (
   select * from json_to_recordset($1) as o ("attemptId" uuid, "messageId" uuid, status text, "attemptStatus" text,
     "metaMessageId" text, "httpStatus" integer, "platformCode" integer, "platformMessage" text, category text,
-    "traceId" text, "delayMs" double precision, "countTry" boolean)
+    "traceId" text, "delayMs" double precision, tries integer)
 )`;
 
 const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, started_at, finished_at, http_status,
@@ -112,7 +112,7 @@ with ${OUTCOME}, place as materialized (
 ), back as (
   update message_queue q set attempt_id = null, claimed_at = null, lease_until = null,
     next_attempt_at = clock_timestamp() + make_interval(secs => o."delayMs" / 1000),
-    tries = q.tries + o."countTry"::integer
+    tries = greatest(q.tries, o.tries)
   from place p join outcome o on o."attemptId" = p.attempt_id
   where q.ctid = p.place and o.status = 'queued'
   returning q.organization_id, q.message_id, q.attempt_number, p.claimed_at, o.*
@@ -131,6 +131,10 @@ select attempt_id, true as moved from gone union all select "attemptId", true fr
 /** What a report has said of the attempt before its own answer was recorded stays. */
 const reported = (row: string, status: string, column: string, answered: string): string =>
   `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
+
+/** What a report has said of the attempt is more than an answer that does not say what became of it. */
+const closes = (status: string): string =>
+  `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
 // What became of the message without the answer: the attempt's columns are closed, and a doubt is settled.
 const SETTLE: Prepared = {
@@ -160,7 +164,7 @@ with ${OUTCOME}, place as materialized (
     attempt_category = ${reported('s', 'attempt_status', 'attempt_category', 'o.category')}
   from place p join outcome o on o."attemptId" = p.attempt_id
   where s.message_id = p.message_id and not (p.doubted and o.status = 'queued')
-    and (s.attempt_status is null or s.attempt_status = 'unknown' or o."attemptStatus" <> 'unknown')
+    and ${closes('s.attempt_status')}
   returning ${MOVED_COLUMNS}, p.doubted, p.status as previous_status,
     case s.status when 'accepted' then s.accepted_at when 'failed' then s.failed_at else clock_timestamp() end
       as occurred_at
@@ -173,7 +177,7 @@ with ${OUTCOME}, place as materialized (
     queued_at, next_attempt_at, attempt_number, tries, event_count)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
     ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
-    gone.attempt_number, gone."countTry"::integer, gone.event_count
+    gone.attempt_number, gone.tries, gone.event_count
   from gone join message m on m.id = gone.message_id
 ), history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})
@@ -193,7 +197,7 @@ with ${OUTCOME}, place as materialized (
     failure_category = ${reported('a', 'status', 'failure_category', 'o.category')},
     meta_message_id = coalesce(o."metaMessageId", a.meta_message_id)
   from outcome o
-  where a.id = o."attemptId" and (a.status in ('started', 'unknown') or o."attemptStatus" <> 'unknown')
+  where a.id = o."attemptId" and ${closes('a.status')}
     and not exists (select 1 from place p where p.attempt_id = a.id)
 ), announced as (
   ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}

@@ -39,7 +39,7 @@ afterAll(() => opened.close());
 const OUTCOMES = {
   accepted: { status: 'accepted', attemptStatus: 'accepted', httpStatus: 200 },
   rejected: { status: 'failed', attemptStatus: 'rejected', httpStatus: 400, category: 'invalid_content' },
-  deferred: { status: 'queued', attemptStatus: 'deferred', httpStatus: 429, category: 'rate_limited', countTry: true },
+  deferred: { status: 'queued', attemptStatus: 'deferred', httpStatus: 429, category: 'rate_limited', tries: 1 },
   unknown: { status: 'outcome_unknown', attemptStatus: 'unknown', category: 'platform_unavailable' },
 } as const satisfies Record<string, Partial<OutcomeRecord>>;
 
@@ -54,7 +54,7 @@ function outcomeOf({ id, attemptId }: ClaimedMessage, kind: keyof typeof OUTCOME
     category: null,
     traceId: null,
     delayMs: 0,
-    countTry: false,
+    tries: 0,
     ...OUTCOMES[kind],
   };
 }

@@ -111,7 +111,7 @@ class Flow {
       category: null,
       traceId: null,
       delayMs: 0,
-      countTry: false,
+      tries: 0,
       ...OUTCOMES[kind],
     });
   }
@@ -150,6 +150,34 @@ describe('a retry after a reported failure', () => {
     await flow.report('sent', 1);
     expect(await flow.row()).toMatchObject({ status: 'queued' });
   });
+
+  it('is not withdrawn where the attempt that failed had been put back', async () => {
+    const flow = await take();
+    await flow.report('failed');
+    await flow.retry();
+    await flow.claim();
+    await flow.answer('deferred');
+    await flow.report('failed', 1);
+    expect(await flow.attempt(1)).toMatchObject({ status: 'rejected', failure_category: 'recipient_unreachable' });
+    await flow.report('sent', 1);
+    expect(await flow.row()).toMatchObject({ status: 'queued' });
+  });
+
+  it.each([true, false])(
+    'is not withdrawn where the failure was reported before the attempt was put back (retried before: %s)',
+    async (before) => {
+      const flow = await take();
+      await flow.report('failed');
+      await flow.retry();
+      await flow.claim();
+      await flow.report('failed', 1);
+      if (before) await flow.retry();
+      await flow.answer('deferred');
+      if (!before) await flow.retry();
+      await flow.report('sent', 1);
+      expect(await flow.row()).toMatchObject({ status: 'queued' });
+    },
+  );
 
   it('ends where the failed attempt arrived after all', async () => {
     const flow = await take();

@@ -9,6 +9,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { AcceptRepository, type NewMessage } from './accept.repository.js';
 import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from './messages.repository.js';
+import { recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
@@ -134,7 +135,7 @@ function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): 
     category: null,
     traceId: null,
     delayMs: 0,
-    countTry: false,
+    tries: 0,
     ...change,
   };
 }
@@ -226,7 +227,7 @@ describe('claiming', () => {
     const rows = await claim(lane);
     const [a] = rows.filter((row) => row.recipient === '111');
     if (a === undefined) throw new Error('nothing was claimed');
-    await outcomes.record(outcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, countTry: true }));
+    await outcomes.record(outcome(a, { status: 'queued', attemptStatus: 'deferred', delayMs: 60_000, tries: 1 }));
     expect(await claim(lane)).toEqual([]);
     expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
   });
@@ -338,6 +339,19 @@ describe('outcomes', () => {
     expect(await outcomes.record(outcome(claimed))).toBe(true);
     expect(await rowOf(id)).toMatchObject({ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }]);
+  });
+
+  it('that come late and put the message back lose none of its tries', async () => {
+    const lane = newId();
+    const [id = ''] = await queue(lane, '111');
+    const deferred = { ...refusal('rate_limited', 'later'), kind: 'deferred' } as const;
+    for (const tries of [1, 2, 3]) {
+      const [claimed] = await claim(lane);
+      if (claimed === undefined) throw new Error('nothing was claimed');
+      await runOut(id);
+      expect(await outcomes.record({ ...recordOf(claimed, deferred), delayMs: 0 })).toBe(true);
+      expect(await rowOf(id)).toMatchObject({ status: 'queued', tries });
+    }
   });
 
   it('do not undo what a notification proved first', async () => {

@@ -89,7 +89,7 @@ from message_attempt a where a.id = any($1::uuid[])`;
 /** New values of an attempt's columns by what is told of it; a doubt that is resolved leaves no category of failure. */
 const noted = ({ status, finished, category, told }: Record<'status' | 'finished' | 'category' | 'told', string>) => ({
   status: `case when r.taken then 'accepted' when r.taken is not null
-    and coalesce(${status}, 'started') in ('started', 'unknown') then 'rejected' else ${status} end`,
+    and coalesce(${status}, 'started') in ('started', 'unknown', 'deferred') then 'rejected' else ${status} end`,
   finished: `case when r.taken is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
   category: `case when r.failed then ${told}
     when r.taken is null or ${status} in ('accepted', 'rejected') then ${category} end`,

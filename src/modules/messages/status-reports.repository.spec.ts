@@ -367,7 +367,7 @@ function accepted(made: Reported) {
     category: null,
     traceId: null,
     delayMs: 0,
-    countTry: false,
+    tries: 0,
   };
 }
 
