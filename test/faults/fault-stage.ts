@@ -111,17 +111,20 @@ export class FaultStage {
 
   /** Waits until no message is open any more; returns the milliseconds since `faultAt` (monotonic). */
   async recoveredAfter(faultAt: number): Promise<number> {
-    const open = `select 1 from message_queue limit 1`;
+    await this.ended();
+    return Math.max(0, performance.now() - faultAt);
+  }
+
+  private async ended(): Promise<void> {
     await waitFor(
       'every message to have a final state',
       // The database may be away: then nothing is known, and it is asked again.
       async () => {
-        const result = await this.stage.database.pool.query(open).catch(() => null);
+        const result = await this.stage.database.pool.query('select 1 from message_queue limit 1').catch(() => null);
         return result?.rowCount === 0 ? true : null;
       },
       { timeoutMs: GIVE_UP_MS },
     ).catch(() => null);
-    return Math.max(0, performance.now() - faultAt);
   }
 
   /** Waits until the platform has reported all statuses, then compares all that is known. */
@@ -132,6 +135,8 @@ export class FaultStage {
       async () => ((await simulator.pendingNotifications()) === 0 ? true : null),
       { timeoutMs: NOTIFICATIONS_MS },
     ).catch(() => null);
+    // A worker that goes on late puts back what it surely did not send: that waits once more.
+    await this.ended();
     const { rows } = await database.pool.query<JudgedMessage>(
       `select m.id, m.status, coalesce(a.attempts, '[]') as attempts from message_view m left join (
          select message_id, json_agg(json_build_object('id', id, 'status', status) order by number) as attempts
