@@ -18,7 +18,7 @@ import { ConversationsRepository } from './conversations.repository.js';
 import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from './file-references.js';
 import { putBack, recordOf, refusal } from './outcome-record.js';
-import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord } from './outcome.repository.js';
+import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord, type Recorded } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
 /** A claimed message, when it was claimed, and until when its request may still be written (monotonic ms). */
@@ -28,6 +28,12 @@ export type SendTask = ClaimedMessage & { claimedAt: number; notAfter: number };
 interface Later {
   kind: 'later';
   delayMs: number;
+}
+
+/** The claims of a lane: those under way, and all that this process ever began. */
+interface LaneClaims {
+  underWay: number;
+  begun: number;
 }
 
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
@@ -41,6 +47,7 @@ export class MessageSender implements LaneHandler<SendTask> {
   readonly maxInFlightPerLane = 64;
   private readonly logger = new Logger(MessageSender.name);
   private stopping = false;
+  private readonly claims = new Map<string, LaneClaims>();
 
   constructor(
     private readonly sends: SendRepository,
@@ -73,11 +80,16 @@ export class MessageSender implements LaneHandler<SendTask> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const claims = this.claimsOf(request.laneKey);
+    claims.underWay++;
+    claims.begun++;
     const claiming = this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
-    const claimed = await claiming.catch((error: unknown) => {
-      if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
-      throw error;
-    });
+    const claimed = await claiming
+      .catch((error: unknown) => {
+        if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
+        throw error;
+      })
+      .finally(() => claims.underWay--);
     return { ...claimed, items: claimed.items.map((message) => ({ ...message, claimedAt, notAfter })) };
   }
 
@@ -94,14 +106,19 @@ export class MessageSender implements LaneHandler<SendTask> {
   async work(task: SendTask): Promise<boolean> {
     const connection = this.stopping ? null : await this.connections.forSending(task.connectionId).catch(() => null);
     if (connection === null || !canSend(connection.status)) {
-      await this.record(task, putBack(task));
-      return true;
+      return this.record(task, putBack(task));
     }
     const sent = await this.send(task, connection);
-    if (sent.kind === 'later') await this.record(task, putBack(task, sent.delayMs));
-    else await this.settle(task, connection, sent);
-    // The recipient's next message could not be claimed as long as this one was under way.
-    return true;
+    if (sent.kind === 'later') return this.record(task, putBack(task, sent.delayMs));
+    return this.settle(task, connection, sent);
+  }
+
+  private claimsOf(connectionId: string): LaneClaims {
+    const known = this.claims.get(connectionId);
+    if (known !== undefined) return known;
+    const claims = { underWay: 0, begun: 0 };
+    this.claims.set(connectionId, claims);
+    return claims;
   }
 
   private async send(task: SendTask, connection: SendingConnection): Promise<SendOutcome | Later> {
@@ -152,11 +169,11 @@ export class MessageSender implements LaneHandler<SendTask> {
     return this.client.sendMessage({ phoneNumberId, token, body, notAfter: task.notAfter });
   }
 
-  private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<void> {
+  private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<boolean> {
     this.counters.increment(`send_${outcome.kind}`);
     const category = outcome.kind === 'accepted' ? 'none' : outcome.category;
     this.counters.incrementBy('send_outcomes', { outcome: outcome.kind, category });
-    await this.record(task, recordOf(task, outcome), outcome.kind === 'lane_paused' ? outcome : null);
+    const next = await this.record(task, recordOf(task, outcome), outcome.kind === 'lane_paused' ? outcome : null);
     if (outcome.kind === 'accepted') {
       await this.quietly(this.lanes.succeeded(task.connectionId, task.claimedAt));
       await this.adopt(task, outcome.waId, outcome.userId);
@@ -165,6 +182,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     } else if (outcome.kind === 'rejected' && outcome.category === 'template_unavailable') {
       await this.quietly(this.templates.suspect(connection));
     }
+    return next;
   }
 
   private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
@@ -179,21 +197,35 @@ export class MessageSender implements LaneHandler<SendTask> {
     await this.quietly(this.conversations.adopt(task.conversationId, { waId, userId }));
   }
 
-  /** An outcome is never dropped for a database that is away: it is tried again for a minute, then the lease decides. */
-  private async record(task: SendTask, record: OutcomeRecord, pause: NotAcceptedOutcome | null = null): Promise<void> {
-    const write = async (): Promise<boolean> => {
+  /**
+   * An outcome is never dropped for a database that is away: it is tried again for a minute, then the lease decides.
+   *
+   * @returns whether the recipient may have another message that could not be claimed until now.
+   */
+  private async record(
+    task: SendTask,
+    record: OutcomeRecord,
+    pause: NotAcceptedOutcome | null = null,
+  ): Promise<boolean> {
+    const write = async (): Promise<Recorded> => {
       // Before the message is due again: the very next claim would take it.
       if (pause !== null) await this.pause(task.connectionId, pause);
-      return this.outcomes.record(record);
+      return this.outcomes.settle(record);
     };
+    const claims = this.claimsOf(task.connectionId);
+    const begun = claims.underWay > 0 ? null : claims.begun;
     try {
-      const moved = await keepTrying(write, {
+      const { moved, next } = await keepTrying(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });
       if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
+      // A claim beside the record may have met a message that was accepted too late for the record to see it, and passed
+      // it over for this one.
+      return next || begun !== claims.begun;
     } catch (error) {
       this.logger.error(`message ${task.id}: its outcome could not be stored: ${describeError(error)}`);
+      return true;
     }
   }
 

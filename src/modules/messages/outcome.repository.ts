@@ -25,6 +25,14 @@ export interface OutcomeRecord {
   tries: number;
 }
 
+/** What the record of an outcome brought. */
+export interface Recorded {
+  /** It moved the message. */
+  moved: boolean;
+  /** A message to the same recipient may be due that could not be claimed as long as this one was under way. */
+  next: boolean;
+}
+
 /** For so long an outcome is tried to be recorded; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
 
@@ -33,7 +41,7 @@ const ROUNDS = 3;
 /** Writes down what came of attempts, and the events that tell of it, many in one statement. */
 @Injectable()
 export class OutcomeRepository {
-  private readonly batches: GroupCommit<OutcomeRecord, boolean>;
+  private readonly batches: GroupCommit<OutcomeRecord, Recorded>;
 
   constructor(database: Database) {
     this.batches = new GroupCommit(database, {
@@ -48,30 +56,35 @@ export class OutcomeRepository {
   }
 
   /**
-   * Records an outcome; resolves with true where it moved the message. Fenced by the attempt, not by the lease: the
-   * platform's own answer is the best evidence there is, however late. The attempt is closed in any case.
+   * Records an outcome. Fenced by the attempt, not by the lease: the platform's own answer is the best evidence there
+   * is, however late. The attempt is closed in any case.
    */
-  record(record: OutcomeRecord): Promise<boolean> {
+  settle(record: OutcomeRecord): Promise<Recorded> {
     return this.batches.submit(record);
+  }
+
+  /** As `settle`; resolves with true where it moved the message. */
+  async record(record: OutcomeRecord): Promise<boolean> {
+    return (await this.settle(record)).moved;
   }
 
   idle(): Promise<void> {
     return this.batches.idle();
   }
 
-  private async commit(records: OutcomeRecord[], statements: Statements): Promise<boolean[]> {
-    const moved = new Map<string, boolean>();
+  private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
+    const recorded = new Map<string, Recorded>();
     let open = records;
     // A message that another transaction moved meanwhile is where no statement that had begun before can see it.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
       for (const statement of [RECORD, SETTLE]) {
-        const rows = await statements.query<{ attempt_id: string; moved: boolean }>(statement, [JSON.stringify(open)]);
-        for (const row of rows) moved.set(row.attempt_id, row.moved);
-        open = open.filter(({ attemptId }) => !moved.has(attemptId));
+        const rows = await statements.query<Recorded & { attempt_id: string }>(statement, [JSON.stringify(open)]);
+        for (const { attempt_id, moved, next } of rows) recorded.set(attempt_id, { moved, next });
+        open = open.filter(({ attemptId }) => !recorded.has(attemptId));
         if (open.length === 0) break;
       }
     }
-    return records.map(({ attemptId }) => moved.get(attemptId) ?? false);
+    return records.map(({ attemptId }) => recorded.get(attemptId) ?? { moved: false, next: true });
   }
 }
 
@@ -85,6 +98,7 @@ const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, starte
     platform_code, platform_message, failure_category, meta_message_id, trace_id`;
 
 // The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
+// "next" is what a claim would find now: the recipient's next message, if it is due.
 export const RECORD: Prepared = {
   name: 'message_outcome',
   text: `
@@ -125,7 +139,11 @@ with ${OUTCOME}, place as materialized (
 ), announced as (
   ${insertStatusEvents('moved')}
 )
-select attempt_id, true as moved from gone union all select "attemptId", true from back`,
+select attempt_id, true as moved, coalesce((
+  select n.next_attempt_at is null or n.next_attempt_at <= clock_timestamp() from message_queue n
+  where n.connection_id = gone.connection_id and n.recipient = gone.recipient and n.attempt_id is null
+  order by n.connection_id, n.recipient, (n.attempt_id is null), n.seq limit 1), false) as next
+from gone union all select "attemptId", true, "delayMs" = 0 from back`,
 };
 
 /** What a report has said of the attempt before its own answer was recorded stays. */
@@ -202,7 +220,7 @@ with ${OUTCOME}, place as materialized (
 ), announced as (
   ${insertStatusEvents('settled', 'c.doubted and c.status <> c.previous_status')}
 )
-select attempt_id, doubted as moved from place
-union all select a.id, false from outcome o join message_attempt a on a.id = o."attemptId"
+select attempt_id, doubted as moved, true as next from place
+union all select a.id, false, true from outcome o join message_attempt a on a.id = o."attemptId"
 where not exists (select 1 from place p where p.attempt_id = a.id)`,
 };

@@ -10,7 +10,7 @@ import { AcceptRepository, type NewMessage } from './accept.repository.js';
 import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from './messages.repository.js';
 import { recordOf, refusal } from './outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
+import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
@@ -232,6 +232,23 @@ describe('claiming', () => {
     expect(await rowOf(a.id)).toMatchObject({ status: 'queued', tries: 1 });
   });
 
+  it('hears from the record of an outcome whether the recipient has a message that is due', async () => {
+    const lane = newId();
+    await queue(lane, '111', '111', '222');
+    const [first, other] = (await claim(lane)).sort((a, b) => a.recipient.localeCompare(b.recipient));
+    if (first === undefined || other === undefined) throw new Error('not both heads were claimed');
+    expect(await outcomes.settle(outcome(first))).toEqual({ moved: true, next: true });
+    expect(await outcomes.settle(outcome(other))).toEqual({ moved: true, next: false });
+    const later = { status: 'queued', attemptStatus: 'deferred' } as const;
+    const [second] = await claim(lane);
+    if (second === undefined) throw new Error('nothing was claimed');
+    await queue(lane, '111');
+    expect(await outcomes.settle(outcome(second, { ...later, delayMs: 0 }))).toEqual({ moved: true, next: true });
+    const [again] = await claim(lane);
+    if (again === undefined) throw new Error('nothing was claimed');
+    expect(await outcomes.settle(outcome(again, { ...later, delayMs: 60_000 }))).toEqual({ moved: true, next: false });
+  });
+
   it('leaves what is too old to the expiry, which fails it', async () => {
     const lane = await newConnection('disconnected');
     const [id = ''] = await queue(lane, '111');
@@ -248,7 +265,9 @@ describe('claiming', () => {
     if (head === undefined) throw new Error('nothing was claimed');
     const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 32), LIMITS);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
-    await outcomes.record(outcome(head, { status: 'failed', attemptStatus: 'rejected' }));
+    const failed = JSON.stringify([outcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
+    const settle = () => opened.database.query(RECORD, [failed]);
+    expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
   });
 });
