@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
@@ -7,6 +6,7 @@ import { SecretBox } from '../../platform/secrets/secret-box.js';
 import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
 import { readAccountNews } from './account-news.js';
 import { tokenPlace } from './connection-token.js';
+import { KnownConnections } from './known-connections.js';
 import { connectionsErrors } from './connections.errors.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import {
@@ -18,16 +18,13 @@ import {
   type SendingConnection,
 } from './connections.types.js';
 
-const CACHE = { ttlMs: 2_000, maxEntries: 10_000 };
 const INVALIDATION = 'connection';
 
 /** The workspace's WhatsApp numbers and their credentials. */
 @Injectable()
 export class ConnectionsService {
   private readonly logger = new Logger(ConnectionsService.name);
-  private readonly byId = new ExpiringCache<string, Connection | null>(CACHE);
-  private readonly byNumber = new ExpiringCache<string, Connection | null>(CACHE);
-  private readonly sealed = new ExpiringCache<string, SendingConnection | null>(CACHE);
+  private readonly known: KnownConnections;
 
   constructor(
     private readonly connections: ConnectionsRepository,
@@ -35,7 +32,8 @@ export class ConnectionsService {
     private readonly invalidation: CacheInvalidation,
     private readonly lanes: LaneRepository,
   ) {
-    invalidation.on(INVALIDATION, () => this.forgetAll());
+    this.known = new KnownConnections(connections, secrets);
+    invalidation.on(INVALIDATION, () => this.known.clear());
   }
 
   list(organizationId: string): Promise<Connection[]> {
@@ -48,8 +46,9 @@ export class ConnectionsService {
   }
 
   /** Returns null where the workspace has no such connection. At most two seconds old. */
-  find(organizationId: string, id: string): Promise<Connection | null> {
-    return this.byId.get(`${organizationId}/${id}`, () => this.connections.findById(organizationId, id));
+  async find(organizationId: string, id: string): Promise<Connection | null> {
+    const connection = (await this.known.read(id))?.connection ?? null;
+    return connection?.organizationId === organizationId ? connection : null;
   }
 
   /** @throws CONNECTION_NOT_FOUND (404) where the workspace has no such connection. */
@@ -61,8 +60,8 @@ export class ConnectionsService {
 
   /** The connection where it is known to be able to send, without asking; null says nothing. At most two seconds old. */
   peekReady(organizationId: string, id: string): Connection | null {
-    const known = this.byId.peek(`${organizationId}/${id}`) ?? null;
-    return known !== null && canSend(known.status) ? known : null;
+    const known = this.known.peek(id)?.connection;
+    return known?.organizationId === organizationId && canSend(known.status) ? known : null;
   }
 
   /**
@@ -94,15 +93,12 @@ export class ConnectionsService {
 
   /** Routes a notification; returns null for a number that is not ours. At most two seconds old. */
   findByPhoneNumberId(phoneNumberId: string): Promise<Connection | null> {
-    return this.byNumber.get(phoneNumberId, () => this.connections.findByPhoneNumberId(phoneNumberId));
+    return this.known.ofNumber(phoneNumberId);
   }
 
   /** The number with its plain token, for the sender; null where the row is gone. At most two seconds old. */
-  forSending(id: string): Promise<SendingConnection | null> {
-    return this.sealed.get(id, async () => {
-      const row = await this.connections.findSealed(id);
-      return row === null ? null : { ...row, token: this.secrets.open(row.tokenCiphertext, tokenPlace(row)) };
-    });
+  async forSending(id: string): Promise<SendingConnection | null> {
+    return (await this.known.read(id))?.sending() ?? null;
   }
 
   /**
@@ -230,13 +226,7 @@ export class ConnectionsService {
   }
 
   private async changed(id: string): Promise<void> {
-    this.forgetAll();
+    this.known.clear();
     await this.invalidation.publish(INVALIDATION, id);
-  }
-
-  private forgetAll(): void {
-    this.byId.clear();
-    this.byNumber.clear();
-    this.sealed.clear();
   }
 }
