@@ -66,6 +66,19 @@ describe('hints at due rows', () => {
     expect(queue.lanes).toEqual(['a', 'a', 'a']);
   });
 
+  it('are no more jobs as long as rows keep coming, of which the signals tell', async () => {
+    const queue = new ListQueue();
+    const { hints, signals } = hintsOn(queue);
+    for (let n = 0; n < 100; n++) {
+      hints.tell('a');
+      await pause(100);
+    }
+    expect(queue.lanes).toEqual(['a']);
+    expect(signals).toHaveLength(100);
+    await pause(2_000);
+    expect(queue.lanes).toEqual(['a', 'a']);
+  });
+
   it('are one signal in 20 ms for all lanes', async () => {
     const { hints, signals } = hintsOn(new ListQueue());
     for (let n = 0; n < 100; n++) {

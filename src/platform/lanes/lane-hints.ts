@@ -13,7 +13,10 @@ const ADD_TIMEOUT_MS = 1_000;
 const MAX_ADDS_IN_FLIGHT = 2;
 const MOST_AT_ONCE = 100;
 const MAX_PENDING = 100_000;
-/** A lane that keeps getting rows is put into the queue once in this time: a worker that holds it hears the signals. */
+/**
+ * A lane that keeps getting rows is put into the queue for the first of them, and once more when none has come for so
+ * long: until then a worker holds it and hears the signals. No longer than the least time that a lane stays with it.
+ */
 const REST_MS = 2_000;
 /** A queue that did not take a job is tried again at most this often. */
 const TRY_AGAIN_MS = 1_000;
@@ -30,8 +33,8 @@ export class LaneHints {
   /** Lanes of the next signal. */
   private readonly signalled = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
-  /** Lanes that were just put into the queue; true where more rows came since. */
-  private readonly resting = new Map<string, boolean>();
+  /** Lanes that got rows lately. */
+  private readonly resting = new Map<string, { again: boolean; timer: NodeJS.Timeout }>();
   private readonly pending = new Set<string>();
   private inFlight = 0;
   private failing = false;
@@ -67,16 +70,18 @@ export class LaneHints {
   tell(laneKey: string): void {
     this.signal(laneKey);
     if (this.stopped) return;
-    if (this.resting.has(laneKey)) {
-      this.resting.set(laneKey, true);
+    const resting = this.resting.get(laneKey);
+    if (resting !== undefined) {
+      resting.again = true;
+      resting.timer.refresh();
       return;
     }
-    this.resting.set(laneKey, false);
-    setTimeout(() => {
-      const again = this.resting.get(laneKey) === true;
+    const timer = setTimeout(() => {
+      const again = this.resting.get(laneKey)?.again === true;
       this.resting.delete(laneKey);
       if (again) this.tell(laneKey);
     }, REST_MS).unref();
+    this.resting.set(laneKey, { again: false, timer });
     this.enqueue(laneKey);
   }
 
