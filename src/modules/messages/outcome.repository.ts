@@ -36,6 +36,8 @@ export interface Recorded {
 /** For so long an outcome is tried to be recorded; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
 
+/** So long after the first of them at the latest outcomes are written; nothing but the recipient's next message waits. */
+const GATHER_MS = 10;
 const ROUNDS = 3;
 
 /** Writes down what came of attempts, and the events that tell of it, many in one statement. */
@@ -51,6 +53,7 @@ export class OutcomeRepository {
       maxWaiting: 100_000,
       transactional: false,
       lockedForMs: RECORD_FOR_MS,
+      gather: { quietMs: GATHER_MS, atMostMs: GATHER_MS },
       commit: (records, statements) => this.commit(records, statements),
     });
   }
@@ -60,7 +63,7 @@ export class OutcomeRepository {
    * is, however late. The attempt is closed in any case.
    */
   settle(record: OutcomeRecord): Promise<Recorded> {
-    return this.batches.submit(record);
+    return this.batches.submit(record, true);
   }
 
   /** As `settle`; resolves with true where it moved the message. */

@@ -36,12 +36,17 @@ interface LocalLane {
   drain: symbol | null;
   /** A wake came while the drain ran. */
   touched: boolean;
+  /** When its last claim ended, monotonic ms. */
+  claimedAt: number;
   settled: Signal;
 }
 
 const MAX_CLAIM = 64;
-/** A lane with work in flight claims at most once in this time: answers that come meanwhile make room for more rows. */
-const CLAIM_EVERY_MS = 4;
+/**
+ * A lane with work in flight claims at most once in this time: rows and answers that come meanwhile share the next
+ * claim. The first row of a lane that has nothing in flight does not wait.
+ */
+const CLAIM_EVERY_MS = 8;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const PACE_EVERY_MS = 25;
 const LINGER_MS = 4_000;
@@ -178,13 +183,18 @@ export class LaneRunner<T> {
         await this.sleep(Math.min(Math.max(waitMs, PACE_EVERY_MS), left()));
         continue;
       }
+      const restMs = lane.claimedAt + CLAIM_EVERY_MS - this.clock.monotonic();
+      if (lane.inFlight > 0 && restMs > 0) {
+        await this.sleep(Math.min(restMs, left()));
+        continue;
+      }
       lane.touched = false;
       const claimed = await this.claim(turn, room);
+      lane.claimedAt = this.clock.monotonic();
       if (claimed === 'over') break;
       if (claimed === 'held' || claimed === 'paused') return claimed;
       // A lane that is only touched again and again keeps nobody waiting: its next drain goes on with the hold.
       if (claimed === 'done' && (!lane.touched || left() <= 0)) return 'idle';
-      if (claimed === 'more' && lane.inFlight > 0) await this.sleep(Math.min(CLAIM_EVERY_MS, left()));
     }
     return 'more';
   }
@@ -258,7 +268,7 @@ export class LaneRunner<T> {
   private laneOf(laneKey: string): LocalLane {
     let lane = this.local.get(laneKey);
     if (lane === undefined) {
-      lane = { inFlight: 0, drain: null, touched: false, settled: new Signal() };
+      lane = { inFlight: 0, drain: null, touched: false, claimedAt: -Infinity, settled: new Signal() };
       this.local.set(laneKey, lane);
     }
     return lane;
