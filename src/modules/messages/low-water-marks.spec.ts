@@ -28,11 +28,13 @@ let marks: LowWaterMarks;
 let sends: SendRepository;
 let connection: ConnectionRow;
 
-beforeAll(async () => {
+async function openDatabase(): Promise<void> {
   opened = await openTestDatabase(4);
   factories = new Factories(opened.database);
   sends = new SendRepository(opened.database);
-});
+}
+
+beforeAll(openDatabase);
 afterAll(() => opened.close());
 
 async function newLane(): Promise<void> {
@@ -227,6 +229,9 @@ describe('beside a transaction that stays open, behind 100,000 messages that wer
   let foreign: pg.Client;
 
   beforeAll(async () => {
+    // Without the lanes of the tests above: beside any older transaction of the server their rows cannot be removed either.
+    await opened.close();
+    await openDatabase();
     await newLane();
     foreign = new pg.Client({ connectionString: opened.url });
     await foreign.connect();
