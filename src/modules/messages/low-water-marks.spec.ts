@@ -137,6 +137,41 @@ describe('a mark', () => {
     expect(await claim()).toHaveLength(1);
   });
 
+  it('lets a deferred message that is due have its turn, although others come without end', async () => {
+    const deferred = await factories.message({
+      connection,
+      recipient: '500',
+      nextAttemptAt: new Date(Date.now() + 1e6),
+    });
+    await insert(opened.database);
+    await claim();
+    for (let n = 0; n < 3; n++) {
+      await claim(0);
+      await pass(30);
+      await marks.move();
+    }
+    await opened.database.execute(
+      `update message_queue set next_attempt_at = now() - interval '2 minutes' where message_id = $1`,
+      [deferred.id],
+    );
+    const accept = (recipients: string[]): Promise<unknown> =>
+      opened.database.query(INSERT_MESSAGES.text, [
+        JSON.stringify(recipients.map((recipient) => ({ ...newMessage(newId()), recipient }))),
+      ]);
+    await accept(Array.from({ length: 200 }, (_none, n) => `${400 + n}0`));
+    await marks.check();
+    let served = false;
+    for (let round = 0; round < 50 && !served; round++) {
+      const claimed = await claim(10);
+      served = claimed.some(({ id }) => id === deferred.id);
+      await opened.database.execute('delete from message_queue where attempt_id is not null');
+      await accept(claimed.map(({ recipient }) => recipient));
+      await marks.move();
+    }
+    expect(served).toBe(true);
+    await opened.database.execute('delete from message_queue');
+  });
+
   type Step = { do: 'accept' | 'begin' | 'commit' | 'send' | 'move' } | { do: 'pass'; seconds: number };
 
   it('never hides a message, however transactions overlap; after a step of the clock the check finds what it hides', async () => {
