@@ -6,11 +6,26 @@ import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/heartbeats.js';
 import { Sweeps, type Sweep } from './sweeps.js';
 
+/** A second of the sweeps' own clock and timers takes so much less. The database's clock is left alone. */
+const FASTER = 4;
+const TICK_MS = 1_000;
+
 let test: OpenTestDatabase;
 let started: Sweeps[] = [];
+/** Milliseconds that the sweeps' clock is ahead. */
+let ahead = 0;
 
 beforeAll(async () => {
   test = await openTestDatabase();
+});
+beforeEach(() => {
+  const [now, later] = [performance.now.bind(performance), setTimeout];
+  ahead = 0;
+  jest.spyOn(performance, 'now').mockImplementation(() => now() * FASTER + ahead);
+  jest
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation(((work: () => void, ms: number) =>
+      later(work, ms === TICK_MS ? ms / FASTER : ms)) as typeof setTimeout);
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -33,6 +48,10 @@ function worker(sweeps: (Partial<Sweep> & { name: string })[], roles = 'worker')
   all.start();
   return { all, rounds };
 }
+
+/** A look at a busy machine may take long. */
+const until = (look: () => boolean | Promise<boolean>): Promise<unknown> =>
+  waitFor(look, { timeoutMs: 30_000 * FASTER });
 
 const has = async (name: string, where = 'true'): Promise<boolean> =>
   (await test.database.query(`select 1 from heartbeat where name = $1 and ${where}`, [name])).length > 0;
@@ -59,6 +78,8 @@ async function besideLeader(work: (looks: () => number) => Promise<void>): Promi
   } finally {
     over = true;
     await renewing;
+    // Its lease is over.
+    await test.database.execute(`update heartbeat set beat_at = beat_at - interval '1 minute' where name = 'leader'`);
   }
 }
 
@@ -72,7 +93,7 @@ describe('Sweeps', () => {
       { name: 'full', hasWork: 'true' },
       { name: 'always' },
     ]);
-    await waitFor(() => has('sweep:empty'), { timeoutMs: 30_000 });
+    await until(() => has('sweep:empty'));
     expect(await has('sweep:empty_too')).toBe(true);
     expect(await has('sweep:full')).toBe(true);
     expect(await has('clock')).toBe(true);
@@ -92,7 +113,7 @@ describe('Sweeps', () => {
       { name: 'past', waitsFor: [{ table: 'lane', column: 'paused_until', where: `key = 'past'` }] },
       { name: 'other', waitsFor: [{ table: 'lane', column: 'paused_until', where: `key = 'other'` }] },
     ]);
-    await waitFor(() => rounds.length >= 2);
+    await until(() => rounds.length >= 2);
     expect(new Set(rounds)).toEqual(new Set(['past']));
   });
 
@@ -100,19 +121,19 @@ describe('Sweeps', () => {
     let rounds: string[] = [];
     await besideLeader(async (looks) => {
       ({ rounds } = worker([{ name: 'one' }, { name: 'wherever', everywhere: true }]));
-      await waitFor(() => looks() > 0 && rounds.includes('wherever'), { timeoutMs: 30_000 });
+      await until(() => looks() > 0 && rounds.includes('wherever'));
       expect(rounds).not.toContain('one');
     });
-    await waitFor(() => rounds.includes('one'), { timeoutMs: 30_000 });
+    await until(() => rounds.includes('one'));
   });
 
   it('end where another process has taken the lease meanwhile', async () => {
     const { rounds } = worker([{ name: 'one' }]);
-    await waitFor(() => rounds.length > 0);
+    await until(() => rounds.length > 0);
     await besideLeader(async (looks) => {
-      await waitFor(() => looks() > 0, { timeoutMs: 30_000 });
+      await until(() => looks() > 0);
       const before = rounds.length;
-      await waitFor(() => looks() > 1, { timeoutMs: 30_000 });
+      await until(() => looks() > 1);
       // One may have begun as the answer to the first look came.
       expect(rounds.length - before).toBeLessThanOrEqual(1);
     });
@@ -122,15 +143,12 @@ describe('Sweeps', () => {
     await test.database.execute(
       `insert into heartbeat values ('sweep:stuck', clock_timestamp() - interval '1 minute')`,
     );
-    const real = performance.now.bind(performance);
     const { rounds } = worker([{ name: 'stuck' }, { name: 'well' }]);
     // It has been up for long enough to tell.
-    jest.spyOn(performance, 'now').mockImplementation(() => real() + 60_000);
+    ahead = 60_000;
     await besideLeader(async () => {
-      await waitFor(() => rounds.includes('stuck'), { timeoutMs: 30_000 });
-      await waitFor(() => has('sweep:stuck', `beat_at > clock_timestamp() - interval '30 seconds'`), {
-        timeoutMs: 30_000,
-      });
+      await until(() => rounds.includes('stuck'));
+      await until(() => has('sweep:stuck', `beat_at > clock_timestamp() - interval '30 seconds'`));
       expect(rounds).not.toContain('well');
     });
   });
@@ -140,20 +158,20 @@ describe('Sweeps', () => {
       { name: 'broken', hasWork: 'no_such_column' },
       { name: 'well', hasWork: 'false' },
     ]);
-    await waitFor(() => rounds.length >= 2, { timeoutMs: 30_000 });
+    await until(() => rounds.length >= 2);
     expect(new Set(rounds)).toEqual(new Set(['broken', 'well']));
   });
 
   it('that fail do not stop the others, and have no success', async () => {
     const { rounds } = worker([{ name: 'bad', run: () => Promise.reject(new Error('no')) }, { name: 'good' }]);
-    await waitFor(() => has('sweep:good'), { timeoutMs: 30_000 });
+    await until(() => has('sweep:good'));
     expect(rounds.length).toBeGreaterThan(0);
     expect(await has('sweep:bad')).toBe(false);
   });
 
   it('let another process lead at once when they stop', async () => {
     const { all, rounds } = worker([{ name: 'one' }]);
-    await waitFor(() => rounds.length > 0);
+    await until(() => rounds.length > 0);
     await all.onModuleDestroy();
     expect(await has('leader', `beat_at = '-infinity'`)).toBe(true);
   });
