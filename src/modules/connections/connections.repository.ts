@@ -39,13 +39,13 @@ export class ConnectionsRepository {
     return this.table.findOneBy({ phoneNumberId });
   }
 
-  /** The row with its sealed token, for the lane that sends from it. */
-  findSealed(id: string): Promise<ConnectionEntity | null> {
+  /** Rows with their sealed tokens, for the lanes that send from them. */
+  findSealed(ids: readonly string[]): Promise<ConnectionEntity[]> {
     return this.table
       .createQueryBuilder('connection')
       .addSelect('connection.tokenCiphertext')
-      .where('connection.id = :id', { id })
-      .getOne();
+      .where('connection.id = any(:ids)', { ids })
+      .getMany();
   }
 
   async insert(row: Partial<ConnectionEntity> & Pick<ConnectionEntity, 'id' | 'organizationId'>): Promise<void> {
