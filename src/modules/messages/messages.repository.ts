@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/database.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { READY } from './claim-sql.js';
 import { laneRecipient } from './conversation-register.js';
 import { attemptOf, messageJoins, MESSAGE_SELECT, messageOf, type AttemptRow, type MessageRow } from './message-row.js';
@@ -121,16 +122,12 @@ const RETRY = `
 with gone as (
   delete from message_state where organization_id = $1 and message_id = $2 and status = any($3) returning *
 ), history as (
-  insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at, http_status,
-    platform_code, platform_message, failure_category, meta_message_id, trace_id)
+  insert into message_attempt (${ATTEMPT_COLUMNS})
   select attempt_id, organization_id, message_id, attempt_number, coalesce(attempt_status, 'unknown'),
     coalesce(processing_at, queued_at), attempt_finished_at, http_status, platform_code, platform_message,
     attempt_category, meta_message_id, trace_id
   from gone where attempt_id is not null
-  on conflict (id) do update set status = excluded.status, finished_at = excluded.finished_at,
-    http_status = excluded.http_status, platform_code = excluded.platform_code,
-    platform_message = excluded.platform_message, failure_category = excluded.failure_category,
-    meta_message_id = excluded.meta_message_id, trace_id = excluded.trace_id
+  ${CLOSE_KNOWN_ATTEMPT}
 ), shown as (
   update message_content c set body = $4 from gone where c.message_id = gone.message_id
 )

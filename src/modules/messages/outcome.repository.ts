@@ -3,6 +3,7 @@ import { Database, type Statements } from '../../platform/database/database.js';
 import { GroupCommit } from '../../platform/database/group-commit.js';
 import type { Prepared } from '../../platform/database/prepared.js';
 import { laneRecipient } from './conversation-register.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from './message-state.js';
 
@@ -97,9 +98,6 @@ const OUTCOME = `outcome as materialized (
     "traceId" text, "delayMs" double precision, tries integer)
 )`;
 
-const ATTEMPT_COLUMNS = `id, organization_id, message_id, number, status, started_at, finished_at, http_status,
-    platform_code, platform_message, failure_category, meta_message_id, trace_id`;
-
 // The attempt under way is the message's row in the queue. One that is put back leaves a row of its own behind.
 // "next" is what a claim would find now: the recipient's next message, if it is due.
 export const RECORD: Prepared = {
@@ -139,6 +137,7 @@ with ${OUTCOME}, place as materialized (
     greatest(clock_timestamp(), claimed_at), "httpStatus", "platformCode", "platformMessage", category,
     "metaMessageId", "traceId"
   from back
+  ${CLOSE_KNOWN_ATTEMPT}
 ), announced as (
   ${insertStatusEvents('moved')}
 )
@@ -206,10 +205,7 @@ with ${OUTCOME}, place as materialized (
     clock_timestamp(), "httpStatus", "platformCode", "platformMessage", category,
     coalesce("metaMessageId", meta_message_id), "traceId"
   from gone
-  on conflict (id) do update set status = excluded.status, finished_at = excluded.finished_at,
-    http_status = excluded.http_status, platform_code = excluded.platform_code,
-    platform_message = excluded.platform_message, failure_category = excluded.failure_category,
-    trace_id = excluded.trace_id
+  ${CLOSE_KNOWN_ATTEMPT}
 ), earlier as (
   update message_attempt a set status = o."attemptStatus", finished_at = clock_timestamp(),
     http_status = o."httpStatus", trace_id = o."traceId",

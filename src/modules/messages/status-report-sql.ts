@@ -1,4 +1,5 @@
 import type { Prepared } from '../../platform/database/prepared.js';
+import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { insertStatusEvents } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';
 import type { Attempt } from './messages.types.js';
@@ -190,9 +191,9 @@ export const LEAVE: Prepared = {
   returning a.id, a.organization_id, a.message_id, a.number, a.status, a.started_at, a.finished_at, a.http_status,
     a.platform_code, a.platform_message, a.failure_category, a.meta_message_id, a.trace_id
 ), replaced as (
-  insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at, http_status,
-    platform_code, platform_message, failure_category, meta_message_id, trace_id)
+  insert into message_attempt (${ATTEMPT_COLUMNS})
   select * from own where message_id in (select message_id from adopted)
+  ${CLOSE_KNOWN_ATTEMPT}
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, sent_at, delivered_at, read_at, failed_at, meta_message_id, failure_category,
