@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
+import { endSteps, hasFailed, step } from './lib/steps.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const WITHIN_MS = 120_000;
@@ -46,7 +47,6 @@ const GENERATORS = {
 };
 
 const scratch = mkdtempSync(join(tmpdir(), 'herald-generators-'));
-const results = [];
 
 /** @throws Error with the output of a command that failed. */
 function run(command, args) {
@@ -87,21 +87,6 @@ async function sendAndRead(name, demo) {
   }
 }
 
-async function step(name, work) {
-  const from = performance.now();
-  let fault = null;
-  try {
-    await work();
-  } catch (error) {
-    fault = error;
-  }
-  const seconds = ((performance.now() - from) / 1_000).toFixed(1).padStart(6);
-  process.stdout.write(`${fault === null ? 'ok  ' : 'FAIL'} ${name.padEnd(44)} ${seconds} s\n`);
-  if (fault !== null) process.stdout.write(`${fault.message.trimEnd()}\n\n`);
-  results.push(fault === null);
-  return fault === null;
-}
-
 async function runSteps() {
   if (!(await step('install the generators', install))) return;
   const { dependencies } = JSON.parse(readFileSync(join(scratch, 'package.json'), 'utf8'));
@@ -110,7 +95,7 @@ async function runSteps() {
       run(process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)]),
     );
   }
-  if (results.includes(false)) return;
+  if (hasFailed()) return;
   if (!(await step('compile with tsc --strict', () => run(process.execPath, ['node_modules/typescript/bin/tsc']))))
     return;
   await buildIfStale();
@@ -129,6 +114,4 @@ try {
   if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
   else rmSync(scratch, { recursive: true, force: true });
 }
-const failed = results.filter((ok) => !ok).length;
-process.stdout.write(`${results.length - failed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 ? 0 : 1;
+endSteps();

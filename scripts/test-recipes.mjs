@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { applyDiff, blocksOf } from './lib/recipes.mjs';
+import { endSteps, step } from './lib/steps.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const NOT_COPIED = new Set(['node_modules', '.git', '.data', 'coverage']);
@@ -31,7 +32,6 @@ const TOUCHED = [
 ];
 
 const scratch = mkdtempSync(join(tmpdir(), 'herald-recipes-'));
-const results = [];
 
 function copyTree() {
   const isOurs = (path) => !NOT_COPIED.has(relative(ROOT, path).split(/[\\/]/)[0]);
@@ -73,21 +73,6 @@ function play(recipe) {
   }
 }
 
-function step(name, work) {
-  const from = performance.now();
-  let fault = null;
-  try {
-    work();
-  } catch (error) {
-    fault = error;
-  }
-  const seconds = ((performance.now() - from) / 1_000).toFixed(1).padStart(6);
-  process.stdout.write(`${fault === null ? 'ok  ' : 'FAIL'} ${name.padEnd(24)} ${seconds} s\n`);
-  if (fault !== null) process.stdout.write(`${fault.message.trimEnd()}\n\n`);
-  results.push(fault === null);
-  return fault === null;
-}
-
 const STEPS = [
   ['scratch copy', copyTree],
   ...RECIPES.map((name) => [name, () => play(name)]),
@@ -114,11 +99,9 @@ const STEPS = [
 
 try {
   // A recipe builds on the one before, and all that follows on the recipes.
-  for (const [name, work] of STEPS) if (!step(name, work)) break;
+  for (const [name, work] of STEPS) if (!(await step(name, work))) break;
 } finally {
   if (process.argv.includes('--keep')) process.stdout.write(`kept: ${scratch}\n`);
   else rmSync(scratch, { recursive: true, force: true });
 }
-const failed = results.filter((ok) => !ok).length;
-process.stdout.write(`${results.length - failed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 ? 0 : 1;
+endSteps();
