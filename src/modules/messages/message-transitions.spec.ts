@@ -9,6 +9,7 @@ import { ContactErasureRepository } from './contact-erasure.repository.js';
 import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { StatusReport } from './messages.types.js';
+import { putBack } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { RestoreRepository } from './restore.repository.js';
 import { SendRepository } from './send.repository.js';
@@ -81,18 +82,10 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
 function answered(status: OutcomeRecord['status'], attemptStatus: OutcomeRecord['attemptStatus']) {
   return ({ id, attemptId, metaMessageId }: Made) =>
     new OutcomeRepository(opened.database).record({
-      attemptId: attemptId === '' ? newId() : attemptId,
-      messageId: id,
+      ...putBack({ id, attemptId: attemptId === '' ? newId() : attemptId }),
       status,
       attemptStatus,
       metaMessageId: status === 'accepted' ? metaMessageId : null,
-      httpStatus: null,
-      platformCode: null,
-      platformMessage: null,
-      category: null,
-      traceId: null,
-      delayMs: 0,
-      tries: 0,
     });
 }
 

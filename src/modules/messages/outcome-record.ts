@@ -47,7 +47,7 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
 
 /** Claimed, but surely not written: back to the queue, and the try does not count. */
 export function putBack(task: AttemptOf, delayMs = 0): OutcomeRecord {
-  return { ...emptyRecord(task), status: 'queued', attemptStatus: 'deferred', delayMs };
+  return { ...emptyRecord(task), delayMs };
 }
 
 /** A message that Herald itself gives up before anything of it is sent. */

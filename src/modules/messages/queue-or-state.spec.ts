@@ -8,6 +8,7 @@ import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../platform/lanes/lane.repository.js';
 import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
+import { putBack } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
@@ -45,16 +46,8 @@ const OUTCOMES = {
 
 function outcomeOf({ id, attemptId }: ClaimedMessage, kind: keyof typeof OUTCOMES): OutcomeRecord {
   return {
-    attemptId,
-    messageId: id,
+    ...putBack({ id, attemptId }),
     metaMessageId: kind === 'accepted' ? `wamid.${attemptId}` : null,
-    httpStatus: null,
-    platformCode: null,
-    platformMessage: null,
-    category: null,
-    traceId: null,
-    delayMs: 0,
-    tries: 0,
     ...OUTCOMES[kind],
   };
 }

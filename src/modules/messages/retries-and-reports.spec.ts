@@ -11,6 +11,7 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, StatusReport } from './messages.types.js';
+import { putBack } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
 import { SendRepository } from './send.repository.js';
 import { StatusBatches } from '../../../test/messages/report-batches.js';
@@ -102,16 +103,8 @@ class Flow {
   async answer(kind: keyof typeof OUTCOMES): Promise<boolean> {
     const { id, metaMessageId } = this.attempts.at(-1) ?? { id: '', metaMessageId: '' };
     return outcomes.record({
-      attemptId: id,
-      messageId: this.messageId,
+      ...putBack({ id: this.messageId, attemptId: id }),
       metaMessageId: kind === 'accepted' ? metaMessageId : null,
-      httpStatus: null,
-      platformCode: null,
-      platformMessage: null,
-      category: null,
-      traceId: null,
-      delayMs: 0,
-      tries: 0,
       ...OUTCOMES[kind],
     });
   }

@@ -14,13 +14,6 @@ export function isTransientConflict(error: unknown): boolean {
   return code === '40P01' || code === '40001';
 }
 
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  if (codeOf(error) !== '23505') return false;
-  if (constraint === undefined) return true;
-  const source = (error as { driverError?: object }).driverError ?? (error as object);
-  return (source as { constraint?: string }).constraint === constraint;
-}
-
 /** What it would change is locked by another transaction (55P03). Nothing was done, and the connection goes on. */
 export function isLocked(error: unknown): boolean {
   return codeOf(error) === '55P03';
