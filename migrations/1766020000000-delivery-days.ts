@@ -1,5 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { partitionByDay, unpartition } from '../src/platform/database/day-partitions.js';
+import { partitionByDay, unpartition } from '../src/infrastructure/database/day-partitions.js';
 
 /** The log of webhook deliveries by days, so that those of a day go at once. */
 export class DeliveryDays1766020000000 implements MigrationInterface {

@@ -14,7 +14,7 @@ const STEPS = {
   lint: npm('lint'),
   types: npm('typecheck'),
   arrows: npm('arrows'),
-  house: node('scripts/house.mjs'),
+  conventions: node('scripts/conventions.mjs'),
   build: node('scripts/build-if-stale.mjs', '--strict'),
   generated: node('scripts/generate.mjs', '--check'),
   unit: node('scripts/test.mjs', 'unit'),

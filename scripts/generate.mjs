@@ -21,8 +21,8 @@ async function describeApi() {
   const [{ NestFactory }, { AppModule }, { loadConfig }, { buildOpenApiDocument }] = await Promise.all([
     import('@nestjs/core'),
     built('app.module.js'),
-    built('platform/config/load-config.js'),
-    built('platform/http/swagger.js'),
+    built('infrastructure/config/load-config.js'),
+    built('infrastructure/http/swagger.js'),
   ]);
   // A preview instantiates nothing: no database, no queue.
   const config = loadConfig({ env: {}, persistSecrets: false });
@@ -32,11 +32,11 @@ async function describeApi() {
 
 async function generate() {
   const description = await describeApi();
-  const { SETTINGS } = await built('platform/config/settings.js');
+  const { SETTINGS } = await built('infrastructure/config/settings.js');
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
   const { ERROR_STATUS } = await built('common/app-error.js');
-  const { documentedPictures } = await built('platform/http/docs/documented-pictures.js');
+  const { documentedPictures } = await built('infrastructure/http/docs/documented-pictures.js');
   const pictures = [...documentedPictures()].map(([name, svg]) => [`docs/pictures/${name}.svg`, svg]);
   return {
     '.env.example': renderEnvExample(SETTINGS),

@@ -25,8 +25,8 @@ const RECIPES = [
 const TOUCHED = [
   'src/modules/labels',
   'src/modules/messages/variants',
-  'src/platform/access/scopes.ts',
-  'src/platform/config',
+  'src/infrastructure/access/scopes.ts',
+  'src/infrastructure/config',
   'migrations',
   'test/labels',
 ];
@@ -93,7 +93,7 @@ const STEPS = [
     'arrows',
     () => node(bin('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs', 'src'),
   ],
-  ['house', () => node('scripts/house.mjs')],
+  ['conventions', () => node('scripts/conventions.mjs')],
   ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/location')],
 ];
 

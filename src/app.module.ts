@@ -8,17 +8,17 @@ import { OtpModule } from './modules/otp/otp.module.js';
 import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
-import { AccessModule } from './platform/access/access.module.js';
-import type { Config } from './platform/config/config.js';
-import { ConfigModule } from './platform/config/config.module.js';
-import { DatabaseModule } from './platform/database/database.module.js';
-import { ErasureModule } from './platform/erasure/erasure.module.js';
-import { HttpModule } from './platform/http/http.module.js';
-import { LanesModule } from './platform/lanes/lanes.module.js';
-import { QueueModule } from './platform/lanes/queue.module.js';
-import { OperationsModule } from './platform/operations/operations.module.js';
-import { SecretsModule } from './platform/secrets/secrets.module.js';
-import { WhatsappModule } from './platform/whatsapp/whatsapp.module.js';
+import { AccessModule } from './infrastructure/access/access.module.js';
+import type { Config } from './infrastructure/config/config.js';
+import { ConfigModule } from './infrastructure/config/config.module.js';
+import { DatabaseModule } from './infrastructure/database/database.module.js';
+import { ErasureModule } from './infrastructure/erasure/erasure.module.js';
+import { HttpModule } from './infrastructure/http/http.module.js';
+import { LanesModule } from './infrastructure/lanes/lanes.module.js';
+import { QueueModule } from './infrastructure/lanes/queue.module.js';
+import { OperationsModule } from './infrastructure/operations/operations.module.js';
+import { SecretsModule } from './infrastructure/secrets/secrets.module.js';
+import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
 
 /**
  * The whole application at a glance. Modules are shut down in the opposite order, so those that hold connections

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { BenchContext, Claim } from '../bench-context.js';
 import { atLeastTimes, type Finding } from '../finding.js';
 import { median } from '../rig/figures.js';

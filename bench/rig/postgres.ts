@@ -1,6 +1,9 @@
 import { chmodSync, realpathSync } from 'node:fs';
-import { startEmbeddedPostgres, type RunningPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
-import { processesOn } from '../../src/platform/database/embedded/postmaster.js';
+import {
+  startEmbeddedPostgres,
+  type RunningPostgres,
+} from '../../src/infrastructure/database/embedded/embedded-postgres.js';
+import { processesOn } from '../../src/infrastructure/database/embedded/postmaster.js';
 import { temporaryFolder } from './folder.js';
 import { clusterProcessorMs } from './processor-time.js';
 import type { Scope } from './scope.js';

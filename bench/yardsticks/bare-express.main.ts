@@ -2,7 +2,7 @@ import express from 'express';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expressConstructors } from '../../src/platform/http/express-adapter.js';
+import { expressConstructors } from '../../src/infrastructure/http/express-adapter.js';
 
 // The least that Express can do with the request: read the body and answer. No key, no check, no database.
 const app = express();

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { Pool } from 'undici';
 import { newId } from '../../src/common/ids.js';
-import { buildMessageBody } from '../../src/platform/whatsapp/message-body.js';
+import { buildMessageBody } from '../../src/infrastructure/whatsapp/message-body.js';
 
 interface Claimed {
   attempt_id: string;

@@ -40,14 +40,19 @@ async function addTable(tree, { files, table, wordsMany }) {
   await addMigration(tree, files, up, [`drop table ${table}`], about);
 }
 
-/** Names the module wherever the house keeps a list. */
+/** Names the module wherever the codebase keeps a list. */
 async function makeKnown(tree, { files, Many, Title, wordsMany }) {
   const app = 'src/app.module.ts';
   const importLine = `import { ${Many}Module } from './modules/${files}/${files}.module.js';\n`;
   await insert(tree, app, 'import { MediaModule }', importLine);
   await insert(tree, app, '    TemplatesModule,\n', `    ${Many}Module,\n`);
   await insert(tree, '.dependency-cruiser.cjs', '  messages: [', `  '${files}': [],\n`);
-  await insert(tree, 'src/platform/access/scopes.ts', "  'otp:send',", `  '${files}:read',\n  '${files}:write',\n`);
+  await insert(
+    tree,
+    'src/infrastructure/access/scopes.ts',
+    "  'otp:send',",
+    `  '${files}:read',\n  '${files}:write',\n`,
+  );
   const tag = `  ['${Title}', 'The ${wordsMany} of the workspace. Scopes: \`${files}:read\`, \`${files}:write\`.'],\n`;
-  await insert(tree, 'src/platform/http/swagger.ts', "  ['One-time codes'", tag);
+  await insert(tree, 'src/infrastructure/http/swagger.ts', "  ['One-time codes'", tag);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PREFIX = 'herald-test-';
-const EMBEDDED = new URL('../../dist/src/platform/database/embedded/embedded-postgres.js', import.meta.url);
+const EMBEDDED = new URL('../../dist/src/infrastructure/database/embedded/embedded-postgres.js', import.meta.url);
 
 // What makes a disposable server quick: nothing of it has to survive a power cut.
 const SETTINGS = {

@@ -1,8 +1,8 @@
 // The migrated database that every test file clones.
 import pg from 'pg';
 
-const DATA_SOURCE = new URL('../../dist/src/platform/database/data-source.js', import.meta.url);
-const QUEUE = new URL('../../dist/src/platform/lanes/queue-connection.js', import.meta.url);
+const DATA_SOURCE = new URL('../../dist/src/infrastructure/database/data-source.js', import.meta.url);
+const QUEUE = new URL('../../dist/src/infrastructure/lanes/queue-connection.js', import.meta.url);
 
 /**
  * Makes the template on the server at `adminUrl`.

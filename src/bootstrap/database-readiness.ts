@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isUnreachable } from '../platform/database/database-faults.js';
+import { isUnreachable } from '../infrastructure/database/database-faults.js';
 import { StartError } from './start-error.js';
 
 const LEAST_VERSION = 150_000;

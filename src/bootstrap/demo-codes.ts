@@ -4,8 +4,8 @@ import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import type { OtpMode, OtpProject } from '../modules/otp/otp.types.js';
-import { ApiKeysService } from '../platform/access/api-keys.service.js';
-import { isOtpScope, SCOPES } from '../platform/access/scopes.js';
+import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
+import { isOtpScope, SCOPES } from '../infrastructure/access/scopes.js';
 import { DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../simulator/demo-numbers.js';
 import { readDemoKey } from './demo-file.js';
 

@@ -8,9 +8,9 @@ import {
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
-import type { Config } from '../platform/config/config.js';
-import { DocsDemo } from '../platform/http/docs/docs-demo.js';
-import { ExampleValues } from '../platform/http/docs/example-values.js';
+import type { Config } from '../infrastructure/config/config.js';
+import { DocsDemo } from '../infrastructure/http/docs/docs-demo.js';
+import { ExampleValues } from '../infrastructure/http/docs/example-values.js';
 import type { DemoFile } from './demo-file.js';
 import { DEMO_CUSTOMER } from './demo-recipients.js';
 

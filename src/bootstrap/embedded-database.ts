@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { resolve } from 'node:path';
-import type { Config } from '../platform/config/config.js';
-import type { RunningPostgres } from '../platform/database/embedded/embedded-postgres.js';
+import type { Config } from '../infrastructure/config/config.js';
+import type { RunningPostgres } from '../infrastructure/database/embedded/embedded-postgres.js';
 import { StartError } from './start-error.js';
 
 /**
@@ -17,8 +17,8 @@ export async function startEmbeddedDatabase(
   if (config.process.production) throw new StartError('DATABASE_URL must be set in production');
   const logger = new Logger('EmbeddedDatabase');
   // Only here: in production the package is not installed.
-  const { startEmbeddedPostgres } = await import('../platform/database/embedded/embedded-postgres.js');
-  const { EmbeddedPostgresError } = await import('../platform/database/embedded/embedded-postgres.errors.js');
+  const { startEmbeddedPostgres } = await import('../infrastructure/database/embedded/embedded-postgres.js');
+  const { EmbeddedPostgresError } = await import('../infrastructure/database/embedded/embedded-postgres.errors.js');
   try {
     return await startEmbeddedPostgres({
       dataDir: resolve(config.process.dataDir),

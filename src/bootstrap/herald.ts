@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { changedConfig, type Config } from '../platform/config/config.js';
-import type { HeraldLogger } from '../platform/operations/logger.js';
-import { Drain } from '../platform/http/drain.js';
+import { changedConfig, type Config } from '../infrastructure/config/config.js';
+import type { HeraldLogger } from '../infrastructure/operations/logger.js';
+import { Drain } from '../infrastructure/http/drain.js';
 import type { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';
 import { reachableHost } from './addresses.js';

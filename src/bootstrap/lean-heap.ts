@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import type { Role } from '../platform/config/setting.js';
+import type { Role } from '../infrastructure/config/setting.js';
 
 /** V8's own default lets the heap of a busy process double or more between two full collections. */
 const GROWING_PERCENT = 20;

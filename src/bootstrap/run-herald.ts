@@ -1,9 +1,9 @@
 import { describeError } from '../common/describe-error.js';
 import { Logger } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Config } from '../platform/config/config.js';
-import { ConfigError, loadConfig } from '../platform/config/load-config.js';
-import { HeraldLogger } from '../platform/operations/logger.js';
+import type { Config } from '../infrastructure/config/config.js';
+import { ConfigError, loadConfig } from '../infrastructure/config/load-config.js';
+import { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { readEnvFile } from './env-file.js';
 import { startHerald, type Herald } from './herald.js';
 import { keepHeapLean } from './lean-heap.js';

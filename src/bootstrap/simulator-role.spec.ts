@@ -1,4 +1,4 @@
-import { loadConfig } from '../platform/config/load-config.js';
+import { loadConfig } from '../infrastructure/config/load-config.js';
 import { startSimulatorRole } from './simulator-role.js';
 
 /** Whether the simulator answers at an address of this machine; 127.0.0.2 is one where it listens on every address. */

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { join } from 'node:path';
 import { parseUrl } from '../common/parse-url.js';
-import type { Config } from '../platform/config/config.js';
+import type { Config } from '../infrastructure/config/config.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../simulator/demo-numbers.js';
 import { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';

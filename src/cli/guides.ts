@@ -100,7 +100,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       'Stop every worker first. What was queued becomes outcome_unknown: POST /messages/{id}/retry sends one by one.',
   },
   'queue status': {
-    examples: ['herald queue status', 'herald queue status --json | jq ".rooms[] | select(.oldest_due_ms > 60000)"'],
+    examples: ['herald queue status', 'herald queue status --json | jq ".queues[] | select(.oldest_due_ms > 60000)"'],
   },
   'secrets rotate': {
     examples: ['herald secrets rotate'],

@@ -11,7 +11,7 @@ describe('the command herald', () => {
     expect(commands.map(([words]) => words)).toEqual(expect.arrayContaining(['key create', 'message send', 'demo']));
   });
 
-  it.each(commands)('%s: says what it does, with an example that is its own, and speaks JSON', (words, command) => {
+  it.each(commands)('%s: says what it action, with an example that is its own, and speaks JSON', (words, command) => {
     const guide = guideOf(command);
     const lines = (guide?.examples ?? []).map((example) => (typeof example === 'string' ? example : example[0]));
     expect(command.description()).toMatch(/^[a-z].{10,}/);

@@ -19,17 +19,17 @@ export type ServiceHandler<O> = (services: Services, options: O, ...args: string
 export type LiveHandler<O> = (live: Live, options: O, ...args: string[]) => Promise<Answer | null>;
 
 /** Gives a command `--json` and its work. What it throws is printed, and ends the program with exit code 1. */
-export function does<O extends object>(command: Command, handler: Handler<O>): Command {
-  return acts<O>(command, 'print JSON', async (json, options, args) => {
+export function action<O extends object>(command: Command, handler: Handler<O>): Command {
+  return register<O>(command, 'print JSON', async (json, options, args) => {
     const answer = await handler(options, ...args);
     process.stdout.write(`${json ? JSON.stringify(answer.data, null, 2) : answer.text}\n`);
     if (answer.failed === true) process.exitCode = EXIT.failed;
   });
 }
 
-/** As `does`, for work that needs services: opens them, and closes them whatever happens. */
+/** As `action`, for work that needs services: opens them, and closes them whatever happens. */
 export function doesWithServices<O extends object>(command: Command, handler: ServiceHandler<O>): Command {
-  return does<O>(command, async (options, ...args) => {
+  return action<O>(command, async (options, ...args) => {
     const session = await openServices();
     // An interrupt must not leave behind an embedded database that was started for this command.
     const interrupt = (): void => {
@@ -48,11 +48,11 @@ export function doesWithServices<O extends object>(command: Command, handler: Se
 }
 
 /**
- * As `does`, for work that goes on for a while: `live.say` prints as things happen, with `--json` one object a line.
+ * As `action`, for work that goes on for a while: `live.say` prints as things happen, with `--json` one object a line.
  * Ctrl-C aborts `live.signal`; the handler ends then, and the program with 130 unless the handler chose otherwise.
  */
 export function doesLive<O extends object>(command: Command, handler: LiveHandler<O>): Command {
-  return acts<O>(command, 'print JSON, one object a line', async (json, options, args) => {
+  return register<O>(command, 'print JSON, one object a line', async (json, options, args) => {
     const live = new Live(json);
     try {
       const answer = await handler(live, options, ...args);
@@ -69,7 +69,7 @@ export function doesLive<O extends object>(command: Command, handler: LiveHandle
 
 type Act<O> = (json: boolean, options: O, args: string[]) => Promise<void>;
 
-function acts<O extends object>(command: Command, jsonMeaning: string, act: Act<O>): Command {
+function register<O extends object>(command: Command, jsonMeaning: string, act: Act<O>): Command {
   return command.option('--json', jsonMeaning).action(async (...given: unknown[]) => {
     given.pop();
     const { json = false, ...options } = given.pop() as O & { json?: boolean };

@@ -9,17 +9,17 @@ import { QueueStatusService } from '../modules/messages/queue-status.service.js'
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderCheckService } from '../modules/otp/otp-sender-check.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
-import { ApiKeysService } from '../platform/access/api-keys.service.js';
-import { WorkspacesService } from '../platform/access/workspaces.service.js';
-import { changedConfig, type Config } from '../platform/config/config.js';
-import { migrate } from '../platform/database/data-source.js';
-import { requireSchema } from '../platform/database/schema-version.js';
-import { Erasure } from '../platform/erasure/erasure.js';
-import { WorkspaceErasure } from '../platform/erasure/workspace-erasure.js';
-import { Restoration } from '../platform/lanes/restoration.js';
-import { Backlogs } from '../platform/operations/backlogs.js';
-import { HeraldLogger } from '../platform/operations/logger.js';
-import { SecretRotation } from '../platform/secrets/secret-rotation.js';
+import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
+import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
+import { changedConfig, type Config } from '../infrastructure/config/config.js';
+import { migrate } from '../infrastructure/database/data-source.js';
+import { requireSchema } from '../infrastructure/database/schema-version.js';
+import { Erasure } from '../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../infrastructure/erasure/workspace-erasure.js';
+import { Restoration } from '../infrastructure/lanes/restoration.js';
+import { Backlogs } from '../infrastructure/operations/backlogs.js';
+import { HeraldLogger } from '../infrastructure/operations/logger.js';
+import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
 
 /**
  * The application as a command uses it: no role, few connections, and silent but for errors. It never changes a schema that

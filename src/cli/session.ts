@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { changedConfig, type Config } from '../platform/config/config.js';
-import { loadConfig } from '../platform/config/load-config.js';
+import { changedConfig, type Config } from '../infrastructure/config/config.js';
+import { loadConfig } from '../infrastructure/config/load-config.js';
 import type { Services } from './services.js';
 
 export interface DatabaseSession {
@@ -24,8 +24,9 @@ export async function openDatabase(given: Config = loadConfig()): Promise<Databa
   if (given.database.url !== null) {
     return { config: given, url: given.database.url, started: false, close: () => Promise.resolve() };
   }
-  const { startEmbeddedPostgres } = await import('../platform/database/embedded/embedded-postgres.js');
-  const { EmbeddedPostgresInUseError } = await import('../platform/database/embedded/embedded-postgres.errors.js');
+  const { startEmbeddedPostgres } = await import('../infrastructure/database/embedded/embedded-postgres.js');
+  const { EmbeddedPostgresInUseError } =
+    await import('../infrastructure/database/embedded/embedded-postgres.errors.js');
   try {
     const server = await startEmbeddedPostgres({ dataDir: resolve(given.process.dataDir) });
     return { config: withUrl(given, server.url), url: server.url, started: true, close: () => server.stop() };

@@ -25,7 +25,7 @@ export interface ErrorContext {
 
 export interface DocumentedError {
   code: string;
-  room: string;
+  module: string;
   kind: ErrorKind;
   alsoKinds: readonly ErrorKind[];
   message: string;
@@ -56,19 +56,19 @@ export function error<Args = void>(definition: ErrorDefinition<Args>): ErrorDefi
 }
 
 /**
- * Declares a room's error table and returns one factory a code.
+ * Declares a module's error table and returns one factory a code.
  *
  * @throws Error at load when a code is declared twice: codes are stable and mean one thing.
  */
-export function defineErrors<T extends Record<string, AnyDefinition>>(room: string, table: T): Factories<T> {
+export function defineErrors<T extends Record<string, AnyDefinition>>(module: string, table: T): Factories<T> {
   const factories: Record<string, (args: never, context?: ErrorContext) => AppError> = {};
   for (const [code, definition] of Object.entries(table)) {
     if (registry.has(code)) {
-      throw new Error(`error code ${code} is declared by both "${registry.get(code)?.room}" and "${room}"`);
+      throw new Error(`error code ${code} is declared by both "${registry.get(code)?.module}" and "${module}"`);
     }
     registry.set(code, {
       code,
-      room,
+      module,
       kind: definition.kind,
       alsoKinds: definition.alsoKinds ?? [],
       when: definition.when,

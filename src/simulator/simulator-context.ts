@@ -13,7 +13,7 @@ import type { Outgoing } from './notifications/outgoing.js';
 import type { Faults, SimulatorNumber } from './simulator.types.js';
 import type { InboundRegister } from './state/inbound-register.js';
 import type { StateStore } from './state/state-store.js';
-import type { TemplateDesk } from './templates/template-desk.js';
+import type { TemplateReviewer } from './templates/template-reviewer.js';
 import type { TemplateLimits } from './templates/template-limits.js';
 import type { TemplateNotices } from './templates/template-notices.js';
 import type { TemplateStore } from './templates/template-store.js';
@@ -39,7 +39,7 @@ export interface SimulatorContext {
   readonly numbers: NumberRegistry;
   readonly numberFacts: NumberFactsBook;
   readonly templates: TemplateStore;
-  readonly templateDesk: TemplateDesk;
+  readonly templateReviewer: TemplateReviewer;
   readonly templateLimits: TemplateLimits;
   readonly templateNotices: TemplateNotices;
   readonly media: MediaStore;

@@ -23,7 +23,7 @@ import { InboundRegister } from './state/inbound-register.js';
 import { Journal } from './state/journal.js';
 import { StateStore } from './state/state-store.js';
 import { seedTemplates } from './templates/seed-templates.js';
-import { TemplateDesk } from './templates/template-desk.js';
+import { TemplateReviewer } from './templates/template-reviewer.js';
 import { TemplateLimits } from './templates/template-limits.js';
 import { TemplateNotices } from './templates/template-notices.js';
 import { TemplateStore } from './templates/template-store.js';
@@ -44,7 +44,7 @@ export class Simulator implements SimulatorContext {
   readonly numbers: NumberRegistry;
   readonly numberFacts: NumberFactsBook;
   readonly templates: TemplateStore;
-  readonly templateDesk: TemplateDesk;
+  readonly templateReviewer: TemplateReviewer;
   readonly templateLimits: TemplateLimits;
   readonly templateNotices: TemplateNotices;
   readonly media: MediaStore;
@@ -80,7 +80,7 @@ export class Simulator implements SimulatorContext {
       { perAccount: options.templatesPerAccount ?? 6_000, creationsPerHour: options.templateCreationsPerHour ?? 100 },
     );
     this.templateNotices = new TemplateNotices((...change) => this.notifyAccount(...change));
-    this.templateDesk = new TemplateDesk(this.templates, {
+    this.templateReviewer = new TemplateReviewer(this.templates, {
       reviewMs: options.templateReviewMs === undefined ? 300 : options.templateReviewMs,
       onDecided: (...decision) => this.templateNotices.status(...decision),
     });
@@ -126,7 +126,7 @@ export class Simulator implements SimulatorContext {
     }
     for (const item of recovered.queued) this.courier.enqueue(item);
     this.media.open();
-    this.templateDesk.start();
+    this.templateReviewer.start();
     await this.state.flush();
     const port = await this.server.listen(this.options.port, this.options.host);
     return { port, url: `http://${this.options.host}:${port}` };
@@ -136,7 +136,7 @@ export class Simulator implements SimulatorContext {
   async stop(): Promise<void> {
     await this.server.close();
     this.schedule.clear();
-    this.templateDesk.stop();
+    this.templateReviewer.stop();
     await this.courier.stop();
     this.journal.close();
     this.media.close();

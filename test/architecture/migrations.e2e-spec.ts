@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { migrations } from '../../migrations/all.js';
-import { migrate, revertLast } from '../../src/platform/database/data-source.js';
+import { migrate, revertLast } from '../../src/infrastructure/database/data-source.js';
 import { filesUnder, readProjectFile } from '../support/project-files.js';
 import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
 

@@ -21,7 +21,8 @@ describe('sources', () => {
 
   it('read the environment in platform/config only', () => {
     const readers = sources.filter(
-      (path) => !path.startsWith('src/platform/config/') && /process\s*(\.|\[\s*['"])env\b/.test(readProjectFile(path)),
+      (path) =>
+        !path.startsWith('src/infrastructure/config/') && /process\s*(\.|\[\s*['"])env\b/.test(readProjectFile(path)),
     );
     expect(readers).toEqual([]);
   });

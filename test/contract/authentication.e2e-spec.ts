@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
-import { formatKey, newKey } from '../../src/platform/access/api-key-format.js';
-import { ApiKeysService } from '../../src/platform/access/api-keys.service.js';
+import { formatKey, newKey } from '../../src/infrastructure/access/api-key-format.js';
+import { ApiKeysService } from '../../src/infrastructure/access/api-keys.service.js';
 import type { ApiResponse } from '../support/api-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { rawRequest, request } from './raw-http.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import { bytesOf, envelope, WEBHOOK } from '../notifications/fixture.js';
 import { changed, pathsOf, type Path } from './fuzz/body-mutations.js';
 import { Caller, type Call } from './fuzz/caller.js';

@@ -1,6 +1,6 @@
 import { readProjectFile } from '../support/project-files.js';
 import { declaredErrors } from '../../src/common/define-errors.js';
-import { SCOPES } from '../../src/platform/access/scopes.js';
+import { SCOPES } from '../../src/infrastructure/access/scopes.js';
 import { Caller } from './fuzz/caller.js';
 import { Checks } from './fuzz/checks.js';
 import { Description, type OpenApi } from './fuzz/description.js';

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { newKey } from '../../src/platform/access/api-key-format.js';
+import { newKey } from '../../src/infrastructure/access/api-key-format.js';
 import { waitFor } from '../support/wait-for.js';
 import { startSmallApp, type SmallApp } from './small-app.js';
 import { ThingsController } from './things.controller.js';
@@ -73,7 +73,7 @@ describe('without a free connection', () => {
     expect(await statusOf('GET', '/health/live')).toBe(200);
     const { status, body } = await small.api.get<string>('/metrics');
     expect(status).toBe(200);
-    expect(body).toMatch(/^herald_overload_relief 3$/m);
+    expect(body).toMatch(/^herald_overload_shedding 3$/m);
     for (const kind of ['reads', 'writes', 'notifications']) {
       expect(body).toMatch(new RegExp(`^herald_requests_shed_${kind}_total [1-9]`, 'm'));
     }

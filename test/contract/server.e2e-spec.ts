@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import type { Server } from 'node:http';
-import { Drain } from '../../src/platform/http/drain.js';
+import { Drain } from '../../src/infrastructure/http/drain.js';
 import { waitFor } from '../support/wait-for.js';
 import { rawRequest } from './raw-http.js';
 import { startSmallApp, type SmallApp } from './small-app.js';

@@ -1,17 +1,17 @@
 import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AccessModule } from '../../src/platform/access/access.module.js';
-import type { Config } from '../../src/platform/config/config.js';
-import { ConfigModule } from '../../src/platform/config/config.module.js';
-import { loadConfig } from '../../src/platform/config/load-config.js';
-import { Database } from '../../src/platform/database/database.js';
-import { DatabaseModule } from '../../src/platform/database/database.module.js';
-import { configureHttp } from '../../src/platform/http/configure-http.js';
-import { FixedPrototypeAdapter } from '../../src/platform/http/express-adapter.js';
-import { HttpModule } from '../../src/platform/http/http.module.js';
-import { HeraldLogger } from '../../src/platform/operations/logger.js';
-import { OperationsModule } from '../../src/platform/operations/operations.module.js';
+import { AccessModule } from '../../src/infrastructure/access/access.module.js';
+import type { Config } from '../../src/infrastructure/config/config.js';
+import { ConfigModule } from '../../src/infrastructure/config/config.module.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
+import { Database } from '../../src/infrastructure/database/database.js';
+import { DatabaseModule } from '../../src/infrastructure/database/database.module.js';
+import { configureHttp } from '../../src/infrastructure/http/configure-http.js';
+import { FixedPrototypeAdapter } from '../../src/infrastructure/http/express-adapter.js';
+import { HttpModule } from '../../src/infrastructure/http/http.module.js';
+import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
+import { OperationsModule } from '../../src/infrastructure/operations/operations.module.js';
 import { ApiClient } from '../support/api-client.js';
 import { Factories } from '../support/factories.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -36,7 +36,7 @@ export interface SmallAppOptions {
   beside?: SmallApp;
 }
 
-/** The rooms http, access and operations with controllers of the test's own: everything but the product. */
+/** The modules http, access and operations with controllers of the test's own: everything but the product. */
 export async function startSmallApp({ controllers, env = {}, beside }: SmallAppOptions): Promise<SmallApp> {
   const cloned: TestDatabase | null = beside === undefined ? await createTestDatabase() : null;
   const config = loadConfig({

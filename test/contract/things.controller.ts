@@ -16,13 +16,13 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { Response } from 'express';
-import { type Caller, CurrentCaller } from '../../src/platform/access/caller.js';
-import { Public } from '../../src/platform/access/public.decorator.js';
-import { RequireScope } from '../../src/platform/access/require-scope.decorator.js';
-import { ApiErrors } from '../../src/platform/http/api-errors.decorator.js';
-import { BodyAs } from '../../src/platform/http/body-as.decorator.js';
-import { BodyErrors } from '../../src/platform/http/body-errors.decorator.js';
-import { UuidParam } from '../../src/platform/http/uuid-param.decorator.js';
+import { type Caller, CurrentCaller } from '../../src/infrastructure/access/caller.js';
+import { Public } from '../../src/infrastructure/access/public.decorator.js';
+import { RequireScope } from '../../src/infrastructure/access/require-scope.decorator.js';
+import { ApiErrors } from '../../src/infrastructure/http/api-errors.decorator.js';
+import { BodyAs } from '../../src/infrastructure/http/body-as.decorator.js';
+import { BodyErrors } from '../../src/infrastructure/http/body-errors.decorator.js';
+import { UuidParam } from '../../src/infrastructure/http/uuid-param.decorator.js';
 
 class TextDto {
   @IsString()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
-import { Erasure } from '../../src/platform/erasure/erasure.js';
+import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
 import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
 import { otpApp } from '../otp/fixture.js';
 import { runHerald } from '../support/herald-process.js';

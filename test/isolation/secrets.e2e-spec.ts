@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { bytesOf, envelope, post, secondsNow } from '../notifications/fixture.js';
 import { dumpDatabase, placesOf, readFiles, type Written } from '../otp/canary-search.js';
 import { otpApp } from '../otp/fixture.js';

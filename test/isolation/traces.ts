@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 import { dumpDatabase } from '../otp/canary-search.js';
 
 /**

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
-import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { refusal, sendJson } from '../support/whatsapp/fake-media-platform.js';
 import { waitFor } from '../support/wait-for.js';
 import { digestOf, startRig, type TransferRig } from './fixture.js';
@@ -40,7 +40,7 @@ beforeEach(() => {
   rig.platform.tokens.length = 0;
 });
 
-/** Answers requests to a path so; others as ever. Returns how often it did. */
+/** UploadCache requests to a path so; others as ever. Returns how often it did. */
 function answer(path: RegExp, status: number, body: unknown, times = Infinity): { count: number } {
   const answered = { count: 0 };
   rig.platform.before = (request, response) => {

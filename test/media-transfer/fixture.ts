@@ -5,7 +5,7 @@ import type { SendingConnection } from '../../src/modules/connections/connection
 import { MediaTransferService } from '../../src/modules/media/media-transfer.service.js';
 import type { PlatformId } from '../../src/modules/media/media-transfer.types.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
-import { FileStorage } from '../../src/platform/storage/file-storage.js';
+import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';
 import { FakeMediaPlatform } from '../support/whatsapp/fake-media-platform.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/test-app.js';

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../src/common/ids.js';
 import type { PlatformId } from '../../src/modules/media/media-transfer.types.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
-import { Counters } from '../../src/platform/operations/counters.js';
-import { FileStorage } from '../../src/platform/storage/file-storage.js';
+import { Counters } from '../../src/infrastructure/operations/counters.js';
+import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';
 import { bodyOf, refusal, sendJson } from '../support/whatsapp/fake-media-platform.js';
 import { waitFor } from '../support/wait-for.js';
 import { startRig, type TransferRig } from './fixture.js';
@@ -37,7 +37,7 @@ function readyId(fileId: string): Promise<PlatformId> {
   );
 }
 
-/** Answers every upload so, once it has arrived. */
+/** UploadCache every upload so, once it has arrived. */
 function answerUploads(status: number, body: unknown): void {
   rig.platform.before = async (request, response) => {
     if (request.method !== 'POST') return false;

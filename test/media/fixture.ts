@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newId } from '../../src/common/ids.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
 import type { PendingMedia } from '../../src/modules/media/media.types.js';
-import { Database } from '../../src/platform/database/database.js';
+import { Database } from '../../src/infrastructure/database/database.js';
 import type { ApiBody, ApiResponse } from '../support/api-client.js';
 import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -100,7 +100,7 @@ export function pending(sender: TestSender, values: Partial<PendingMedia> = {}):
   };
 }
 
-/** Adds files that are to be fetched, as the room of messages does. */
+/** Adds files that are to be fetched, as the module of messages does. */
 export async function addPending(test: TestApp, items: readonly PendingMedia[]): Promise<void> {
   await test.app.get(MediaService).createPending(items, test.app.get(Database));
 }

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp, type TestSender } from '../support/test-app
 import { addPending, filesOf, pending, refusal, uploaded } from './fixture.js';
 import * as sample from './samples.js';
 
-describe('the media library, and what other rooms ask of it', () => {
+describe('the media library, and what other modules ask of it', () => {
   let test: TestApp;
 
   beforeAll(async () => {

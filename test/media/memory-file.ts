@@ -1,4 +1,4 @@
-import type { TemporaryFile } from '../../src/platform/storage/file-storage.js';
+import type { TemporaryFile } from '../../src/infrastructure/storage/file-storage.js';
 
 /** A temporary file that is none: for what looks at bytes only. */
 export class MemoryFile implements TemporaryFile {

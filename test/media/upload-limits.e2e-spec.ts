@@ -6,7 +6,7 @@ import { newId } from '../../src/common/ids.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { UnknownFilesSweep } from '../../src/modules/media/unknown-files-sweep.js';
 import { UPLOADS_AT_ONCE, UPLOADS_OF_ONE_WORKSPACE, UploadSlots } from '../../src/modules/media/upload/upload-slots.js';
-import { FileGoneError, FileStorage, StorageUnavailableError } from '../../src/platform/storage/file-storage.js';
+import { FileGoneError, FileStorage, StorageUnavailableError } from '../../src/infrastructure/storage/file-storage.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { filesOf, noTemporaryFiles, upload, uploaded } from './fixture.js';
 import * as sample from './samples.js';

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 
 /** An attempt by its id, wherever it stands: under way, with the message's outcome, or replaced. */
 export async function attemptRow(database: Pick<Database, 'query'>, id: string): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { scenarioPhone, testPhone, type ConnectionRow, type Factories } from '../support/factories.js';
 import type { TestApp } from '../support/test-app.js';

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
-import { LaneRepository } from '../../src/platform/lanes/lane.repository.js';
-import { CloudApiClient } from '../../src/platform/whatsapp/cloud-api-client.js';
-import type { SendOutcome } from '../../src/platform/whatsapp/outcome.js';
+import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { CloudApiClient } from '../../src/infrastructure/whatsapp/cloud-api-client.js';
+import type { SendOutcome } from '../../src/infrastructure/whatsapp/outcome.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { sendingWorkspace } from './fixture.js';

@@ -1,8 +1,8 @@
 import { InboundRepository, type ReceivedMessage } from '../../src/modules/messages/inbound.repository.js';
 import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
 import { StatusReportsRepository, type AppliedReport } from '../../src/modules/messages/status-reports.repository.js';
-import type { Database } from '../../src/platform/database/database.js';
-import { GroupCommit } from '../../src/platform/database/group-commit.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
+import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
 
 /** Status reports by themselves, many in one transaction, as notifications apply them. */
 export class StatusBatches {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import type { MediaType } from '../../src/modules/media/media.types.js';
-import { FileStorage } from '../../src/platform/storage/file-storage.js';
+import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';
 import type { TestApp } from '../support/test-app.js';
 import type { SendingWorkspace } from './fixture.js';
 

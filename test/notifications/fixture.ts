@@ -1,6 +1,6 @@
 import { NotificationsSweep } from '../../src/modules/notifications/notifications-sweep.js';
-import { Counters } from '../../src/platform/operations/counters.js';
-import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import { Counters } from '../../src/infrastructure/operations/counters.js';
+import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { newId } from '../../src/common/ids.js';
-import { signBody } from '../../src/platform/whatsapp/webhook-signature.js';
+import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import pg from 'pg';
-import { loadConfig } from '../../src/platform/config/load-config.js';
-import { migrate } from '../../src/platform/database/data-source.js';
-import { SETTINGS } from '../../src/platform/config/settings.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
+import { migrate } from '../../src/infrastructure/database/data-source.js';
+import { SETTINGS } from '../../src/infrastructure/config/settings.js';
 import { filesUnder, readProjectFile, ROOT } from '../support/project-files.js';
 
 interface Service {
@@ -208,7 +208,7 @@ describe('the image', () => {
     expect(dockerfile).toMatch(/^USER node$/m);
     const path = /127\.0\.0\.1:\$\{process\.env\.PORT\}(\/[a-z/]+)/.exec(dockerfile)?.[1] ?? '';
     expect(path).toBe('/health/live');
-    expect(readProjectFile('src/platform/operations/health.controller.ts')).toContain(`@Get('live')`);
+    expect(readProjectFile('src/infrastructure/operations/health.controller.ts')).toContain(`@Get('live')`);
     const copied = [...dockerfile.matchAll(/^COPY (?:--from=\w+ )?(.+) \S+$/gm)].flatMap(
       (match) => match[1]?.split(' ') ?? [],
     );

@@ -72,9 +72,9 @@ describe('GET /metrics', () => {
       /^herald_build_info\{version="\d+\.\d+\.\d+",node="v\d+[^"]*",roles="api,worker,simulator"\} 1$/m,
     );
     expect([...samples(body, 'herald_backlog_rows').keys()].sort()).toEqual(
-      ['codes', 'files', 'messages', 'notifications', 'webhooks'].flatMap((room) => [
-        `{room="${room}",state="in_flight"}`,
-        `{room="${room}",state="waiting"}`,
+      ['codes', 'files', 'messages', 'notifications', 'webhooks'].flatMap((queue) => [
+        `{queue="${queue}",state="in_flight"}`,
+        `{queue="${queue}",state="waiting"}`,
       ]),
     );
     expect([...samples(body, 'herald_webhook_endpoints').keys()].sort()).toEqual(

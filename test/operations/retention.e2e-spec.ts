@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { png } from '../media/samples.js';
 import { settle } from '../support/settle.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

@@ -1,4 +1,4 @@
-import { Counters } from '../../src/platform/operations/counters.js';
+import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { OtpReportsService } from '../../src/modules/otp/otp-reports.service.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 
 /** Something that was written, and where. */
 export interface Written {

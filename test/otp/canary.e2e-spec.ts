@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { codesIn, dumpDatabase, placesOf, readFiles, type Written } from './canary-search.js';

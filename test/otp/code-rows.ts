@@ -7,8 +7,8 @@ import { ChallengesRepository } from '../../src/modules/otp/challenges.repositor
 import { OtpReportsRepository } from '../../src/modules/otp/otp-reports.repository.js';
 import type { OtpStatus } from '../../src/modules/otp/otp.types.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
-import type { Database } from '../../src/platform/database/database.js';
-import { LaneRepository } from '../../src/platform/lanes/lane.repository.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
+import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
 
 /** A challenge as a test made it. */
 export interface MadeCode {

@@ -8,9 +8,9 @@ import { codePlace } from '../../src/modules/otp/otp-code-place.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { newId } from '../../src/common/ids.js';
-import { LaneRepository } from '../../src/platform/lanes/lane.repository.js';
-import { Sweeps } from '../../src/platform/lanes/sweeps.js';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { otpApp } from './fixture.js';
 

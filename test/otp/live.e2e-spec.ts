@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
-import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { codesSentTo, mobile, otpApp, setSender, type OtpApp } from './fixture.js';

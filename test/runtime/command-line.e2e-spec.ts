@@ -118,12 +118,18 @@ describe('herald', () => {
     await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
     await app.factories.message({ connection: paused, nextAttemptAt: dueAt });
     await app.factories.message({ connection: paused, nextAttemptAt: later });
-    const { rooms, lanes } = await json<{
-      rooms: { room: string; waiting: number }[];
+    const { queues, lanes } = await json<{
+      queues: { queue: string; waiting: number }[];
       lanes: { connection_id: string; oldest_due_ms: number }[];
     }>('queue status');
-    expect(rooms.map(({ room }) => room).sort()).toEqual(['codes', 'files', 'messages', 'notifications', 'webhooks']);
-    expect(rooms.find(({ room }) => room === 'messages')?.waiting).toBeGreaterThanOrEqual(3);
+    expect(queues.map(({ queue }) => queue).sort()).toEqual([
+      'codes',
+      'files',
+      'messages',
+      'notifications',
+      'webhooks',
+    ]);
+    expect(queues.find(({ queue }) => queue === 'messages')?.waiting).toBeGreaterThanOrEqual(3);
     const lane = lanes.find((each) => each.connection_id === paused.id);
     expect(lane).toMatchObject({ due: 2, queued: 3, in_flight: 0, connection_status: 'disconnected', draining: false });
     expect(lane?.oldest_due_ms).toBeGreaterThanOrEqual(60_000);

@@ -6,8 +6,8 @@ import {
   EXAMPLE_OTP_CODE,
   EXAMPLE_OTP_ID,
 } from '../../src/common/example-ids.js';
-import { DocsDemo } from '../../src/platform/http/docs/docs-demo.js';
-import { ExampleValues } from '../../src/platform/http/docs/example-values.js';
+import { DocsDemo } from '../../src/infrastructure/http/docs/docs-demo.js';
+import { ExampleValues } from '../../src/infrastructure/http/docs/example-values.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 interface SwaggerRequest {

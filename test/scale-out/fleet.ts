@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Simulator } from '../../src/simulator/simulator.js';
-import { loadConfig } from '../../src/platform/config/load-config.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../src/platform/database/data-source.js';
-import { Database } from '../../src/platform/database/database.js';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { dataSourceOptions } from '../../src/infrastructure/database/data-source.js';
+import { Database } from '../../src/infrastructure/database/database.js';
+import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { ApiClient } from '../support/api-client.js';
 import { Factories, type ConnectionRow, type KeyRow } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';

@@ -7,9 +7,9 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { freePort } from '../../bench/rig/free-port.js';
 import { hasRedis } from '../../bench/rig/redis.js';
-import { loadConfig } from '../../src/platform/config/load-config.js';
-import { chooseBackendByConnection } from '../../src/platform/lanes/queue-backend.js';
-import { QueueConnection } from '../../src/platform/lanes/queue-connection.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
+import { chooseBackendByConnection } from '../../src/infrastructure/lanes/queue-backend.js';
+import { QueueConnection } from '../../src/infrastructure/lanes/queue-connection.js';
 import { waitFor } from '../support/wait-for.js';
 
 const SLOTS = 16_384;

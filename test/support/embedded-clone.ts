@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformFileSync } from '@swc/core';
 
-const SOURCE = fileURLToPath(new URL('../../src/platform/database/embedded/', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/infrastructure/database/embedded/', import.meta.url));
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /** What the child does with its standard input, one word a line; what it says is one JSON object a line. */

@@ -7,8 +7,8 @@ import {
   type EmbeddedPostgresOptions,
   type RunningPostgres,
   startEmbeddedPostgres,
-} from '../../src/platform/database/embedded/embedded-postgres.js';
-import { processesOn, readPostmaster } from '../../src/platform/database/embedded/postmaster.js';
+} from '../../src/infrastructure/database/embedded/embedded-postgres.js';
+import { processesOn, readPostmaster } from '../../src/infrastructure/database/embedded/postmaster.js';
 import { type ChildOptions, EmbeddedChild, makeClone } from './embedded-clone.js';
 
 /** Server settings for data that nobody will miss. */

@@ -1,8 +1,8 @@
 import { createHash, randomInt } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
-import { newKey } from '../../src/platform/access/api-key-format.js';
-import { SCOPES } from '../../src/platform/access/scopes.js';
-import type { SecretBox } from '../../src/platform/secrets/secret-box.js';
+import { newKey } from '../../src/infrastructure/access/api-key-format.js';
+import { SCOPES } from '../../src/infrastructure/access/scopes.js';
+import type { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import { insertMessage, type MessageSpec } from './message-factory.js';
 
 /** Whatever runs a statement: `Database`, or a client of `pg` behind two lines. */

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { migrations } from '../../migrations/all.js';
-import { dataSourceOptions } from '../../src/platform/database/data-source.js';
+import { dataSourceOptions } from '../../src/infrastructure/database/data-source.js';
 import { createEmptyDatabase } from './test-database.js';
 
 export interface DatabaseAtMigration {

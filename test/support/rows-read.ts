@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 
 /**
  * Rows of a table and entries of its indexes that PostgreSQL looks at in `work`: what a statement costs, whatever else

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 
 /** Gives a message that is on the wire its outcome. */
 export async function settle(database: Pick<Database, 'execute'>, id: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions } from '../../src/platform/database/data-source.js';
-import { Database } from '../../src/platform/database/database.js';
+import { dataSourceOptions } from '../../src/infrastructure/database/data-source.js';
+import { Database } from '../../src/infrastructure/database/database.js';
 
 export interface TestDatabase {
   url: string;

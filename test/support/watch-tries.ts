@@ -1,4 +1,4 @@
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 
 /**
  * Writes down every counted try from here on, for the count goes with a message's row of the queue.

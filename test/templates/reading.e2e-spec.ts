@@ -1,6 +1,6 @@
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import { newId } from '../../src/common/ids.js';
-import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { platformId } from '../support/factories.js';
 import { waitFor } from '../support/wait-for.js';
 import { graphError } from '../support/whatsapp/fake-templates.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { loadConfig } from '../../src/platform/config/load-config.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { DeliveryClient } from '../../src/modules/webhook/delivery-client.js';
 import { clientFor, closeClients, deliver, issue } from './delivery-stage.js';
 import { Receiver } from './receiver.js';

@@ -1,4 +1,4 @@
-import { Sweeps } from '../../src/platform/lanes/sweeps.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { newId } from '../../src/common/ids.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,7 +1,7 @@
 import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
 import { WebhookService } from '../../src/modules/webhook/webhook.service.js';
 import { newId } from '../../src/common/ids.js';
-import type { Database } from '../../src/platform/database/database.js';
+import type { Database } from '../../src/infrastructure/database/database.js';
 import type { ApiClient } from '../support/api-client.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/test-app.js';
 

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { guide } from '../help.js';
-import { does } from '../runner.js';
+import { action } from '../runner.js';
 
 /** `completion bash|zsh`. */
 export function addCompletionCommand(program: Command): void {
@@ -15,7 +15,7 @@ export function addCompletionCommand(program: Command): void {
     ],
     notes: 'For a herald that the shell finds by its name, such as: alias herald="npx herald".',
   });
-  does(command, (_options, shell = '') => {
+  action(command, (_options, shell = '') => {
     const script = completionScript(program, shell);
     return Promise.resolve({ data: { shell, script }, text: script });
   });

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Answer } from '../answer.js';
 import type { Finding } from '../doctor/finding.js';
-import { does } from '../runner.js';
+import { action } from '../runner.js';
 
 const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
 
 /** `doctor`. */
 export function addDoctorCommand(program: Command): void {
-  does(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
+  action(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
     // Loaded only for this command: every other one would wait for it.
     const { examine } = await import('../doctor/examine.js');
     return answerOf(await examine());

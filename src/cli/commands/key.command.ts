@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
-import type { ApiKey, IssuedApiKey } from '../../platform/access/api-keys.types.js';
-import { isOtpScope, SCOPES, type Scope } from '../../platform/access/scopes.js';
+import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.types.js';
+import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
 import { doesWithServices } from '../runner.js';

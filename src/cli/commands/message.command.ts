@@ -8,7 +8,7 @@ import { isOver, watchMessage } from '../api/watch.js';
 import { oneLine } from '../one-line.js';
 import { guide } from '../help.js';
 import type { Live } from '../live.js';
-import { does, doesLive } from '../runner.js';
+import { action, doesLive } from '../runner.js';
 import { paint, paintStatus } from '../style.js';
 
 const STATES = [
@@ -134,7 +134,7 @@ function addList(message: Command): void {
     examples: ['herald message list', 'herald message list --status failed --limit 100 --json'],
     notes: 'With --json as GET /messages answers it: data, and pagination for the next page.',
   });
-  does<ListOptions>(command, async (options) => {
+  action<ListOptions>(command, async (options) => {
     const { api } = await targetOf(options);
     const page = await api.get<Page<ApiMessage>>('/messages', {
       limit: String(options.limit),

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import { does } from '../runner.js';
+import { action } from '../runner.js';
 import { openDatabase } from '../session.js';
 
 /** `migrate`. */
 export function addMigrateCommand(program: Command): void {
-  does(program.command('migrate').description('bring the database schema up to date'), async () => {
+  action(program.command('migrate').description('bring the database schema up to date'), async () => {
     // Loaded only for this command: every other one would wait for them.
-    const { migrate } = await import('../../platform/database/data-source.js');
-    const { migrateQueue } = await import('../../platform/lanes/queue-connection.js');
+    const { migrate } = await import('../../infrastructure/database/data-source.js');
+    const { migrateQueue } = await import('../../infrastructure/lanes/queue-connection.js');
     // It runs alone before the service, and is given no secret but the database's.
-    const { loadConfig } = await import('../../platform/config/load-config.js');
+    const { loadConfig } = await import('../../infrastructure/config/load-config.js');
     const database = await openDatabase(loadConfig({ required: ['DATABASE_URL'] }));
     try {
       const ran = await migrate(database.url);

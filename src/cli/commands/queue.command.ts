@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
-import type { RoomBacklog } from '../../platform/operations/backlogs.js';
+import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { table, timeText } from '../answer.js';
 import { doesWithServices } from '../runner.js';
 
-const ROOM_COLUMNS = ['WHAT', 'WAITING', 'IN FLIGHT', 'OLDEST DUE'] as const;
+const QUEUE_COLUMNS = ['WHAT', 'WAITING', 'IN FLIGHT', 'OLDEST DUE'] as const;
 const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'IN FLIGHT', 'OLDEST DUE', 'STATE'] as const;
 
 /** `queue status`. */
@@ -18,11 +18,11 @@ export function addQueueCommands(program: Command): void {
       const status = services.queueStatus;
       const lanes = await status.lanes();
       const unknown = await status.unknown();
-      const rooms = await services.backlogs.read();
+      const queues = await services.backlogs.read();
       return {
-        data: { rooms: rooms.map(roomBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
+        data: { queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
         text: [
-          table(ROOM_COLUMNS, rooms.map(roomRowOf), ''),
+          table(QUEUE_COLUMNS, queues.map(queueRowOf), ''),
           ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
           table(COLUMNS, lanes.map(rowOf), 'No number has messages to send.'),
         ].join('\n\n'),
@@ -31,13 +31,13 @@ export function addQueueCommands(program: Command): void {
   );
 }
 
-function roomRowOf({ room, waiting, inFlight, oldestDueSeconds }: RoomBacklog): string[] {
+function queueRowOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): string[] {
   const age = oldestDueSeconds === 0 ? '-' : `${oldestDueSeconds.toFixed(1)} s`;
-  return [room, String(waiting), String(inFlight), age];
+  return [queue, String(waiting), String(inFlight), age];
 }
 
-function roomBodyOf({ room, waiting, inFlight, oldestDueSeconds }: RoomBacklog): object {
-  return { room, waiting, in_flight: inFlight, oldest_due_ms: Math.round(oldestDueSeconds * 1_000) };
+function queueBodyOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): object {
+  return { queue, waiting, in_flight: inFlight, oldest_due_ms: Math.round(oldestDueSeconds * 1_000) };
 }
 
 function rowOf(lane: LaneStatus): string[] {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Restoration, RestorePlan } from '../../platform/lanes/restoration.js';
+import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
 import type { Answer } from '../answer.js';
 import { dayOrTime } from '../arguments.js';
 import { doesWithServices } from '../runner.js';

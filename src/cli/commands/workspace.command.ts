@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Workspace, WorkspaceUse } from '../../platform/access/workspaces.types.js';
+import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.types.js';
 import { facts, table, timeText, type Answer } from '../answer.js';
 import { confirm, nameText, numberOrDefault, timeOrNone, YES_OPTION } from '../arguments.js';
 import { byteText } from '../byte-text.js';

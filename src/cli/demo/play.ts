@@ -14,7 +14,7 @@ interface Result {
   duration_ms: number;
 }
 
-/** Plays the chapters one after another; one that fails does not keep the next from being played. */
+/** Plays the chapters one after another; one that fails action not keep the next from being played. */
 export async function play(stage: Stage, chapters: readonly Chapter[]): Promise<Answer> {
   const results: Result[] = [];
   for (const [index, chapter] of chapters.entries()) {

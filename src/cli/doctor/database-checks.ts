@@ -1,10 +1,10 @@
 import { describeError } from '../../common/describe-error.js';
 import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
-import type { Config } from '../../platform/config/config.js';
-import { sealingVersion } from '../../platform/config/sealing-version.js';
-import { RESERVED_CONNECTIONS } from '../../platform/database/database.js';
-import { compareSchema } from '../../platform/database/schema-version.js';
+import type { Config } from '../../infrastructure/config/config.js';
+import { sealingVersion } from '../../infrastructure/config/sealing-version.js';
+import { RESERVED_CONNECTIONS } from '../../infrastructure/database/database.js';
+import { compareSchema } from '../../infrastructure/database/schema-version.js';
 import { fail, guarded, ok, warn, type Finding } from './finding.js';
 
 const LEAST_VERSION = 15;

@@ -1,5 +1,5 @@
 import { describeError } from '../../common/describe-error.js';
-import { ConfigError, loadConfig } from '../../platform/config/load-config.js';
+import { ConfigError, loadConfig } from '../../infrastructure/config/load-config.js';
 import { openDatabase } from '../session.js';
 import { checkDatabase } from './database-checks.js';
 import { fail, guarded, ok, type Finding } from './finding.js';

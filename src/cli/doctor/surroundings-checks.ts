@@ -1,10 +1,10 @@
-import { platformUrl } from '../../platform/whatsapp/api-root.js';
+import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
 import { describeError } from '../../common/describe-error.js';
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { changedConfig, type Config } from '../../platform/config/config.js';
-import { sealingVersion } from '../../platform/config/sealing-version.js';
-import { QueueConnection } from '../../platform/lanes/queue-connection.js';
+import { changedConfig, type Config } from '../../infrastructure/config/config.js';
+import { sealingVersion } from '../../infrastructure/config/sealing-version.js';
+import { QueueConnection } from '../../infrastructure/lanes/queue-connection.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 const REACH_WITHIN_MS = 5_000;

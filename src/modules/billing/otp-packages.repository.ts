@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import type { OtpAllowance, OtpPackage } from './otp-packages.types.js';
 
 // Months are the calendar's, in UTC, by the database's clock.

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { ownList, ownObject, ownText } from '../../platform/whatsapp/json-access.js';
-import type { PlatformPhoneNumber } from '../../platform/whatsapp/phone-number.js';
-import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
-import type { PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { ownList, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
+import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
+import type { PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import type { ConnectionFacts } from './connections.types.js';
 import { factsOf } from './platform-facts.js';
 

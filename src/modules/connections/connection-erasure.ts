@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { ConnectionsService } from './connections.service.js';
 
 /** Nothing is sent any more from the numbers of a workspace that is being deleted. */

@@ -1,9 +1,9 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Sweeps } from '../../platform/lanes/sweeps.js';
-import { Counters } from '../../platform/operations/counters.js';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
+import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { ConnectionsService } from './connections.service.js';
 import { factsOf } from './platform-facts.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { SecretPlace } from '../../platform/secrets/secret-box.js';
-import { SecretRotation } from '../../platform/secrets/secret-rotation.js';
+import type { SecretPlace } from '../../infrastructure/secrets/secret-box.js';
+import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 
 /** Where the token of a connection lives, as `SecretBox` has it. */
 export function tokenPlace(row: { id: string; organizationId: string }): SecretPlace {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { ConnectionEntity } from './entities/connection.entity.js';
 import type { ConnectionFacts, ConnectionStatus, StatusReason } from './connections.types.js';
 

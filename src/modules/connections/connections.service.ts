@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
-import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
-import { readAccountNews } from './account-news.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import { readAccountEvents } from './account-events.js';
 import { tokenPlace } from './connection-token.js';
 import { KnownConnections } from './known-connections.js';
 import { connectionsErrors } from './connections.errors.js';
@@ -192,7 +192,7 @@ export class ConnectionsService {
    * platform is asked within seconds. May come twice and in any order.
    */
   async applyNotification(notification: ManagementNotification): Promise<void> {
-    const news = readAccountNews(notification);
+    const news = readAccountEvents(notification);
     if (news === null || notification.wabaId === null) return;
     const numbers = { wabaId: notification.wabaId, number: news.number };
     let found = 0;

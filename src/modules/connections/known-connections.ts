@@ -1,6 +1,6 @@
 import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import type { SecretBox } from '../../platform/secrets/secret-box.js';
+import type { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { tokenPlace } from './connection-token.js';
 import type { ConnectionsRepository } from './connections.repository.js';
 import type { ConnectionEntity } from './entities/connection.entity.js';

@@ -1,4 +1,4 @@
-import { readPhoneNumber } from '../../platform/whatsapp/phone-number.js';
+import { readPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
 import { factsOf, throughputOf } from './platform-facts.js';
 
 const number = (fields: Record<string, unknown>) => {

@@ -1,4 +1,4 @@
-import type { PlatformPhoneNumber } from '../../platform/whatsapp/phone-number.js';
+import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
 
 /** Messages a second of the platform's levels (Cloud API, throughput). */

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { laneHeads } from '../../platform/lanes/due-lanes.js';
-import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../platform/operations/backlogs.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { laneHeads } from '../../infrastructure/lanes/due-lanes.js';
+import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 /** Customers' files that wait to be fetched, of all workspaces together. */
 @Injectable()

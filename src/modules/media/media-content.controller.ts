@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { Public } from '../../platform/access/public.decorator.js';
-import type { HeraldRequest } from '../../platform/http/herald-request.js';
+import { Public } from '../../infrastructure/access/public.decorator.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import { ContentService } from './link/content.service.js';
 
 /** What temporary links lead to: outside the API, without a key. */

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { MediaRemoval } from './media-removal.js';
 import { MediaRepository } from './media.repository.js';
 

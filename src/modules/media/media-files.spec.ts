@@ -1,5 +1,5 @@
-import type { TemporaryFile } from '../../platform/storage/file-storage.js';
-import { FileStorage } from '../../platform/storage/file-storage.js';
+import type { TemporaryFile } from '../../infrastructure/storage/file-storage.js';
+import { FileStorage } from '../../infrastructure/storage/file-storage.js';
 import { MediaFiles } from './media-files.js';
 import type { StorageQuota } from './storage-quota.js';
 import type { MediaRepository } from './media.repository.js';

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { isUnreachable } from '../../platform/database/database-faults.js';
-import { type ByteRange, FileStorage, type TemporaryFile } from '../../platform/storage/file-storage.js';
+import { isUnreachable } from '../../infrastructure/database/database-faults.js';
+import { type ByteRange, FileStorage, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
 import type { KeptMedia } from './media-row.js';
 import { MediaRepository, type NewMedia, type StoredFacts } from './media.repository.js';
 import type { MediaObject } from './media.types.js';

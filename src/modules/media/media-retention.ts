@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
-import { Retention } from '../../platform/lanes/retention.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
 import { MediaRemoval } from './media-removal.js';
 import { MediaRepository } from './media.repository.js';
 import { MEDIA_DIRECTIONS, type MediaDirection, type MediaObject } from './media.types.js';

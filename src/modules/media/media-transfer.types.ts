@@ -1,4 +1,4 @@
-import type { NotAcceptedOutcome } from '../../platform/whatsapp/outcome.js';
+import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
 
 /** The platform's id of one of our files for one number, or why there is none. */
 export type PlatformId =

@@ -2,11 +2,11 @@ import { Controller, Delete, Get, HttpCode, Post, Query, Req, Res } from '@nestj
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { EXAMPLE_MEDIA_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
-import { RequireScope } from '../../platform/access/require-scope.decorator.js';
-import { BodyAs } from '../../platform/http/body-as.decorator.js';
-import type { HeraldRequest } from '../../platform/http/herald-request.js';
-import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { BodyAs } from '../../infrastructure/http/body-as.decorator.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
+import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { filterOf, ListMediaQuery } from './dto/list-media.query.js';
 import { DeleteMediaDocs, ListMediaDocs, MediaLinkDocs, UploadMediaDocs } from './dto/media.docs.js';
 import { MediaLinkResponse, MediaListResponse, MediaResponse, type SingleMediaResponse } from './dto/media.response.js';

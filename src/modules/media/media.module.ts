@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { roomQueue } from '../../platform/lanes/room-queue.js';
-import { StorageModule } from '../../platform/storage/storage.module.js';
+import { workQueue } from '../../infrastructure/lanes/work-queue.js';
+import { StorageModule } from '../../infrastructure/storage/storage.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ContentService } from './link/content.service.js';
 import { MediaLinks } from './link/media-links.js';
@@ -39,7 +39,7 @@ const TRANSFER = [
 ];
 
 @Module({
-  imports: [roomQueue(FETCH_QUEUE), ConnectionsModule, StorageModule],
+  imports: [workQueue(FETCH_QUEUE), ConnectionsModule, StorageModule],
   controllers: [MediaController, MediaContentController],
   providers: [
     MediaService,

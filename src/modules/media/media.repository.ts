@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statements } from '../../platform/database/database.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { type KeptMedia, MEDIA_COLUMNS, mediaOf, type MediaRow } from './media-row.js';
 import type { MediaDirection, MediaFilter, MediaObject, PendingMedia, RemovedMedia } from './media.types.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from './media.types.js';

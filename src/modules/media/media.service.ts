@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Statements } from '../../platform/database/database.js';
+import type { Statements } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { MediaLinks } from './link/media-links.js';
 import { MediaRemoval } from './media-removal.js';

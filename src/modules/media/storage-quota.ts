@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
-import { Database } from '../../platform/database/database.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { mediaErrors } from './media.errors.js';
 
 interface Usage {

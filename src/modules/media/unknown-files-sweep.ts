@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { FileStorage } from '../../platform/storage/file-storage.js';
-import { type Sweep, Sweeps } from '../../platform/lanes/sweeps.js';
+import { FileStorage } from '../../infrastructure/storage/file-storage.js';
+import { type Sweep, Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { MediaRepository } from './media.repository.js';
 
 // Between storing the bytes and the row lie milliseconds; nothing that young is looked at.

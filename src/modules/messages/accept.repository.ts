@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
-import type { Prepared } from '../../platform/database/prepared.js';
-import { laneRecipient } from './conversation-register.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
+import { laneRecipient } from './contact-writer.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage {

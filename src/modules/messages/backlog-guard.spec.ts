@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { Config } from '../../platform/config/config.js';
+import type { Config } from '../../infrastructure/config/config.js';
 import { BacklogGuard } from './backlog-guard.js';
 import type { MessagesRepository } from './messages.repository.js';
 

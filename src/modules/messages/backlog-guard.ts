@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
+import { Config } from '../../infrastructure/config/config.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 

@@ -1,5 +1,5 @@
-import type { Prepared } from '../../platform/database/prepared.js';
-import { GRANTED_SLOTS, HOLD_COLUMNS, laneHold, type HoldRow } from '../../platform/lanes/lane-hold.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
+import { GRANTED_SLOTS, HOLD_COLUMNS, laneHold, type HoldRow } from '../../infrastructure/lanes/lane-hold.js';
 import { queueTakes } from './message-state.js';
 
 /** A claimed message, or at the end what the statement says of the lane; see `CLAIM`. */

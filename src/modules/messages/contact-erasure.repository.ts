@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { spellingsOf } from '../../platform/whatsapp/account-number.js';
-import type { Subject } from '../../platform/erasure/erasure.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
+import type { Subject } from '../../infrastructure/erasure/erasure.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import { queueTakes } from './message-state.js';
 

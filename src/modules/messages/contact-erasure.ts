@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import { Database } from '../../platform/database/database.js';
-import { Erasure, type ErasureBatch, type Subject } from '../../platform/erasure/erasure.js';
-import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Erasure, type ErasureBatch, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { MediaService } from '../media/media.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ContactErasureRepository } from './contact-erasure.repository.js';

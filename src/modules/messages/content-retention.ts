@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
-import { Config } from '../../platform/config/config.js';
-import { Retention } from '../../platform/lanes/retention.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
 import { ContentRetentionRepository } from './content-retention.repository.js';
 
 /** Removes what old messages said; that they were, and what became of them, the journal keeps. */

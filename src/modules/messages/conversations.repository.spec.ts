@@ -1,6 +1,6 @@
 import type { PoolClient, QueryResultRow } from 'pg';
 import { newId } from '../../common/ids.js';
-import type { Database } from '../../platform/database/database.js';
+import type { Database } from '../../infrastructure/database/database.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
-import type { ConversationRecord, Sighting } from './conversation-book.js';
-import { CONVERSATION_COLUMNS, enterSightings, recordOf, type ConversationRow } from './conversation-register.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import type { ConversationRecord, ContactObservation } from './contact-resolver.js';
+import { CONVERSATION_COLUMNS, enterContactObservations, recordOf, type ConversationRow } from './contact-writer.js';
 import type { ContactIdentity, Conversation } from './messages.types.js';
 
 type Identities = Pick<ContactIdentity, 'waId' | 'userId'>;
@@ -19,7 +19,7 @@ const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
  */
 @Injectable()
 export class ConversationsRepository {
-  private readonly resolving: GroupCommit<Sighting, Conversation>;
+  private readonly resolving: GroupCommit<ContactObservation, Conversation>;
   private readonly adopting: GroupCommit<Adoption, void>;
   // Every status names its recipient; once is enough.
   private readonly adopted = new ExpiringCache<string, true>(ADOPTED);
@@ -27,7 +27,7 @@ export class ConversationsRepository {
   constructor(private readonly database: Database) {
     this.resolving = new GroupCommit(database, {
       name: 'conversation',
-      commit: (sightings, statements) => this.commitResolved(sightings, statements),
+      commit: (observations, statements) => this.commitResolved(observations, statements),
     });
     this.adopting = new GroupCommit(database, {
       name: 'contact identity',
@@ -71,8 +71,8 @@ export class ConversationsRepository {
   }
 
   /** As `resolve`, with what else is known of the contact. */
-  see(sighting: Sighting): Promise<Conversation> {
-    return this.resolving.submit(sighting);
+  see(observation: ContactObservation): Promise<Conversation> {
+    return this.resolving.submit(observation);
   }
 
   /**
@@ -98,7 +98,7 @@ export class ConversationsRepository {
 
   /** As `see` and `adopt`, of many, in the caller's transaction. */
   async enterAll(
-    sightings: readonly Sighting[],
+    observations: readonly ContactObservation[],
     adoptions: readonly Adoption[],
     statements: Statements,
   ): Promise<void> {
@@ -117,7 +117,7 @@ export class ConversationsRepository {
         ? []
         : [{ ...adoption, connectionId: row.connection_id, organizationId: row.organization_id }];
     });
-    if (sightings.length + known.length > 0) await enterSightings([...sightings, ...known], statements);
+    if (observations.length + known.length > 0) await enterContactObservations([...observations, ...known], statements);
   }
 
   /** Resolves when no caller waits. */
@@ -125,8 +125,8 @@ export class ConversationsRepository {
     await Promise.all([this.resolving.idle(), this.adopting.idle()]);
   }
 
-  private async commitResolved(sightings: Sighting[], statements: Statements): Promise<Conversation[]> {
-    const { ids, book } = await enterSightings(sightings, statements);
+  private async commitResolved(observations: ContactObservation[], statements: Statements): Promise<Conversation[]> {
+    const { ids, book } = await enterContactObservations(observations, statements);
     return ids.map((id) => {
       const row = id === null ? undefined : book.find(id);
       if (row === undefined) throw new Error('a contact needs a number or a user id');

@@ -1,5 +1,5 @@
-import type { Database } from '../../platform/database/database.js';
-import type { DueLanes } from '../../platform/lanes/due-lanes.js';
+import type { Database } from '../../infrastructure/database/database.js';
+import type { DueLanes } from '../../infrastructure/lanes/due-lanes.js';
 import { READY } from './claim-sql.js';
 
 const FIRST = '00000000-0000-0000-0000-000000000000';

@@ -1,4 +1,4 @@
-import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { MediaTransferService } from '../media/media-transfer.service.js';
 import type { PlatformId } from '../media/media-transfer.types.js';

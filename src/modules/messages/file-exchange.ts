@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
-import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import { MediaTransferService } from '../media/media-transfer.service.js';
 import { changeFiles, ownFilesIn } from './file-references.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import type { Statements } from '../../platform/database/database.js';
+import type { Statements } from '../../infrastructure/database/database.js';
 import { MediaService } from '../media/media.service.js';
 import type { PendingMedia } from '../media/media.types.js';
-import type { Sighting } from './conversation-book.js';
-import { enterSightings } from './conversation-register.js';
+import type { ContactObservation } from './contact-resolver.js';
+import { enterContactObservations } from './contact-writer.js';
 import { pendingFileOf } from './inbound-files.js';
 import { insertReceivedEvents } from './message-event-sql.js';
 import type { InboundReport } from './messages.types.js';
@@ -83,7 +83,7 @@ export class InboundRepository {
     if (messages.length === 0) return new Map();
     // What was said in a group is no part of the conversation with its author.
     const direct = messages.filter(({ context }) => context.group_id === undefined);
-    const { ids: conversationIds } = await enterSightings(direct.map(sightingOf), statements);
+    const { ids: conversationIds } = await enterContactObservations(direct.map(sightingOf), statements);
     const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
     const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
     const rows = messages.map((message) => ({
@@ -104,7 +104,7 @@ export class InboundRepository {
   }
 }
 
-function sightingOf(report: InboundReport): Sighting {
+function sightingOf(report: InboundReport): ContactObservation {
   return {
     connectionId: report.connectionId,
     organizationId: report.organizationId,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { spellingsOf } from '../../platform/whatsapp/account-number.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { spellingsOf } from '../../infrastructure/whatsapp/account-number.js';
 import { MESSAGE_SELECT, messageJoins, messageOf, type MessageRow } from './message-row.js';
 import type { MessageStatus } from './message-state.js';
 import type { Message } from './messages.types.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { NO_MARK } from '../../platform/lanes/lane.repository.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { NO_MARK } from '../../infrastructure/lanes/lane.repository.js';
 import { READY } from './claim-sql.js';
 
 const CHECK_EVERY_MS = 60_000;

@@ -5,9 +5,9 @@ import { Factories, type ConnectionRow } from '../../../test/support/factories.j
 import { rowsRead } from '../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import type { Prepared } from '../../platform/database/prepared.js';
-import { holdParams } from '../../platform/lanes/lane-hold.js';
-import { LaneRepository, NO_MARK } from '../../platform/lanes/lane.repository.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
+import { holdParams } from '../../infrastructure/lanes/lane-hold.js';
+import { LaneRepository, NO_MARK } from '../../infrastructure/lanes/lane.repository.js';
 import { INSERT_MESSAGES } from './accept.repository.js';
 import { CLAIM } from './claim-sql.js';
 import { DUE } from './due-connections.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Statements } from '../../platform/database/database.js';
+import type { Statements } from '../../infrastructure/database/database.js';
 import { MediaTransferService } from '../media/media-transfer.service.js';
 import { WebhookService } from '../webhook/webhook.service.js';
 import { ConversationsRepository, type Adoption } from './conversations.repository.js';
-import type { Sighting } from './conversation-book.js';
+import type { ContactObservation } from './contact-resolver.js';
 import { InboundRepository, type ReceivedMessage } from './inbound.repository.js';
 import type { CallReport, InboundReport, StatusReport } from './messages.types.js';
 import { StatusReportsRepository, type AppliedReport } from './status-reports.repository.js';
@@ -58,10 +58,10 @@ export class MessageEventsService {
       for (const report of inbound) noteMessage(result, report, next.message.next().value);
       return result;
     });
-    const sightings = notifications.flatMap(({ calls }) => calls.map(sightingOf));
+    const observations = notifications.flatMap(({ calls }) => calls.map(sightingOf));
     // Last, for it may lock connections against everyone who makes a conversation.
     await this.conversations.enterAll(
-      sightings,
+      observations,
       results.flatMap(({ adoptions }) => adoptions),
       statements,
     );
@@ -101,6 +101,6 @@ function noteMessage(result: AppliedReports, report: InboundReport, received: Re
 }
 
 /** A call opens the window as a message does. */
-function sightingOf({ from, occurredAt, ...call }: CallReport): Sighting {
+function sightingOf({ from, occurredAt, ...call }: CallReport): ContactObservation {
   return { ...call, waId: from, inboundAt: occurredAt ?? new Date() };
 }

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Backlogs } from '../../platform/operations/backlogs.js';
-import { Metrics } from '../../platform/operations/metrics/metrics.js';
+import { Backlogs } from '../../infrastructure/operations/backlogs.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { QueueStatusRepository } from './queue-status.repository.js';
 
 /** What the lanes of messages show to Prometheus. */

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Restoration } from '../../platform/lanes/restoration.js';
+import { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { RestoreRepository } from './restore.repository.js';
 
 /** Messages of a restored backup end in `outcome_unknown`: only who confirms it sends them, perhaps again. */

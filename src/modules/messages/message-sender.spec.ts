@@ -1,6 +1,6 @@
 import { newId } from '../../common/ids.js';
 import { claimRequest } from '../../../test/support/claim-request.js';
-import type { LaneParts } from '../../platform/lanes/lane-processor.js';
+import type { LaneParts } from '../../infrastructure/lanes/lane-processor.js';
 import { MessageSender, type SendTask } from './message-sender.js';
 import type { Recorded } from './outcome.repository.js';
 

@@ -1,15 +1,15 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
-import { keepTrying } from '../../common/keep-trying.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
-import { LostClaimError, takeBack } from '../../platform/lanes/lost-claims.js';
-import { Config } from '../../platform/config/config.js';
-import { Counters } from '../../platform/operations/counters.js';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { buildMessageBody, isSendableType, type SendableType } from '../../platform/whatsapp/message-body.js';
-import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
-import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
+import { retry } from '../../common/retry.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../infrastructure/lanes/lane-handler.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { LostClaimError, takeBack } from '../../infrastructure/lanes/lost-claims.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { buildMessageBody, isSendableType, type SendableType } from '../../infrastructure/whatsapp/message-body.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../infrastructure/whatsapp/outcome.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../connections/connections.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
@@ -215,7 +215,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     const claims = this.claimsOf(task.connectionId);
     const begun = claims.underWay > 0 ? null : claims.begun;
     try {
-      const { moved, next } = await keepTrying(write, {
+      const { moved, next } = await retry(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });

@@ -1,5 +1,5 @@
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { attemptRow } from '../../../test/messages/attempt-row.js';
 import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../test/messages/platform-reports.js';
 import { claimRequest } from '../../../test/support/claim-request.js';

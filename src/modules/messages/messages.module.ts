@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { roomQueue } from '../../platform/lanes/room-queue.js';
+import { workQueue } from '../../infrastructure/lanes/work-queue.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { MediaModule } from '../media/media.module.js';
@@ -36,7 +36,7 @@ import { SendRepository } from './send.repository.js';
 import { StatusReportsRepository } from './status-reports.repository.js';
 
 @Module({
-  imports: [roomQueue(SEND_QUEUE), BillingModule, ConnectionsModule, MediaModule, TemplatesModule, WebhookModule],
+  imports: [workQueue(SEND_QUEUE), BillingModule, ConnectionsModule, MediaModule, TemplatesModule, WebhookModule],
   controllers: [MessagesController],
   providers: [
     MessagesService,

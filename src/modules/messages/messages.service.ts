@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept.repository.js';
 import { BacklogGuard } from './backlog-guard.js';

@@ -1,6 +1,6 @@
 import type { FailureCategory } from '../../common/failure-category.js';
 import { deferralMs, MAX_TRIES, pairLimitMs } from '../../common/retry-schedule.js';
-import type { NotAcceptedOutcome, SendOutcome } from '../../platform/whatsapp/outcome.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { OutcomeRecord } from './outcome.repository.js';
 import type { ClaimedMessage } from './send.repository.js';
 

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
-import type { Prepared } from '../../platform/database/prepared.js';
-import { laneRecipient } from './conversation-register.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
+import { laneRecipient } from './contact-writer.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from './message-state.js';

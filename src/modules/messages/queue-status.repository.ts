@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { isHeld } from '../../platform/lanes/lane-hold.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { isHeld } from '../../infrastructure/lanes/lane-hold.js';
 import type { LaneStatus } from './messages.types.js';
 
 /** What waits in every workspace's lanes; for those who run the service, never for callers of the API. */

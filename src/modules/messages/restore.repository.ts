@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import { queueTakes } from './message-state.js';
 

@@ -2,7 +2,7 @@ import { claimRequest } from '../../../test/support/claim-request.js';
 import fc from 'fast-check';
 import pg from 'pg';
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { attemptRow, attemptRows } from '../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../test/messages/platform-reports.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';

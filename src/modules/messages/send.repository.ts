@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { Database } from '../../platform/database/database.js';
-import type { DueLanes } from '../../platform/lanes/due-lanes.js';
-import type { Claim, ClaimRequest } from '../../platform/lanes/lane-handler.js';
-import { holdOf, holdParams } from '../../platform/lanes/lane-hold.js';
-import { LostClaimError } from '../../platform/lanes/lost-claims.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { DueLanes } from '../../infrastructure/lanes/due-lanes.js';
+import type { Claim, ClaimRequest } from '../../infrastructure/lanes/lane-handler.js';
+import { holdOf, holdParams } from '../../infrastructure/lanes/lane-hold.js';
+import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import { CLAIM, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from './message-event-sql.js';
 import { dueConnections } from './due-connections.js';

@@ -1,4 +1,4 @@
-import type { Prepared } from '../../platform/database/prepared.js';
+import type { Prepared } from '../../infrastructure/database/prepared.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { insertStatusEvents } from './message-event-sql.js';
 import type { OutboundStatus } from './message-state.js';

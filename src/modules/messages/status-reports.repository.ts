@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
-import type { Statements } from '../../platform/database/database.js';
+import type { Statements } from '../../infrastructure/database/database.js';
 import type { OutboundStatus } from './message-state.js';
 import type { StatusReport } from './messages.types.js';
 import {

@@ -1,6 +1,6 @@
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { newId } from '../../common/ids.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { Factories } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { AcceptRepository } from './accept.repository.js';

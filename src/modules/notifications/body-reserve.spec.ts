@@ -1,7 +1,7 @@
 import { createServer, request, type ClientRequest, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AppError } from '../../common/app-error.js';
-import type { HeraldRequest } from '../../platform/http/herald-request.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { BodyReserve } from './body-reserve.js';
 import type { Sender } from './notification-senders.js';

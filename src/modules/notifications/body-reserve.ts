@@ -1,6 +1,6 @@
 import { commonErrors } from '../../common/common.errors.js';
-import { hasBody, readBytes } from '../../platform/http/body-reader.js';
-import type { HeraldRequest } from '../../platform/http/herald-request.js';
+import { hasBody, readBytes } from '../../infrastructure/http/body-reader.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import type { Sender } from './notification-senders.js';
 
 const KIB = 1_024;

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { Erasure, type ErasureBatch, type Subject } from '../../platform/erasure/erasure.js';
-import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Erasure, type ErasureBatch, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 
 const PAGE = 500;
 

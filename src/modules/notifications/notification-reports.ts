@@ -4,7 +4,7 @@ import {
   type InboundNotification,
   type StatusNotification,
   type WebhookPayload,
-} from '../../platform/whatsapp/webhook-payload.js';
+} from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { Connection } from '../connections/connections.types.js';
 import type { MessageReports } from '../messages/message-events.service.js';
 import type { CallReport, InboundReport, StatusReport } from '../messages/messages.types.js';

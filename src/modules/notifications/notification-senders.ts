@@ -1,6 +1,6 @@
 import { originOf } from '../../common/address-origin.js';
 import { systemClock, type Clock } from '../../common/clock.js';
-import { GuessLimiter } from '../../platform/access/guess-limiter.js';
+import { GuessLimiter } from '../../infrastructure/access/guess-limiter.js';
 
 /** Whoever signed well counts as the platform for so long after; it posts each few seconds while there is traffic. */
 const PROVEN_MS = 600_000;

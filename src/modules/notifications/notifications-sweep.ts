@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
-import { Config } from '../../platform/config/config.js';
-import { Retention } from '../../platform/lanes/retention.js';
-import { Sweeps, type Sweep } from '../../platform/lanes/sweeps.js';
-import { Backlogs } from '../../platform/operations/backlogs.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Sweeps, type Sweep } from '../../infrastructure/lanes/sweeps.js';
+import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { NotificationsRepository } from './notifications.repository.js';
 import { NotificationsService } from './notifications.service.js';
 

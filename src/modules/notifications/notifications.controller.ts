@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Controller, Get, Header, Headers, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { accessErrors } from '../../platform/access/access.errors.js';
-import { Public } from '../../platform/access/public.decorator.js';
-import { Config } from '../../platform/config/config.js';
-import { BodyAs } from '../../platform/http/body-as.decorator.js';
-import type { HeraldRequest } from '../../platform/http/herald-request.js';
+import { accessErrors } from '../../infrastructure/access/access.errors.js';
+import { Public } from '../../infrastructure/access/public.decorator.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { BodyAs } from '../../infrastructure/http/body-as.decorator.js';
+import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import { BodyReserve, isSmall } from './body-reserve.js';
 import { NotificationSenders, type Sender } from './notification-senders.js';
 import { notificationsErrors } from './notifications.errors.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
-import { boundedCount, secondsSince, type Backlog } from '../../platform/operations/backlogs.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
 

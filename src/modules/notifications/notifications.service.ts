@@ -1,12 +1,12 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
-import { Config } from '../../platform/config/config.js';
-import { Database, type Statements } from '../../platform/database/database.js';
-import { GroupCommit } from '../../platform/database/group-commit.js';
-import { Counters } from '../../platform/operations/counters.js';
-import type { WebhookPayload } from '../../platform/whatsapp/webhook-payload.js';
-import { verifySignature } from '../../platform/whatsapp/webhook-signature.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database, type Statements } from '../../infrastructure/database/database.js';
+import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import type { WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
+import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { MessageEventsService, type AppliedReports } from '../messages/message-events.service.js';

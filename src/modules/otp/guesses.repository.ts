@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { CHALLENGE_COLUMNS, challengeOf, OPEN_SQL, type ChallengeRow } from './challenge-row.js';
 import type { CodeHash } from './otp-code.js';
 import { MAX_ATTEMPTS, type OtpChallenge } from './otp.types.js';

@@ -6,9 +6,9 @@ import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../test/otp
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { newId } from '../../common/ids.js';
-import { dataSourceOptions } from '../../platform/database/data-source.js';
-import { Database } from '../../platform/database/database.js';
-import { Counters } from '../../platform/operations/counters.js';
+import { dataSourceOptions } from '../../infrastructure/database/data-source.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
 import { OtpDispatcher } from './otp-dispatcher.js';
 import { SendingRepository } from './sending.repository.js';
 

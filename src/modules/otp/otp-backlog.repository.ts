@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../platform/operations/backlogs.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 /** One-time codes that wait to be sent, of all projects together. */
 @Injectable()

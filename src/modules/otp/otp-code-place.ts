@@ -1,4 +1,4 @@
-import type { SecretPlace } from '../../platform/secrets/secret-box.js';
+import type { SecretPlace } from '../../infrastructure/secrets/secret-box.js';
 
 /** Where a plain code lies encrypted until it is sent. */
 export function codePlace(organizationId: string, challengeId: string): SecretPlace {

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
-import { sealingVersion } from '../../platform/config/sealing-version.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { sealingVersion } from '../../infrastructure/config/sealing-version.js';
 
 /** What stands in the database for a code. */
 export interface CodeHash {

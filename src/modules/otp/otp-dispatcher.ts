@@ -1,13 +1,13 @@
 import { describeError } from '../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
-import { keepTrying } from '../../common/keep-trying.js';
-import { Database } from '../../platform/database/database.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../platform/lanes/lane-handler.js';
-import { LostClaimError, takeBack } from '../../platform/lanes/lost-claims.js';
-import { Counters } from '../../platform/operations/counters.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
-import type { NotAcceptedOutcome } from '../../platform/whatsapp/outcome.js';
-import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
+import { retry } from '../../common/retry.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../infrastructure/lanes/lane-handler.js';
+import { LostClaimError, takeBack } from '../../infrastructure/lanes/lost-claims.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { codePlace } from './otp-code-place.js';
 import { OtpPlatform } from './otp-platform.js';
@@ -136,7 +136,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   /** An outcome is not dropped for a database that is away; after a minute the lease decides. */
   private async persist(task: CodeTask, work: () => Promise<void>): Promise<void> {
     try {
-      await keepTrying(work, {
+      await retry(work, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('otp_record_failed'),
       });

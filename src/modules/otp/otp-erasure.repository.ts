@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import type { ErasureBatch, Subject } from '../../platform/erasure/erasure.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { ErasureBatch, Subject } from '../../infrastructure/erasure/erasure.js';
 
 const PAGE = 2_000;
 

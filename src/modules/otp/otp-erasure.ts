@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Erasure, type Subject } from '../../platform/erasure/erasure.js';
-import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
+import { Erasure, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { OtpErasureRepository } from './otp-erasure.repository.js';
 
 /** Forgets the codes of a number, and how often it asked. What was sent each month stays, as figures. */

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Metrics } from '../../platform/operations/metrics/metrics.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 import { SendingRepository } from './sending.repository.js';
 
 /** What the lane of the codes shows to Prometheus. The funnel is in the counters `herald_otp_*_total`. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { accessErrors } from '../../platform/access/access.errors.js';
-import type { Caller } from '../../platform/access/caller.js';
-import { RateLimiter } from '../../platform/access/rate-limiter.js';
-import { Config } from '../../platform/config/config.js';
+import { accessErrors } from '../../infrastructure/access/access.errors.js';
+import type { Caller } from '../../infrastructure/access/caller.js';
+import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
+import { Config } from '../../infrastructure/config/config.js';
 
 /** Seconds of the rate that may be used up at once. */
 const BURST_SECONDS = 5;

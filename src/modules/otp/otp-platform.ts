@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Config } from '../../platform/config/config.js';
-import { platformUrl } from '../../platform/whatsapp/api-root.js';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { buildMessageBody } from '../../platform/whatsapp/message-body.js';
-import type { SendOutcome } from '../../platform/whatsapp/outcome.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { buildMessageBody } from '../../infrastructure/whatsapp/message-body.js';
+import type { SendOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { OtpSenderWithToken } from './otp-sender.service.js';
 
 export interface CodeMessage {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import type { OtpProject } from './otp.types.js';
 
 const COLUMNS = `id, organization_id as "organizationId", name, mode, template_language as "templateLanguage",

@@ -1,5 +1,5 @@
 import { parsePhoneNumberFromString, type NumberType } from 'libphonenumber-js/max';
-import { accountOf } from '../../platform/whatsapp/account-number.js';
+import { accountOf } from '../../infrastructure/whatsapp/account-number.js';
 import { otpErrors } from './otp.errors.js';
 
 export interface OtpRecipient {

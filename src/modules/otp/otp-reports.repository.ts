@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import type { OtpStatusReport } from './otp.types.js';
 import { failed, moveOf, WIPE, type MoveRow } from './sending.repository.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
-import { Counters } from '../../platform/operations/counters.js';
-import { classifyPlatformError } from '../../platform/whatsapp/error-table.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { classifyPlatformError } from '../../infrastructure/whatsapp/error-table.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { OtpReportsRepository } from './otp-reports.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';

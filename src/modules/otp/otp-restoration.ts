@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Restoration } from '../../platform/lanes/restoration.js';
+import { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { OtpRestoreRepository } from './otp-restore.repository.js';
 
 /** Codes of a restored backup are not sent: their users have asked for other ones. */

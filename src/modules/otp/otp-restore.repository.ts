@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 
 const DOUBTFUL = `status in ('queued', 'sending') and created_at < $1`;
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
-import { Config } from '../../platform/config/config.js';
-import { Retention } from '../../platform/lanes/retention.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
 import { OtpRetentionRepository } from './otp-retention.repository.js';
 
 /** Forgets old codes and the numbers they went to. What was sent each month stays, as figures. */

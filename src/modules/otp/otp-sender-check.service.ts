@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
-import { ownList, ownText } from '../../platform/whatsapp/json-access.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { ConnectionCheckService, type CheckedNumber } from '../connections/connection-check.service.js';
 
 export interface SenderCredentials {

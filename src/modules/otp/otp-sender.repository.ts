@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import type { OtpSender } from './otp.types.js';
 
 export type SealedOtpSender = OtpSender & { tokenCiphertext: Buffer };

@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import { LaneRepository } from '../../platform/lanes/lane.repository.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
-import { SecretRotation } from '../../platform/secrets/secret-rotation.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { OtpSenderRepository } from './otp-sender.repository.js';
 import type { OtpSender } from './otp.types.js';

@@ -2,10 +2,10 @@ import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/com
 import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
-import { RequireScope } from '../../platform/access/require-scope.decorator.js';
-import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
-import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
+import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp-examples.js';
 import { OTP_STATES } from './dto/otp-states.picture.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { roomQueue } from '../../platform/lanes/room-queue.js';
+import { workQueue } from '../../infrastructure/lanes/work-queue.js';
 import { BillingModule } from '../billing/billing.module.js';
 import { ConnectionsModule } from '../connections/connections.module.js';
 import { ChallengesRepository } from './challenges.repository.js';
@@ -30,7 +30,7 @@ import { OTP_QUEUE, OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
-  imports: [roomQueue(OTP_QUEUE), BillingModule, ConnectionsModule],
+  imports: [workQueue(OTP_QUEUE), BillingModule, ConnectionsModule],
   controllers: [OtpController],
   providers: [
     OtpService,

@@ -4,11 +4,11 @@ import type { AppError } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/canonical-json.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { newId } from '../../common/ids.js';
-import { KeyedTurns } from '../../common/keyed-turns.js';
-import type { OtpProjectOfKey } from '../../platform/access/api-keys.types.js';
-import { Database } from '../../platform/database/database.js';
-import { Counters } from '../../platform/operations/counters.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
+import { KeyedMutex } from '../../common/keyed-mutex.js';
+import type { OtpProjectOfKey } from '../../infrastructure/access/api-keys.types.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { ChallengesRepository, type NewChallenge } from './challenges.repository.js';
 import {
@@ -64,7 +64,7 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
   /** Guesses at one code meet at its row: in line here they don't take the connections of everybody else. */
-  private readonly turns = new KeyedTurns(MAX_GUESSES_WAITING, () => commonErrors.SERVICE_UNAVAILABLE(undefined));
+  private readonly turns = new KeyedMutex(MAX_GUESSES_WAITING, () => commonErrors.SERVICE_UNAVAILABLE(undefined));
 
   constructor(
     private readonly challenges: ChallengesRepository,

@@ -1,4 +1,4 @@
-import type { OtpMode } from '../../platform/access/api-keys.types.js';
+import type { OtpMode } from '../../infrastructure/access/api-keys.types.js';
 
 export type { OtpMode };
 

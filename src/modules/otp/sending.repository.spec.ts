@@ -1,5 +1,5 @@
 import { newId } from '../../common/ids.js';
-import { Backlogs } from '../../platform/operations/backlogs.js';
+import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { CodeRows, GIVEN_BACK, RESERVED, USED, type Counts, type MadeCode } from '../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { waitFor } from '../../../test/support/wait-for.js';

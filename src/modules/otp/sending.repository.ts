@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { Database } from '../../platform/database/database.js';
-import type { Claim, ClaimRequest } from '../../platform/lanes/lane-handler.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { Claim, ClaimRequest } from '../../infrastructure/lanes/lane-handler.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
@@ -9,8 +9,8 @@ import {
   holdParams,
   laneHold,
   type HoldRow,
-} from '../../platform/lanes/lane-hold.js';
-import { LostClaimError } from '../../platform/lanes/lost-claims.js';
+} from '../../infrastructure/lanes/lane-hold.js';
+import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
 import { OPEN_SQL, QUEUE_SECONDS } from './challenge-row.js';
 

@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Put } from '@nestjs/common';
 import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
-import { RequireScope } from '../../platform/access/require-scope.decorator.js';
-import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
-import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
+import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { ProfileResponse, SingleProfileResponse } from './dto/profile.response.js';
 import { UpdateProfileRequest } from './dto/update-profile.request.js';
 import { ProfileService } from './profile.service.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import type { RowChange } from './template-events.js';
 import { TEMPLATE_COLUMNS, TEMPLATE_ROW_COLUMNS, type TemplateRow } from './template-row.js';
 import type { AccountKey, PlatformTemplate, Template, TemplateEdit } from './templates.types.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import type { PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import type { AccountKey } from './templates.types.js';
 
 /** How current an account's mirror is. All times are the database's. */

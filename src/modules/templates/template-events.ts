@@ -1,5 +1,5 @@
-import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
-import { own, ownId, ownText } from '../../platform/whatsapp/json-access.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import type { TemplateRow } from './template-row.js';
 import { reasonOf, statusOf } from './template-status.js';
 import { TEMPLATE_CATEGORIES, type TemplateCategory, type TemplateStatus } from './templates.types.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CloudApiClient } from '../../platform/whatsapp/cloud-api-client.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import {
   isObject,
   own,
@@ -9,8 +9,8 @@ import {
   ownObject,
   ownText,
   storableJson,
-} from '../../platform/whatsapp/json-access.js';
-import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+} from '../../infrastructure/whatsapp/json-access.js';
+import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { reasonOf, statusOf } from './template-status.js';
 import type { PlatformTemplate, TemplateCategory, TemplateComponent } from './templates.types.js';
 

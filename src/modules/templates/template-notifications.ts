@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import { Database } from '../../platform/database/database.js';
-import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Database } from '../../infrastructure/database/database.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
 import { MirrorRepository } from './mirror.repository.js';
 import { TemplateAccountsRepository } from './template-accounts.repository.js';
 import { decide, readTemplateEvent, type TemplateEvent } from './template-events.js';

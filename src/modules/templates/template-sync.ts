@@ -1,11 +1,11 @@
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '../../common/ids.js';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import { Database } from '../../platform/database/database.js';
-import { Counters } from '../../platform/operations/counters.js';
-import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
-import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
+import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { MirrorRepository } from './mirror.repository.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import { Database } from '../../platform/database/database.js';
-import { CloudApiClient, type PlatformRequest } from '../../platform/whatsapp/cloud-api-client.js';
-import { own, ownId, ownText } from '../../platform/whatsapp/json-access.js';
-import { isTokenRefused } from '../../platform/whatsapp/platform-fault.js';
-import { failure, type PlatformFailure } from '../../platform/whatsapp/platform-result.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
+import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import { checkTemplate, type TemplateDraft } from './form/check-template.js';

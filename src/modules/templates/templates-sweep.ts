@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Sweeps, type Sweep } from '../../platform/lanes/sweeps.js';
+import { Sweeps, type Sweep } from '../../infrastructure/lanes/sweeps.js';
 import { HAS_DUE, LEASE_SECONDS, TemplateAccountsRepository } from './template-accounts.repository.js';
 import { TemplateSync } from './template-sync.js';
 

@@ -1,9 +1,9 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
-import { RequireScope } from '../../platform/access/require-scope.decorator.js';
-import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { cursorOf, GetTemplateQuery, ListTemplatesQuery } from './dto/list-templates.query.js';
 import { PreviewData, type PreviewResponse } from './dto/preview.response.js';
 import {

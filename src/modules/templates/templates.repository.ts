@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { TEMPLATE_COLUMNS } from './template-row.js';
 import type { AccountKey, Template, TemplateCategory, TemplateStatus } from './templates.types.js';
 

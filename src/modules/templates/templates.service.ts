@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
-import type { ManagementNotification } from '../../platform/whatsapp/webhook-payload.types.js';
-import { failure } from '../../platform/whatsapp/platform-result.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import { failure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { previewTemplate, type Preview, type PreviewParameters } from './form/preview.js';

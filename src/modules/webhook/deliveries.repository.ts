@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from './webhook.types.js';
 
 export const DELIVERY_STATUSES = ['succeeded', 'failed'] as const;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
-import { CacheInvalidation } from '../../platform/access/cache-invalidation.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { EndpointsRepository } from './endpoints.repository.js';
 
 const INVALIDATION = 'webhook';

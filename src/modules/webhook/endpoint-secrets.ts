@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
-import { SecretRotation } from '../../platform/secrets/secret-rotation.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import type { SealedSecret } from './endpoints.repository.js';
 import { newWebhookSecret } from './webhook-signature.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { WEBHOOK_EVENTS, type DisabledReason, type WebhookEvent } from './webhook.types.js';
 
 /** A workspace's endpoint without its secrets. */

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Erasure } from '../../platform/erasure/erasure.js';
-import { WorkspaceErasure } from '../../platform/erasure/workspace-erasure.js';
+import { Erasure } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { EventErasureRepository } from './event-erasure.repository.js';
 import { WebhookService } from './webhook.service.js';
 

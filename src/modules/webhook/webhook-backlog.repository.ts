@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../platform/database/database.js';
-import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../platform/operations/backlogs.js';
-import { Metrics } from '../../platform/operations/metrics/metrics.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { Backlogs, boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
 
 /** What those who run the service see of events and endpoints, of all workspaces together. */
 @Injectable()

@@ -1,10 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
-import { Config } from '../../platform/config/config.js';
-import { inBatches } from '../../platform/lanes/in-batches.js';
-import { Retention } from '../../platform/lanes/retention.js';
-import { Sweeps } from '../../platform/lanes/sweeps.js';
-import { Counters } from '../../platform/operations/counters.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { inBatches } from '../../infrastructure/lanes/in-batches.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 
 const PURGE_EVERY_MS = 60_000;

@@ -1,10 +1,10 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
-import { type Caller, CurrentCaller } from '../../platform/access/caller.js';
-import { RequireScope } from '../../platform/access/require-scope.decorator.js';
-import { ApiErrors } from '../../platform/http/api-errors.decorator.js';
-import { UuidParam } from '../../platform/http/uuid-param.decorator.js';
+import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
+import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { ConfigureWebhookRequest } from './dto/configure-webhook.request.js';
 import './dto/event.docs.js';
 import { WEBHOOK_STATES } from './dto/webhook-states.picture.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { roomQueue } from '../../platform/lanes/room-queue.js';
-import { Config } from '../../platform/config/config.js';
+import { workQueue } from '../../infrastructure/lanes/work-queue.js';
+import { Config } from '../../infrastructure/config/config.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClient } from './delivery-client.js';
@@ -23,7 +23,7 @@ import { WebhookService } from './webhook.service.js';
 const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
 
 @Module({
-  imports: [roomQueue(WEBHOOK_QUEUE)],
+  imports: [workQueue(WEBHOOK_QUEUE)],
   controllers: [WebhookController],
   providers: [
     WebhookService,

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { newId } from '../../common/ids.js';
-import { Counters } from '../../platform/operations/counters.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type Delivery, type DeliveryFilter, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';

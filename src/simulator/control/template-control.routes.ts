@@ -60,7 +60,7 @@ function shown(context: SimulatorContext, before: Template): Answer {
 function review(context: SimulatorContext, template: Template, body: JsonObject): void {
   const event = oneOf(body, 'event', EVENTS);
   const reason = optionalText(body, 'reason') ?? (event === 'PENDING_DELETION' ? null : 'NONE');
-  context.templateDesk.decide(template, event, {
+  context.templateReviewer.decide(template, event, {
     reason,
     time: optionalNumber(body, 'time', 0, LATEST_TIME),
     notify: body.notify === undefined ? true : optionalFlag(body, 'notify'),

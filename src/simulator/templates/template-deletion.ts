@@ -25,8 +25,8 @@ export function deleteTemplates(context: SimulatorContext, call: Call): Answer {
     const wasSendable = template.status === 'APPROVED' || template.status === 'PAUSED';
     if (wasSendable) {
       context.templateLimits.block(template, now);
-      context.templateDesk.scheduleDeletion(template, now);
-    } else context.templateDesk.remove(template);
+      context.templateReviewer.scheduleDeletion(template, now);
+    } else context.templateReviewer.remove(template);
   }
   return SUCCESS;
 }

@@ -1,4 +1,4 @@
-import type { ReviewDetails } from './template-desk.js';
+import type { ReviewDetails } from './template-reviewer.js';
 import type { Template, TemplateCategory, QualityScore } from './template.types.js';
 
 type Notify = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;

@@ -32,7 +32,7 @@ function templateOf(context: SimulatorContext, call: Call): Template {
 }
 
 function create(context: SimulatorContext, call: Call): Answer {
-  const { templates, templateDesk, templateLimits } = context;
+  const { templates, templateReviewer, templateLimits } = context;
   const draft = readDraft(call.jsonObject());
   const { name, language } = draft;
   const wabaId = call.nodeId;
@@ -46,7 +46,7 @@ function create(context: SimulatorContext, call: Call): Answer {
     );
   }
   templateLimits.checkCreation(wabaId, name, language, templates.ofAccount(wabaId).length, now);
-  const template = templateDesk.submitted(
+  const template = templateReviewer.submitted(
     {
       id: context.newTemplateId(),
       wabaId,
@@ -66,7 +66,7 @@ function create(context: SimulatorContext, call: Call): Answer {
   );
   templateLimits.noteCreation(wabaId, now);
   templates.put(template);
-  templateDesk.watch(template);
+  templateReviewer.watch(template);
   const { id, status, category } = template;
   return jsonAnswer({ id, status, category });
 }
@@ -77,7 +77,7 @@ function recategorised(name: string, category: Template['category'], allowed: bo
 }
 
 function edit(context: SimulatorContext, call: Call): Answer {
-  const { templates, templateDesk, templateLimits } = context;
+  const { templates, templateReviewer, templateLimits } = context;
   const template = templateOf(context, call);
   const now = Date.now();
   if (!EDITABLE.includes(template.status)) {
@@ -93,7 +93,7 @@ function edit(context: SimulatorContext, call: Call): Answer {
     throw new GraphError(100, { message: "(#100) The category of an approved message template can't be edited." });
   }
   if (isApproved) templateLimits.checkEdit(template, now);
-  const edited = templateDesk.submitted(
+  const edited = templateReviewer.submitted(
     {
       ...template,
       ...change,
@@ -103,6 +103,6 @@ function edit(context: SimulatorContext, call: Call): Answer {
     now,
   );
   templates.put(edited);
-  templateDesk.watch(edited);
+  templateReviewer.watch(edited);
   return SUCCESS;
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { FaultReport } from '../../../bench/rig/fault-result.js';
 import { Stage } from '../../../bench/rig/stage.js';
 import { pause, waitFor } from '../../../bench/rig/wait.js';
-import { newKey } from '../../../src/platform/access/api-key-format.js';
+import { newKey } from '../../../src/infrastructure/access/api-key-format.js';
 import { forEachOf } from '../caller.js';
 import { HttpCaller, Violations } from '../http-caller.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';

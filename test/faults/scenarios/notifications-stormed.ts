@@ -5,7 +5,7 @@ import { seedAccepted, type AcceptedMessage } from '../../../bench/rig/seed-acce
 import { Stage } from '../../../bench/rig/stage.js';
 import { pause, waitFor } from '../../../bench/rig/wait.js';
 import type { SeededConnection } from '../../../bench/rig/workspace.js';
-import { signBody } from '../../../src/platform/whatsapp/webhook-signature.js';
+import { signBody } from '../../../src/infrastructure/whatsapp/webhook-signature.js';
 import { forEachOf } from '../caller.js';
 import { HttpCaller, Violations } from '../http-caller.js';
 import { randomBetween, type FaultContext, type Scenario } from '../scenario.js';

@@ -8,7 +8,7 @@ import {
   ApiOperation,
 } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
-import { ApiErrors } from '../../../platform/http/api-errors.decorator.js';
+import { ApiErrors } from '../../../infrastructure/http/api-errors.decorator.js';
 import { FORMATS } from '../sniff/formats.js';
 import { MEDIA_TYPES } from '../media.types.js';
 import { MediaLinkResponse, MediaListResponse, SingleMediaResponse } from './media.response.js';

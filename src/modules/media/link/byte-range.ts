@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../../platform/storage/file-storage.js';
+import type { ByteRange } from '../../../infrastructure/storage/file-storage.js';
 
 /**
  * The one range that a `Range` header asks for. Null: answer with the whole file, since the header is missing, asks for

@@ -2,8 +2,8 @@ import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
-import type { HeraldRequest } from '../../../platform/http/herald-request.js';
-import { FileGoneError, StorageUnavailableError } from '../../../platform/storage/file-storage.js';
+import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
+import { FileGoneError, StorageUnavailableError } from '../../../infrastructure/storage/file-storage.js';
 import { MediaFiles } from '../media-files.js';
 import type { KeptMedia } from '../media-row.js';
 import { mediaErrors } from '../media.errors.js';
@@ -24,7 +24,7 @@ export class ContentService {
   ) {}
 
   /**
-   * Answers a GET or HEAD with the file, or with the range of it that was asked for.
+   * UploadCache a GET or HEAD with the file, or with the range of it that was asked for.
    *
    * @throws MEDIA_LINK_INVALID, MEDIA_LINK_EXPIRED (403), MEDIA_NOT_FOUND (404) where the file is deleted or not fetched
    * yet, SERVICE_UNAVAILABLE (503).

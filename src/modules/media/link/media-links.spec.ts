@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../common/ids.js';
-import type { Config, EncryptionKey } from '../../../platform/config/config.js';
-import type { PublicUrl } from '../../../platform/http/public-url.js';
+import type { Config, EncryptionKey } from '../../../infrastructure/config/config.js';
+import type { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { MediaLinks } from './media-links.js';
 
 const MINUTE = 60_000;

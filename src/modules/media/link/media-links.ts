@@ -1,9 +1,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../../common/ids.js';
-import { Config } from '../../../platform/config/config.js';
-import { sealingVersion } from '../../../platform/config/sealing-version.js';
-import { PublicUrl } from '../../../platform/http/public-url.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { sealingVersion } from '../../../infrastructure/config/sealing-version.js';
+import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { mediaErrors } from '../media.errors.js';
 import type { MediaLink, MediaObject } from '../media.types.js';
 

@@ -1,9 +1,9 @@
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
-import { inBatches } from '../../../platform/lanes/in-batches.js';
-import type { DrainJob } from '../../../platform/lanes/lane-hints.js';
-import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../platform/lanes/lane-processor.js';
+import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
+import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { FetchRepository } from '../transfer/fetch.repository.js';
 import { FETCH_QUEUE, MediaFetcher, type FetchTask } from '../transfer/media-fetcher.js';
 

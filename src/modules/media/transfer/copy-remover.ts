@@ -1,8 +1,8 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Slots } from '../../../common/slots.js';
-import { Counters } from '../../../platform/operations/counters.js';
-import { MediaClient } from '../../../platform/whatsapp/media-client.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { MediaClient } from '../../../infrastructure/whatsapp/media-client.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { MediaDeletions } from '../media-deletions.js';
 import type { PlatformCopy } from '../media.types.js';

@@ -1,4 +1,4 @@
-import { failure } from '../../../platform/whatsapp/platform-result.js';
+import { failure } from '../../../infrastructure/whatsapp/platform-result.js';
 import { faultOfDescription, faultOfDownload, isStaleAddress } from './fetch-verdict.js';
 
 describe('a file that was not described', () => {

@@ -1,6 +1,6 @@
-import { findPlatformError } from '../../../platform/whatsapp/error-table.js';
-import type { DownloadExchange } from '../../../platform/whatsapp/media-http.js';
-import type { PlatformFailure } from '../../../platform/whatsapp/platform-result.js';
+import { findPlatformError } from '../../../infrastructure/whatsapp/error-table.js';
+import type { DownloadExchange } from '../../../infrastructure/whatsapp/media-http.js';
+import type { PlatformFailure } from '../../../infrastructure/whatsapp/platform-result.js';
 
 /**
  * Why a file was not fetched. `wait`: nothing is said against the file. `refused`: the platform has it not, or not so

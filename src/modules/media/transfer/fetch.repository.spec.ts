@@ -3,8 +3,8 @@ import { Factories, type ConnectionRow } from '../../../../test/support/factorie
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
-import { Backlogs } from '../../../platform/operations/backlogs.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Backlogs } from '../../../infrastructure/operations/backlogs.js';
 import { MediaBacklogRepository } from '../media-backlog.repository.js';
 import { connectionOfLane, fetchLaneOf, FetchRepository, type ClaimedFile } from './fetch.repository.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
-import { findDueLanes, type DueLanes } from '../../../platform/lanes/due-lanes.js';
-import type { Claim, ClaimRequest } from '../../../platform/lanes/lane-handler.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { findDueLanes, type DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
+import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
 import {
   GRANTED_SLOTS,
   HOLD_COLUMNS,
@@ -9,7 +9,7 @@ import {
   holdParams,
   laneHold,
   type HoldRow,
-} from '../../../platform/lanes/lane-hold.js';
+} from '../../../infrastructure/lanes/lane-hold.js';
 
 /** A customer's file that this process fetches now. */
 export interface ClaimedFile {

@@ -1,16 +1,16 @@
 import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { keepTrying } from '../../../common/keep-trying.js';
+import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
-import { Config } from '../../../platform/config/config.js';
-import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../platform/lanes/lane-handler.js';
-import { LaneRepository } from '../../../platform/lanes/lane.repository.js';
-import { Counters } from '../../../platform/operations/counters.js';
-import { StorageUnavailableError, type TemporaryFile } from '../../../platform/storage/file-storage.js';
-import { MediaClient } from '../../../platform/whatsapp/media-client.js';
-import type { MediaDescription } from '../../../platform/whatsapp/media-description.js';
-import { isTokenRefused } from '../../../platform/whatsapp/platform-fault.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
+import { MediaClient } from '../../../infrastructure/whatsapp/media-client.js';
+import type { MediaDescription } from '../../../infrastructure/whatsapp/media-description.js';
+import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
@@ -213,7 +213,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
   /** A fault of the database is not the end of the claim: it is tried for a while, then the lease decides. */
   private async record(file: ClaimedFile, fault: FetchFault): Promise<void> {
     try {
-      await keepTrying(() => this.settle(file, fault), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
+      await retry(() => this.settle(file, fault), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
     } catch (error) {
       this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describeError(error)}`);
     }

@@ -2,15 +2,15 @@ import { describeError } from '../../../common/describe-error.js';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid } from '../../../common/ids.js';
-import { Config } from '../../../platform/config/config.js';
-import { FileGoneError, FileStorage } from '../../../platform/storage/file-storage.js';
-import { Counters } from '../../../platform/operations/counters.js';
-import { MediaClient, type UploadOutcome } from '../../../platform/whatsapp/media-client.js';
-import { LengthMismatchError } from '../../../platform/whatsapp/multipart.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { FileGoneError, FileStorage } from '../../../infrastructure/storage/file-storage.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { MediaClient, type UploadOutcome } from '../../../infrastructure/whatsapp/media-client.js';
+import { LengthMismatchError } from '../../../infrastructure/whatsapp/multipart.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import type { PlatformId } from '../media-transfer.types.js';
-import { Answers } from './answers.js';
-import { RefusedIds } from './refused-ids.js';
+import { UploadCache } from './upload-cache.js';
+import { RefusalCounter } from './refusal-counter.js';
 import {
   PlatformIdsRepository,
   UPLOAD_LEASE_MS,
@@ -18,7 +18,7 @@ import {
   type UploadSource,
 } from './platform-ids.repository.js';
 import { uploadName } from './upload-name.js';
-import { UploadPlaces } from './upload-places.js';
+import { UploadLimiter } from './upload-limiter.js';
 import { verdictOf } from './upload-verdict.js';
 
 /** A message waits no longer for an upload; it goes on meanwhile. */
@@ -42,9 +42,9 @@ const KEEP_TRIES = 4;
 @Injectable()
 export class PlatformIds implements BeforeApplicationShutdown {
   private readonly logger = new Logger(PlatformIds.name);
-  private readonly answers = new Answers();
-  private readonly refused = new RefusedIds();
-  private readonly places = new UploadPlaces();
+  private readonly answers = new UploadCache();
+  private readonly refused = new RefusalCounter();
+  private readonly places = new UploadLimiter();
   private readonly underWay = new Map<string, Promise<PlatformId>>();
   private readonly uploads = new Set<AbortController>();
   private readonly maxWaiting: number;

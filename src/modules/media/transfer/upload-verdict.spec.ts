@@ -1,4 +1,4 @@
-import type { NotAcceptedOutcome } from '../../../platform/whatsapp/outcome.js';
+import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { verdictOf } from './upload-verdict.js';
 
 const OUTCOME: NotAcceptedOutcome = {

@@ -1,6 +1,6 @@
 import { deferralMs } from '../../../common/retry-schedule.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
-import type { NotAcceptedOutcome } from '../../../platform/whatsapp/outcome.js';
+import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { PlatformId } from '../media-transfer.types.js';
 
 /** Refusals that say nothing of the file. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { TemporaryFile } from '../../../platform/storage/file-storage.js';
+import type { TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { mediaErrors } from '../media.errors.js';
 import type { MediaType } from '../media.types.js';
 import type { Finding } from '../sniff/byte-source.js';

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import multer, { MulterError, type StorageEngine } from 'multer';
 import { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
-import type { HeraldRequest } from '../../../platform/http/herald-request.js';
+import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
 import { mediaErrors } from '../media.errors.js';
 import { MAX_UPLOAD_BYTES } from '../sniff/formats.js';
 

@@ -1,5 +1,5 @@
-import { documentStates } from '../../../platform/http/docs/documented-pictures.js';
-import type { StatePicture } from '../../../platform/http/docs/state-picture.js';
+import { documentStates } from '../../../infrastructure/http/docs/documented-pictures.js';
+import type { StatePicture } from '../../../infrastructure/http/docs/state-picture.js';
 
 const MAIN = 96;
 const SIDE = 345;

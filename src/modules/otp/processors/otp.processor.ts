@@ -1,11 +1,11 @@
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
-import { Database } from '../../../platform/database/database.js';
-import type { DuePage } from '../../../platform/lanes/due-lanes.js';
-import { inBatches } from '../../../platform/lanes/in-batches.js';
-import type { DrainJob } from '../../../platform/lanes/lane-hints.js';
-import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../platform/lanes/lane-processor.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import type { DuePage } from '../../../infrastructure/lanes/due-lanes.js';
+import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
+import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { HAS_OVERDUE } from '../challenge-row.js';
 import { OtpDispatcher, type CodeTask } from '../otp-dispatcher.js';

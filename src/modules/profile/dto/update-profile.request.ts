@@ -11,7 +11,7 @@ import {
   MaxLength,
   ValidateIf,
 } from 'class-validator';
-import { IfGiven } from '../../../platform/http/if-given.decorator.js';
+import { IfGiven } from '../../../infrastructure/http/if-given.decorator.js';
 import { type ProfileChange, VERTICALS } from '../profile.types.js';
 
 /** Fields to change; what is left out stays as it is. An empty text takes address, description or email away. */

@@ -1,4 +1,4 @@
-import { documentStates } from '../../../platform/http/docs/documented-pictures.js';
+import { documentStates } from '../../../infrastructure/http/docs/documented-pictures.js';
 
 const MAIN = 90;
 const SIDE = 330;

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import { ApiErrors } from '../../../platform/http/api-errors.decorator.js';
-import { namedSchema } from '../../../platform/http/named-schemas.js';
+import { ApiErrors } from '../../../infrastructure/http/api-errors.decorator.js';
+import { namedSchema } from '../../../infrastructure/http/named-schemas.js';
 import { CREATE_FORMS, EDIT_SHAPE, PREVIEW_SHAPE } from '../template-input.js';
 import { PreviewResponse } from './preview.response.js';
 import { TEMPLATE_STATES } from './template-states.picture.js';

@@ -1,6 +1,6 @@
-import { own, ownText } from '../../../platform/whatsapp/json-access.js';
+import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 
-export { own, ownText } from '../../../platform/whatsapp/json-access.js';
+export { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 
 /** JSON as it came: an object whose values may be anything. */
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../../common/describe-error.js';
-import { keepTrying } from '../../../common/keep-trying.js';
-import { Counters } from '../../../platform/operations/counters.js';
+import { retry } from '../../../common/retry.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { EndpointSecrets } from '../endpoint-secrets.js';
 import { deliveryBody, deliveryHeaders } from './delivery-body.js';
@@ -99,7 +99,7 @@ export class DeliveryAttempts {
   /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
   private async record(outcome: DeliveryOutcome): Promise<void> {
     try {
-      const { disabled } = await keepTrying(() => this.outcomes.record(outcome), {
+      const { disabled } = await retry(() => this.outcomes.record(outcome), {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('webhook_record_failed'),
       });

@@ -16,37 +16,37 @@ function deliver(windows: DeliveryWindows, succeeded: boolean, durationMs: numbe
 describe('DeliveryWindows', () => {
   it('begins with two places and earns ten', () => {
     const windows = new DeliveryWindows();
-    expect(windows.room('a')).toBe(2);
+    expect(windows.capacity('a')).toBe(2);
     deliver(windows, true, QUICK, 5);
-    expect(windows.room('a')).toBe(7);
+    expect(windows.capacity('a')).toBe(7);
     deliver(windows, true, QUICK, 50);
-    expect(windows.room('a')).toBe(MOST_IN_FLIGHT);
-    expect(windows.room('b')).toBe(2);
+    expect(windows.capacity('a')).toBe(MOST_IN_FLIGHT);
+    expect(windows.capacity('b')).toBe(2);
   });
 
   it('leaves an endpoint that hangs one place, and lets it rest after three attempts', () => {
     const windows = new DeliveryWindows();
     deliver(windows, true, QUICK, 20);
     expect(deliver(windows, false, HUNG)).toEqual([false]);
-    expect(windows.room('a')).toBe(1);
+    expect(windows.capacity('a')).toBe(1);
     expect(deliver(windows, false, HUNG, 3)).toEqual([false, true, true]);
     expect(deliver(windows, true, QUICK, 2)).toEqual([false, false]);
-    expect(windows.room('a')).toBe(3);
+    expect(windows.capacity('a')).toBe(3);
   });
 
   it('never rests an endpoint that fails quickly, and keeps most places of one that fails now and then', () => {
     const windows = new DeliveryWindows();
     expect(deliver(windows, false, QUICK, 50).some((rests) => rests)).toBe(false);
-    expect(windows.room('a')).toBe(1);
+    expect(windows.capacity('a')).toBe(1);
     for (let n = 0; n < 100; n++) deliver(windows, n % 3 !== 0, QUICK);
-    expect(windows.room('a')).toBeGreaterThanOrEqual(8);
+    expect(windows.capacity('a')).toBeGreaterThanOrEqual(8);
   });
 
   it('gives few places to an endpoint that takes its time', () => {
     const windows = new DeliveryWindows();
     deliver(windows, true, QUICK, 20);
     deliver(windows, true, 5_000, 20);
-    expect(windows.room('a')).toBe(2);
+    expect(windows.capacity('a')).toBe(2);
   });
 
   it('forgets what was met under earlier settings, and learns nothing from what we gave up', () => {
@@ -54,13 +54,13 @@ describe('DeliveryWindows', () => {
     deliver(windows, false, HUNG, 5);
     windows.started('a', 2);
     windows.ended('a');
-    expect(windows.room('a')).toBe(2);
+    expect(windows.capacity('a')).toBe(2);
     expect(windows.isIdle('a')).toBe(true);
     windows.started('a', 2);
     expect(windows.isIdle('a')).toBe(false);
-    expect(windows.room('a')).toBe(1);
+    expect(windows.capacity('a')).toBe(1);
     windows.ended('a');
-    expect(windows.room('a')).toBe(2);
+    expect(windows.capacity('a')).toBe(2);
   });
 
   it('never lets more than ten go at once, and always at least one', () => {
@@ -70,7 +70,7 @@ describe('DeliveryWindows', () => {
         const windows = new DeliveryWindows();
         let inFlight = 0;
         for (const { succeeded, durationMs, start } of steps) {
-          if (start && windows.room('a') > 0) {
+          if (start && windows.capacity('a') > 0) {
             windows.started('a', 1);
             inFlight++;
           } else if (inFlight > 0) {
@@ -79,7 +79,7 @@ describe('DeliveryWindows', () => {
             inFlight--;
           }
           expect(inFlight).toBeLessThanOrEqual(MOST_IN_FLIGHT);
-          if (inFlight === 0) expect(windows.room('a')).toBeGreaterThanOrEqual(1);
+          if (inFlight === 0) expect(windows.capacity('a')).toBeGreaterThanOrEqual(1);
         }
       }),
     );

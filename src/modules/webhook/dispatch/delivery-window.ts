@@ -25,7 +25,7 @@ export class DeliveryWindows {
   private readonly windows = new Map<string, Window>();
 
   /** Deliveries that may start now. */
-  room(endpointId: string): number {
+  capacity(endpointId: string): number {
     const window = this.windows.get(endpointId);
     return window === undefined ? FIRST : Math.max(0, window.allowed - window.inFlight);
   }

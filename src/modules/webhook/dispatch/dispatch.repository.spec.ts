@@ -1,5 +1,5 @@
 import { newId } from '../../../common/ids.js';
-import { Database } from '../../../platform/database/database.js';
+import { Database } from '../../../infrastructure/database/database.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { insertWebhookEvents } from '../webhook.types.js';

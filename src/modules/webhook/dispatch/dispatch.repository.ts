@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database/database.js';
+import { Database } from '../../../infrastructure/database/database.js';
 import { MOST_IN_FLIGHT } from './delivery-window.js';
 
 /** An event that this process may deliver now, and where to. */
@@ -72,9 +72,9 @@ export class DispatchRepository {
    * @param wanted how many events at the most, by endpoint.
    */
   async claim(wanted: ReadonlyMap<string, number>): Promise<ClaimedEvent[]> {
-    const rooms = [...wanted.values()];
-    const most = rooms.reduce((sum, room) => sum + room, 0);
-    const params = [[...wanted.keys()], rooms, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
+    const capacities = [...wanted.values()];
+    const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
+    const params = [[...wanted.keys()], capacities, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
     const rows = await this.database.query<ClaimRow>(CLAIM, params);
     return rows.map((row) => ({
       id: row.id,
@@ -152,17 +152,17 @@ from head order by n`;
 // partition of the attempt's day, which is certain to exist for the least days that the log is kept.
 const CLAIM = `
 with wanted as materialized (
-  select w.endpoint_id, e.url, e.revision, w.room, (
+  select w.endpoint_id, e.url, e.revision, w.capacity, (
     select count(*) from webhook_event f where f.endpoint_id = w.endpoint_id
       and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp()) as in_flight
-  from unnest($1::uuid[], $2::integer[]) as w (endpoint_id, room)
+  from unnest($1::uuid[], $2::integer[]) as w (endpoint_id, capacity)
   join webhook_endpoint e on e.id = w.endpoint_id and ${TAKES_EVENTS}
   where pg_try_advisory_xact_lock($6, hashtext(w.endpoint_id::text))
 ), due as (
   select found.* from wanted cross join lateral (
     select v.id, v.current_attempt_id, v.next_attempt_at from webhook_event v
     where v.endpoint_id = wanted.endpoint_id and v.status = 'pending' and v.next_attempt_at <= statement_timestamp()
-    order by v.next_attempt_at limit least(wanted.room, greatest(0, $5 - wanted.in_flight))
+    order by v.next_attempt_at limit least(wanted.capacity, greatest(0, $5 - wanted.in_flight))
     for update of v skip locked) as found
 ), numbered as (
   select due.*, uuid_v7() as attempt_id from due limit $3::integer

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statements } from '../../../platform/database/database.js';
-import { GroupCommit } from '../../../platform/database/group-commit.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { DisabledReason } from '../webhook.types.js';
 import { healthAfter, restAfter, type Health, type Rest } from './endpoint-health.js';
 

@@ -1,6 +1,6 @@
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
-import { Counters } from '../../../platform/operations/counters.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
 import type { DeliveryResult } from '../delivery-client.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import type { ClaimedEvent } from './dispatch.repository.js';
@@ -41,8 +41,8 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     claim: (wanted: ReadonlyMap<string, number>) => {
       claims.push(new Map(wanted));
       if (fault !== null) return Promise.reject(fault);
-      const taken = [...wanted].flatMap(([endpointId, room]) => {
-        const count = Math.min(room, waiting.get(endpointId) ?? 0);
+      const taken = [...wanted].flatMap(([endpointId, capacity]) => {
+        const count = Math.min(capacity, waiting.get(endpointId) ?? 0);
         waiting.set(endpointId, (waiting.get(endpointId) ?? 0) - count);
         return Array.from({ length: count }, () => eventOf(endpointId));
       });
@@ -114,7 +114,7 @@ describe('WebhookDispatcher', () => {
     emit('b', 300);
     await waitFor(() => outcomes.length === 600);
     for (const claim of claims) {
-      expect([...claim.values()].reduce((sum, room) => sum + room, 0)).toBeLessThanOrEqual(10);
+      expect([...claim.values()].reduce((sum, capacity) => sum + capacity, 0)).toBeLessThanOrEqual(10);
     }
   });
 

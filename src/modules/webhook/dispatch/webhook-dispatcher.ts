@@ -2,10 +2,10 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../../../common/describe-error.js';
 import { Signal } from '../../../common/signal.js';
-import { Config } from '../../../platform/config/config.js';
-import { QueueConnection } from '../../../platform/lanes/queue-connection.js';
-import { Sweeps } from '../../../platform/lanes/sweeps.js';
-import { Counters } from '../../../platform/operations/counters.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { QueueConnection } from '../../../infrastructure/lanes/queue-connection.js';
+import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
 import { WebhookHints } from '../processors/webhook-hints.js';
 import { DeliveryAttempts, type DeliveryTask } from './delivery-attempts.js';
 import { DispatchRepository } from './dispatch.repository.js';
@@ -160,10 +160,10 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
         if (places <= 0 || wanted.size >= MOST_ENDPOINTS) break;
         if (windows.isIdle(endpointId) !== idle) continue;
         this.ready.delete(endpointId);
-        const room = Math.min(places, windows.room(endpointId));
-        if (room === 0) this.full.add(endpointId);
-        else wanted.set(endpointId, room);
-        places -= room;
+        const capacity = Math.min(places, windows.capacity(endpointId));
+        if (capacity === 0) this.full.add(endpointId);
+        else wanted.set(endpointId, capacity);
+        places -= capacity;
       }
     }
     if (this.ready.size > 0 && this.inFlight >= this.config.webhook.maxInFlight) this.askOthers();
@@ -180,10 +180,10 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
     const claimedAt = performance.now();
     const claimed = await this.dispatches.claim(wanted);
     for (const event of claimed) {
-      const room = wanted.get(event.endpointId) ?? 0;
-      wanted.set(event.endpointId, room - 1);
+      const capacity = wanted.get(event.endpointId) ?? 0;
+      wanted.set(event.endpointId, capacity - 1);
       // It got all that it had places for, so it may have more.
-      if (room === 1) this.ready.add(event.endpointId);
+      if (capacity === 1) this.ready.add(event.endpointId);
       this.start({ ...event, claimedAt });
     }
   }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsString, MaxLength } from 'class-validator';
 import { EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
-import { IfGiven } from '../../../platform/http/if-given.decorator.js';
+import { IfGiven } from '../../../infrastructure/http/if-given.decorator.js';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../webhook.types.js';
 
 export class ConfigureWebhookRequest {

@@ -2,7 +2,7 @@ import { InjectQueue } from '@nestjs/bullmq';
 import { Injectable } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Counters } from '../../../platform/operations/counters.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
 
 export const WEBHOOK_QUEUE = 'webhook';
 

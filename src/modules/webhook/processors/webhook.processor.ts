@@ -1,6 +1,6 @@
 import { Processor, WorkerHost } from '@nestjs/bullmq';
 import { setTimeout as pause } from 'node:timers/promises';
-import { LANE_WORKER_OPTIONS } from '../../../platform/lanes/lane-processor.js';
+import { LANE_WORKER_OPTIONS } from '../../../infrastructure/lanes/lane-processor.js';
 import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
 import { WEBHOOK_QUEUE } from './webhook-hints.js';
 

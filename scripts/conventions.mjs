@@ -1,0 +1,157 @@
+// What neither the compiler nor the generator can know, one line each, saying what to do: `npm run conventions`.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const MODULES = 'src/modules';
+
+/** Tables that belong to no workspace, with the reason why they may. */
+const TABLES_OF_ALL = {
+  organization: 'the workspace itself',
+  lane: 'names its sender by key',
+  platform_notification: 'as it came; whose it is is told later',
+  heartbeat: 'of processes',
+  retention_cursor: 'of the sweeps',
+  message_content: 'goes with its message',
+  otp_sender: "the service's own number",
+};
+
+const findings = [];
+const tell = (place, text) => findings.push(`${place}: ${text}`);
+
+const read = (path) => readFileSync(join(ROOT, path), 'utf8');
+const under = (folder, ending) =>
+  readdirSync(join(ROOT, folder), { recursive: true })
+    .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)
+    .filter((path) => path.endsWith(ending))
+    .sort();
+
+function checkModules() {
+  const app = read('src/app.module.ts');
+  const arrows = read('.dependency-cruiser.cjs');
+  for (const { name } of readdirSync(join(ROOT, MODULES), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  )) {
+    const place = `${MODULES}/${name}`;
+    const file = `${place}/${name}.module.ts`;
+    if (!existsSync(join(ROOT, file))) {
+      tell(place, `there is no ${name}.module.ts; npx nest g resource ${name} makes one`);
+      continue;
+    }
+    const className = /export class (\w+Module)\b/.exec(read(file))?.[1] ?? 'its class';
+    if (!new RegExp(`^ {4}${className},$`, 'm').test(app)) {
+      tell(place, `${className} is not in src/app.module.ts: add it to the imports`);
+    }
+    if (!new RegExp(`^ {2}'?${name}'?: \\[`, 'm').test(arrows)) {
+      tell(place, `no line in MODULES of .dependency-cruiser.cjs: add "${name}: []" with the modules that it may use`);
+    }
+  }
+}
+
+const METHODS = /^ {2}@(Get|Post|Put|Patch|Delete)\((?:'([^']*)')?\)/;
+
+/** Every route: its method, its path, its place, and the decorators above the method. */
+function routesOf(path) {
+  const lines = read(path).split('\n');
+  const prefix = /^@Controller\((?:'([^']*)'|\{[^}]*path: '([^']*)')?/m.exec(lines.join('\n'));
+  const base = prefix?.[1] ?? prefix?.[2] ?? '';
+  const isPublic = lines.some((line) => line.startsWith('@Public('));
+  const routes = [];
+  for (const [index, line] of lines.entries()) {
+    const match = METHODS.exec(line);
+    if (match === null) continue;
+    const end = lines.findIndex((each, at) => at > index && /^ {2}(async )?\w+\(/.test(each));
+    // Decorators stand above and below that of the method, down from the comment or the method before.
+    let start = index;
+    while (start > 0 && /^ {2}@|^ {4}|^ {2}\)/.test(lines[start - 1]) && !/^ {2}\}/.test(lines[start - 1])) start--;
+    routes.push({
+      place: `${path}:${index + 1}`,
+      method: match[1].toUpperCase(),
+      path: `/${[base, match[2] ?? ''].filter(Boolean).join('/')}`,
+      decorators: lines.slice(start, end).join('\n'),
+      isPublic,
+    });
+  }
+  return routes;
+}
+
+function checkRoutes() {
+  const scopes = new Set(
+    [...read('src/infrastructure/access/scopes.ts').matchAll(/^ {2}'([\w-]+:[\w-]+)',$/gm)].map((match) => match[1]),
+  );
+  const tags = read('src/infrastructure/http/swagger.ts');
+  const tests = under('test', '.e2e-spec.ts').map((path) => read(path));
+  for (const file of under(MODULES, '.controller.ts')) {
+    const content = read(file);
+    for (const route of routesOf(file)) checkRoute(route, scopes, tests);
+    for (const [, tag] of content.matchAll(/@ApiTags\('([^']+)'\)/g)) {
+      if (!new RegExp(`\\[\\s*'${tag}',`).test(tags))
+        tell(file, `the tag ${tag} is not in TAGS of src/infrastructure/http/swagger.ts: say there what it is`);
+    }
+  }
+}
+
+function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests) {
+  const scope = /@RequireScope\('([^']+)'\)/.exec(decorators)?.[1];
+  if (scope === undefined && !isPublic && !decorators.includes('@Public(')) {
+    tell(place, `${method} ${path} has neither @RequireScope('...') nor @Public(): say who may call it`);
+  }
+  if (scope !== undefined && !scopes.has(scope)) {
+    tell(place, `the scope ${scope} is not in src/infrastructure/access/scopes.ts: add it there`);
+  }
+  if (scope === undefined || isTested(method, path, tests)) return;
+  const folder = path.split('/')[1];
+  tell(place, `no operation test calls ${method} ${path}: write one in test/${folder}`);
+}
+
+/** A test that names the path, and the method in one of the ways in which tests call. */
+function isTested(method, path, tests) {
+  const [, ...parts] = path.split('/');
+  const last = parts.findLastIndex((part) => !part.startsWith(':'));
+  // Tests build paths from variables, so that the last fixed part is what can be looked for.
+  const pattern = new RegExp(`/${parts[last]}${last < parts.length - 1 ? '/' : '(?![\\w-])'}`);
+  const call = new RegExp(`\\.${method.toLowerCase()}\\(|['"\`]${method}\\b`);
+  return tests.some((content) => pattern.test(content) && call.test(content));
+}
+
+function checkTables() {
+  const all = read('migrations/all.ts');
+  const others = new Set(Object.keys(TABLES_OF_ALL));
+  for (const path of under('migrations', '.ts')) {
+    const name = path.slice('migrations/'.length);
+    if (name !== 'all.ts' && !all.includes(`'./${name.replace(/\.ts$/, '.js')}'`)) {
+      tell(path, 'is not in migrations/all.ts, so it never runs: add it at the end');
+    }
+    for (const [, table, columns] of read(path).matchAll(
+      /create table (?:if not exists )?(\w+) \(([\s\S]*?)\n {2}\)/g,
+    )) {
+      if (/^\s*organization_id\b/m.test(columns) || others.has(table)) continue;
+      tell(
+        path,
+        `the table ${table} has no organization_id: add it, or name the table in TABLES_OF_ALL of scripts/conventions.mjs with the reason`,
+      );
+    }
+  }
+}
+
+function checkErrors() {
+  const page = read('docs/errors.md');
+  for (const path of under('src', '.errors.ts')) {
+    for (const [, code] of read(path).matchAll(/^ {2}([A-Z][A-Z0-9_]+): error\b/gm)) {
+      if (!new RegExp(`\\b${code}\\b`).test(page)) tell(path, `${code} is not in docs/errors.md: npm run generate`);
+    }
+  }
+}
+
+function checkLengths() {
+  for (const path of under('src', '.ts').filter((each) => !each.endsWith('.spec.ts'))) {
+    const limit = path.endsWith('.service.ts') ? 250 : 300;
+    const lines = read(path).split('\n').length - 1;
+    if (lines >= limit) tell(path, `${lines} lines, and ${limit} are too many: take out what has a name of its own`);
+  }
+}
+
+for (const check of [checkModules, checkRoutes, checkTables, checkErrors, checkLengths]) check();
+process.stdout.write(findings.map((finding) => `${finding}\n`).join(''));
+if (findings.length > 0) process.exitCode = 1;

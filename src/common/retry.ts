@@ -1,0 +1,29 @@
+export interface KeepTryingOptions {
+  /** Milliseconds after which it is given up. */
+  forMs: number;
+  /** Called after each failure. */
+  onFailure: (error: unknown) => void;
+}
+
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
+
+/**
+ * Repeats work that must not be dropped for a fault that passes, such as a database that is away, with growing waits.
+ *
+ * @throws what the last try threw.
+ */
+export async function retry<T>(work: () => Promise<T>, { forMs, onFailure }: KeepTryingOptions): Promise<T> {
+  const until = performance.now() + forMs;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      onFailure(error);
+      if (performance.now() + waitMs > until) throw error;
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, waitMs);
+    });
+  }
+}

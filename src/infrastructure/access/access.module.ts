@@ -1,0 +1,36 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { BodyGuard } from '../http/body.guard.js';
+import { AccessGuard } from './access.guard.js';
+import { ApiKeysRepository } from './api-keys.repository.js';
+import { ApiKeysService } from './api-keys.service.js';
+import { CacheInvalidation } from './cache-invalidation.js';
+import { ApiKeyEntity } from './entities/api-key.entity.js';
+import { OrganizationEntity } from './entities/organization.entity.js';
+import { RateBucketRepository } from './rate-bucket.repository.js';
+import { RateLimiter } from './rate-limiter.js';
+import { RouteAudit } from './route-audit.js';
+import { WorkspacesRepository } from './workspaces.repository.js';
+import { WorkspacesService } from './workspaces.service.js';
+
+/** Workspaces, API keys and who may call what, for every module. */
+@Global()
+@Module({
+  imports: [DiscoveryModule, TypeOrmModule.forFeature([OrganizationEntity, ApiKeyEntity])],
+  providers: [
+    CacheInvalidation,
+    WorkspacesRepository,
+    WorkspacesService,
+    ApiKeysRepository,
+    ApiKeysService,
+    RateBucketRepository,
+    RateLimiter,
+    RouteAudit,
+    // Guards run in this order: nobody's body is read before it is known that he may send it.
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: BodyGuard },
+  ],
+  exports: [CacheInvalidation, WorkspacesService, ApiKeysService, RateLimiter],
+})
+export class AccessModule {}

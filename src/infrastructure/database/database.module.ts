@@ -1,0 +1,29 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Config } from '../config/config.js';
+import { dataSourceOptions } from './data-source.js';
+import { Database } from './database.js';
+import { DayPartitions } from './day-partitions.js';
+
+/** PostgreSQL for every module. Entities come with `TypeOrmModule.forFeature` of their own module. */
+@Global()
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [Config],
+      useFactory: (config: Config) => ({
+        ...dataSourceOptions({
+          url: config.database.url ?? '',
+          poolSize: config.database.poolSize,
+          queryTimeoutMs: config.database.queryTimeoutMs,
+          connectTimeoutMs: config.database.connectTimeoutMs,
+        }),
+        autoLoadEntities: true,
+        retryAttempts: 1,
+      }),
+    }),
+  ],
+  providers: [Database, DayPartitions],
+  exports: [Database, DayPartitions],
+})
+export class DatabaseModule {}

@@ -1,0 +1,42 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express, Response } from 'express';
+import type { Config } from '../config/config.js';
+import { Counters } from '../operations/counters.js';
+import { setApiPrefix } from './api-prefix.js';
+import type { FixedPrototypeAdapter } from './express-adapter.js';
+import { sendJson } from './fast-json.js';
+import type { HeraldRequest } from './herald-request.js';
+import { FallbackRoutes } from './fallback-routes.js';
+import { PublicUrl } from './public-url.js';
+import { Reception } from './request-context.middleware.js';
+import { limitServer } from './server-limits.js';
+import { validateParams } from './validated-params.js';
+
+/**
+ * Makes a Nest application speak HTTP as Herald does. Call it once, before `init`, on an application made with
+ * `bodyParser: false` and a `FixedPrototypeAdapter` that imports `HttpModule`.
+ */
+export function configureHttp(app: NestExpressApplication, config: Config): void {
+  const express: Express = app.getHttpAdapter().getInstance();
+  express.disable('x-powered-by');
+  express.disable('etag');
+  express.set('query parser', 'simple');
+  express.set('trust proxy', config.security.trustProxy);
+  (express.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
+  express.response.json = sendJson;
+
+  setApiPrefix(app);
+  validateParams(app);
+  const reception = app.get(Reception, { strict: false });
+  const adapter = app.getHttpAdapter() as unknown as FixedPrototypeAdapter;
+  adapter.reception = (req, res) => reception.receive(req as HeraldRequest, res as Response, express);
+  app.get(FallbackRoutes, { strict: false }).attach(app);
+  const publicUrl = app.get(PublicUrl, { strict: false });
+  const counters = app.get(Counters, { strict: false });
+  const isTrusted = express.get('trust proxy fn') as (address: string, hops: number) => boolean;
+  limitServer(app.getHttpServer(), () => publicUrl.value, {
+    perAddress: config.limits.connectionsPerAddress,
+    isProxy: (address) => isTrusted(address, 0),
+    onRefused: () => counters.increment('connections_refused'),
+  });
+}

@@ -1,0 +1,34 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { Readiness } from '../operations/readiness.js';
+import { DocsDemo } from './docs/docs-demo.js';
+import { Drain } from './drain.js';
+import { ErrorFilter } from './error.filter.js';
+import { ExampleValues } from './docs/example-values.js';
+import { FallbackRoutes } from './fallback-routes.js';
+import { Overload } from './overload.js';
+import { PublicUrl } from './public-url.js';
+import { Reception } from './request-context.middleware.js';
+import { DrainCheck } from './drain-check.js';
+
+/** How Herald speaks HTTP. What needs the application itself is done by `configureHttp`. */
+@Global()
+@Module({
+  providers: [
+    Drain,
+    PublicUrl,
+    Overload,
+    Reception,
+    FallbackRoutes,
+    DocsDemo,
+    ExampleValues,
+    ErrorFilter,
+    { provide: APP_FILTER, useExisting: ErrorFilter },
+  ],
+  exports: [Drain, PublicUrl, DocsDemo, ExampleValues],
+})
+export class HttpModule {
+  constructor(readiness: Readiness, drain: Drain) {
+    readiness.register(new DrainCheck(drain));
+  }
+}

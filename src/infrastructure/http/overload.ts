@@ -1,0 +1,92 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { commonErrors } from '../../common/common.errors.js';
+import type { AppError } from '../../common/app-error.js';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { Counters } from '../operations/counters.js';
+import { Metrics } from '../operations/metrics/metrics.js';
+import { Pressure, SHEDDING, type Shedding } from './pressure.js';
+
+const LOOK_MS = 50;
+const RESOLUTION_MS = 10;
+const NANOSECONDS_PER_MS = 1e6;
+/** Callers come back spread over this time, not all at once. */
+const LONGEST_WAIT_SECONDS = 3;
+
+/** Never refused: who watches must see, above all now. */
+const WATCHERS = /^\/(health|metrics)(\/|\?|$)/;
+const NOTIFICATIONS = '/platform/';
+
+/**
+ * Refuses requests at the door while this process can't keep up, so that those it lets in are answered in time: reads
+ * first, then writes, then the platform's notifications (which it repeats), and never health and metrics.
+ */
+@Injectable()
+export class Overload implements OnModuleInit, OnModuleDestroy {
+  /** 0 while nothing is refused: all that a usual request has to look at. */
+  shedding: Shedding = SHEDDING.none;
+  private readonly logger = new Logger(Overload.name);
+  private readonly pressure: Pressure;
+  private delays: IntervalHistogram | null = null;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    config: Config,
+    private readonly database: Database,
+    private readonly counters: Counters,
+    private readonly metrics: Metrics,
+  ) {
+    const { overloadLoopDelayMs: loopDelayMs, overloadPoolWaiting: poolWaiting } = config.limits;
+    this.pressure = new Pressure({ loopDelayMs, poolWaiting });
+  }
+
+  onModuleInit(): void {
+    this.metrics.add({
+      name: 'overload_shedding',
+      help: 'What this process refuses right now: 0 nothing, 1 reads, 2 writes too, 3 notifications too.',
+      collect: () => Promise.resolve([{ value: this.shedding }]),
+    });
+    this.delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+    this.delays.enable();
+    this.timer = setInterval(() => this.look(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  onModuleDestroy(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.delays?.disable();
+  }
+
+  /** The refusal of this request, or null where it may pass. Ask only while `shedding` is not 0. */
+  refusal(method: string, url: string): AppError | null {
+    const kind = kindOf(method, url);
+    if (kind === null || this.shedding < SHEDDING[kind]) return null;
+    this.counters.increment(`requests_shed_${kind}`);
+    const retryAfterSeconds = 1 + Math.floor(Math.random() * LONGEST_WAIT_SECONDS);
+    return commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds });
+  }
+
+  private look(): void {
+    const mean = (this.delays?.mean ?? Number.NaN) / NANOSECONDS_PER_MS;
+    this.delays?.reset();
+    const poolWaiting = this.database.pool.waitingCount;
+    const before = this.shedding;
+    // The histogram counts from one tick of its own to the next, a calm tick too.
+    this.shedding = this.pressure.note({ loopDelayMs: mean - RESOLUTION_MS, poolWaiting });
+    if (before === SHEDDING.none && this.shedding !== SHEDDING.none) this.tell(mean, poolWaiting);
+  }
+
+  private tell(meanMs: number, poolWaiting: number): void {
+    this.counters.increment('overloads');
+    this.logger.warn(
+      `overloaded, requests are refused: event loop ${Math.round(meanMs)} ms late, ${poolWaiting} wait for a connection`,
+    );
+  }
+}
+
+function kindOf(method: string, url: string): Exclude<keyof typeof SHEDDING, 'none'> | null {
+  if (WATCHERS.test(url)) return null;
+  if (url.startsWith(NOTIFICATIONS)) return 'notifications';
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'reads' : 'writes';
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { Express, Response } from 'express';
+import { commonErrors } from '../../common/common.errors.js';
+import { AccessLog } from '../operations/access-log.js';
+import { Metrics } from '../operations/metrics/metrics.js';
+import { requestContext } from '../operations/request-context.js';
+import { Config } from '../config/config.js';
+import { aliasHeaders } from './alias-headers.js';
+import { API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
+import { Drain } from './drain.js';
+import { ErrorFilter } from './error.filter.js';
+import { errorBody } from './error-body.js';
+import type { ExactRoutes } from './exact-routes.js';
+import type { HeraldRequest } from './herald-request.js';
+import { Overload } from './overload.js';
+import { PublicUrl } from './public-url.js';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
+import { setSecurityHeaders } from './security-headers.js';
+import { drainUnreadBody } from './unread-body.js';
+
+type MarkAlias = ReturnType<typeof aliasHeaders>;
+
+/**
+ * What every request meets first, before Express. A route that `routes` knows is called at once; Express's router finds
+ * all others.
+ */
+@Injectable()
+export class Reception {
+  /** Set once the controllers' routes are there. */
+  routes: ExactRoutes | null = null;
+  private readonly onClose: (this: Response) => void;
+  private readonly markAlias: MarkAlias;
+
+  constructor(
+    private readonly drain: Drain,
+    private readonly accessLog: AccessLog,
+    private readonly metrics: Metrics,
+    private readonly overload: Overload,
+    private readonly publicUrl: PublicUrl,
+    private readonly errors: ErrorFilter,
+    config: Config,
+  ) {
+    this.markAlias = aliasHeaders(config.process.aliasSunset);
+    const gone = (res: Response): void => this.gone(res.req as HeraldRequest, res);
+    // One listener for all responses, which finds its own by `this`: a closure for each is a measurable cost.
+    this.onClose = function onClose() {
+      gone(this);
+    };
+  }
+
+  receive(req: HeraldRequest, res: Response, express: Express): void {
+    const requestId = requestIdOf(req.headers['x-request-id']);
+    req.id = requestId;
+    req.startedAt = performance.now();
+    req.res = res;
+    res.setHeader(REQUEST_ID_HEADER, requestId);
+    res.setHeader(API_VERSION_HEADER, API_VERSION);
+    setSecurityHeaders(res);
+    if (this.drain.stopping) res.setHeader('Connection', 'close');
+    this.drain.enter();
+    res.on('close', this.onClose);
+    if (this.overload.shedding !== 0 && this.shed(req, res)) return;
+    requestContext.run({ requestId }, this.route, req, res, express);
+  }
+
+  /** Answers by hand: a refusal must cost next to nothing, and no line of the log each. */
+  private shed(req: HeraldRequest, res: Response): boolean {
+    const refusal = this.overload.refusal(req.method, req.url);
+    if (refusal === null) return false;
+    const address = readAddress(req.url);
+    if (address.kind === 'alias') this.markAlias(res, address.url);
+    for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);
+    res.status(refusal.status).json(errorBody(refusal, req.id, this.publicUrl.value));
+    return true;
+  }
+
+  private gone(req: HeraldRequest, res: Response): void {
+    this.drain.leave();
+    drainUnreadBody(req);
+    this.accessLog.write(req, res, req.startedAt);
+    this.metrics.observe(req, res, req.startedAt);
+  }
+
+  private readonly route = (req: HeraldRequest, res: Response, express: Express): void => {
+    const address = readAddress(req.url);
+    if (address.kind === 'unsupported') {
+      this.errors.answer(commonErrors.API_VERSION_NOT_SUPPORTED({ supported: SUPPORTED_VERSIONS }), req, res);
+      return;
+    }
+    if (req.headers.host === undefined && req.httpVersion === '1.1') {
+      const details = [{ field: 'Host', rule: 'required', message: 'The header Host is missing.' }];
+      this.errors.answer(commonErrors.INVALID_REQUEST({ details }), req, res);
+      return;
+    }
+    if (address.kind === 'alias') this.markAlias(res, address.url);
+    req.originalUrl = req.url;
+    if (address.url !== req.url) req.url = address.url;
+    const found = this.routes?.find(req.method, req.url);
+    if (found === undefined) {
+      express(req, res);
+      return;
+    }
+    // As the router would leave it.
+    req.route = found.route;
+    req.params = {};
+    found.handle(req, res, (error: unknown) => this.errors.answer(error, req, res));
+  };
+}

@@ -1,0 +1,288 @@
+import { systemClock, type Clock } from '../../common/clock.js';
+import { Signal } from '../../common/signal.js';
+import type { Slots } from '../../common/slots.js';
+import type { LaneHandler, LanePace } from './lane-handler.js';
+import { LaneHolds } from './lane-holds.js';
+import type { LaneRepository } from './lane.repository.js';
+
+export interface LaneRunnerOptions<T> {
+  handler: LaneHandler<T>;
+  lanes: Pick<LaneRepository, 'ensure' | 'missed' | 'release'>;
+  /** Requests in flight of the whole process. */
+  slots: Slots;
+  owner: string;
+  /** Called where a lane should have another drain, as what came of a row may let the next one go. */
+  wake(laneKey: string): void;
+  /** How long a drain goes on before it lets others pass. */
+  quantumMs?: number;
+  /** After this a drain is given up whatever hangs, so that its lane is not parked. */
+  hardDeadlineMs?: number;
+  /** How long a lane stays with this process after its last claim; less where its hold ends before. */
+  lingerMs?: number;
+  onError(message: string, error: unknown): void;
+  clock?: Clock;
+}
+
+/**
+ * `idle`: nothing is left that could be done now, and the lane stays with this process for a while. `more`: the quantum
+ * is over and rows may be left. `joined`: a drain of this process goes on, and looks again. `held`: another process
+ * holds the lane. `paused`: the lane rests; the sweep wakes it.
+ */
+export type DrainResult = 'idle' | 'more' | 'joined' | 'held' | 'paused';
+
+interface LocalLane {
+  inFlight: number;
+  /** Set while a drain runs; an abandoned drain sees a foreign token and stops. */
+  drain: symbol | null;
+  /** A wake came while the drain ran. */
+  touched: boolean;
+  /** When its last claim ended, monotonic ms. */
+  claimedAt: number;
+  settled: Signal;
+}
+
+const MAX_CLAIM = 64;
+/**
+ * A lane with work in flight claims at most once in this time: rows and answers that come meanwhile share the next
+ * claim. The first row of a lane that has nothing in flight does not wait.
+ */
+const CLAIM_EVERY_MS = 8;
+/** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
+const PACE_EVERY_MS = 25;
+const LINGER_MS = 4_000;
+
+/**
+ * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
+ * once, and passes on after its quantum. Work outlives the drain that started it.
+ *
+ * A lane whose rows are all under way stays with this process for some seconds: the next wake claims at once, and
+ * neither takes the lane nor lets it go.
+ */
+export class LaneRunner<T> {
+  private readonly local = new Map<string, LocalLane>();
+  private readonly kept: LaneHolds;
+  private readonly clock: Clock;
+  private readonly quantumMs: number;
+  private readonly hardDeadlineMs: number;
+  private readonly settled = new Signal();
+  private readonly sleepers = new Set<() => void>();
+  private inFlight = 0;
+  /** Drains that have not ended, those given up included: each may be about to claim. */
+  private running = 0;
+  private stopping = false;
+
+  constructor(private readonly options: LaneRunnerOptions<T>) {
+    this.clock = options.clock ?? systemClock;
+    this.quantumMs = options.quantumMs ?? 1_000;
+    this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
+    this.kept = new LaneHolds(options.lanes, options.owner, options.lingerMs ?? LINGER_MS, this.clock);
+  }
+
+  /** Tells a drain of this process that rows came; false where none runs. */
+  touch(laneKey: string): boolean {
+    const lane = this.local.get(laneKey);
+    if (lane === undefined || lane.drain === null || this.stopping) return false;
+    lane.touched = true;
+    lane.settled.notify();
+    return true;
+  }
+
+  /** A drain of this process runs, or the lane stays with it for a while. */
+  holds(laneKey: string): boolean {
+    return this.kept.has(laneKey) || (this.local.get(laneKey)?.drain ?? null) !== null;
+  }
+
+  /** Never rejects: a drain that failed is reported, and the sweep wakes its lane again. */
+  async drain(laneKey: string): Promise<DrainResult> {
+    // Who asks, perhaps another process through the queue, knows of rows that a drain may not have seen.
+    if (this.touch(laneKey)) return 'joined';
+    if (this.stopping) return 'more';
+    const lane = this.laneOf(laneKey);
+    const token = Symbol(laneKey);
+    lane.drain = token;
+    lane.touched = false;
+    let timer: NodeJS.Timeout | undefined;
+    const deadline = new Promise<'hung'>((resolve) => {
+      timer = setTimeout(() => resolve('hung'), this.hardDeadlineMs);
+    });
+    this.running++;
+    const run = this.run(laneKey, lane, token).finally(() => {
+      this.running--;
+      this.settled.notify();
+    });
+    try {
+      const result = await Promise.race([run, deadline]);
+      if (result !== 'hung') return result;
+      this.options.onError(`lane ${laneKey}: a drain hung and was given up`, undefined);
+      return 'more';
+    } catch (error) {
+      this.options.onError(`lane ${laneKey}: a drain failed`, error);
+      return 'paused';
+    } finally {
+      clearTimeout(timer);
+      if (lane.drain === token) {
+        lane.drain = null;
+        // Rows that were announced while the drain was ending must not wait for the sweep.
+        if (lane.touched && this.kept.has(laneKey)) this.options.wake(laneKey);
+      }
+      this.forget(laneKey, lane);
+    }
+  }
+
+  /**
+   * Stops claiming and waits until claims that are under way have ended and the work in flight has settled, at most
+   * `timeoutMs`; lets go of all lanes, and returns how much work is left.
+   */
+  async stop(timeoutMs: number): Promise<number> {
+    this.stopping = true;
+    for (const lane of this.local.values()) lane.settled.notify();
+    for (const wake of this.sleepers) wake();
+    await this.kept.stop();
+    const until = this.clock.monotonic() + timeoutMs;
+    while (this.inFlight + this.running > 0 && this.clock.monotonic() < until) {
+      await this.settled.wait(until - this.clock.monotonic());
+    }
+    return this.inFlight;
+  }
+
+  get isStopping(): boolean {
+    return this.stopping;
+  }
+
+  private async run(laneKey: string, lane: LocalLane, token: symbol): Promise<DrainResult> {
+    let result: DrainResult = 'paused';
+    try {
+      const pace = await this.options.handler.pace(laneKey);
+      if (pace !== null) {
+        await this.options.lanes.ensure(laneKey);
+        await this.kept.begin(laneKey, pace);
+        result = await this.claimForQuantum({ laneKey, lane, token, pace });
+      }
+    } finally {
+      // A drain that was given up leaves the hold alone: it may be that of the drain which goes on in its place.
+      if (lane.drain === token) {
+        if (result === 'idle' && !this.stopping) this.kept.linger(laneKey);
+        else await this.kept.letGo([laneKey]);
+      }
+    }
+    return result;
+  }
+
+  private async claimForQuantum(turn: Turn): Promise<DrainResult> {
+    const { laneKey, lane, token } = turn;
+    const endsAt = this.clock.monotonic() + this.quantumMs;
+    const left = (): number => endsAt - this.clock.monotonic();
+    while (lane.drain === token && !this.stopping && left() > 0) {
+      const capacity = Math.min(MAX_CLAIM, this.options.handler.maxInFlightPerLane - lane.inFlight);
+      if (capacity <= 0) {
+        await lane.settled.wait(left());
+        continue;
+      }
+      const waitMs = this.kept.msUntilSlot(laneKey);
+      if (waitMs > 0) {
+        await this.sleep(Math.min(Math.max(waitMs, PACE_EVERY_MS), left()));
+        continue;
+      }
+      const restMs = lane.claimedAt + CLAIM_EVERY_MS - this.clock.monotonic();
+      if (lane.inFlight > 0 && restMs > 0) {
+        await this.sleep(Math.min(restMs, left()));
+        continue;
+      }
+      lane.touched = false;
+      const claimed = await this.claim(turn, capacity);
+      lane.claimedAt = this.clock.monotonic();
+      if (claimed === 'over') break;
+      if (claimed === 'held' || claimed === 'paused') return claimed;
+      // A lane that is only touched again and again keeps nobody waiting: its next drain goes on with the hold.
+      if (claimed === 'done' && (!lane.touched || left() <= 0)) return 'idle';
+    }
+    return 'more';
+  }
+
+  /** `over`: stopped or given up, nothing more may be claimed. `more`: rows may be left. `done`: no due row is left. */
+  private async claim(
+    { laneKey, lane, token, pace }: Turn,
+    capacity: number,
+  ): Promise<'over' | 'held' | 'paused' | 'more' | 'done'> {
+    const { handler, lanes, slots, owner } = this.options;
+    // Who has nothing under way goes ahead: a quiet lane's first message does not wait for a hundred busy ones.
+    const places = await slots.acquire(capacity, lane.inFlight === 0);
+    let used = 0;
+    try {
+      if (this.stopping || lane.drain !== token) return 'over';
+      const inHand = this.kept.slots(laneKey);
+      const limit = Math.min(places, Math.floor(inHand ?? places));
+      const inHandSeconds = inHand === null ? null : inHand / pace.ratePerSecond;
+      const note = this.kept.use(laneKey, pace);
+      const { hold, items, more } = await handler.claim({ laneKey, owner, limit, pace, inHandSeconds });
+      used = items.length;
+      for (const item of items) this.start(laneKey, lane, item);
+      if (hold === null) {
+        lanes.missed(laneKey);
+        return 'held';
+      }
+      note(hold, used);
+      if (hold.paused) return 'paused';
+      return (more ?? used === hold.slots) ? 'more' : 'done';
+    } finally {
+      if (used < places) slots.release(places - used);
+    }
+  }
+
+  private start(laneKey: string, lane: LocalLane, item: T): void {
+    lane.inFlight++;
+    this.inFlight++;
+    void this.work(item).then((mayLetGo) => {
+      lane.inFlight--;
+      this.inFlight--;
+      this.options.slots.release(1);
+      if (mayLetGo && !this.stopping && !this.touch(laneKey)) this.options.wake(laneKey);
+      lane.settled.notify();
+      this.settled.notify();
+      this.forget(laneKey, lane);
+    });
+  }
+
+  private async work(item: T): Promise<boolean> {
+    try {
+      return await this.options.handler.work(item);
+    } catch (error) {
+      this.options.onError('a row of a lane failed outside its own handling', error);
+      return true;
+    }
+  }
+
+  private sleep(ms: number): Promise<void> {
+    if (this.stopping) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.sleepers.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, Math.max(1, ms));
+      this.sleepers.add(wake);
+    });
+  }
+
+  private laneOf(laneKey: string): LocalLane {
+    let lane = this.local.get(laneKey);
+    if (lane === undefined) {
+      lane = { inFlight: 0, drain: null, touched: false, claimedAt: -Infinity, settled: new Signal() };
+      this.local.set(laneKey, lane);
+    }
+    return lane;
+  }
+
+  private forget(laneKey: string, lane: LocalLane): void {
+    if (lane.inFlight > 0 || lane.drain !== null) return;
+    if (this.local.get(laneKey) === lane) this.local.delete(laneKey);
+  }
+}
+
+interface Turn {
+  laneKey: string;
+  lane: LocalLane;
+  token: symbol;
+  pace: LanePace;
+}

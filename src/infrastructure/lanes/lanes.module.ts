@@ -1,0 +1,32 @@
+import { Global, Module } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
+import { Slots } from '../../common/slots.js';
+import { Config } from '../config/config.js';
+import { ClockSteps } from './clock-steps.js';
+import { LaneRepository } from './lane.repository.js';
+import { LANE_OWNER, PLATFORM_SLOTS } from './lane-tokens.js';
+import { LaneParts } from './lane-processor.js';
+import { Restoration } from './restoration.js';
+import { Retention } from './retention.js';
+import { Sweeps } from './sweeps.js';
+
+/** Lanes for every module that works later: holds, pauses, sweeps, and the bound on requests in flight. */
+@Global()
+@Module({
+  providers: [
+    LaneRepository,
+    Sweeps,
+    Restoration,
+    Retention,
+    ClockSteps,
+    LaneParts,
+    { provide: LANE_OWNER, useFactory: () => newId() },
+    {
+      provide: PLATFORM_SLOTS,
+      inject: [Config],
+      useFactory: (config: Config) => new Slots(config.queue.maxInFlight, { batch: 32, patienceMs: 4 }),
+    },
+  ],
+  exports: [LaneRepository, LaneParts, Sweeps, Restoration, Retention, ClockSteps, LANE_OWNER, PLATFORM_SLOTS],
+})
+export class LanesModule {}

@@ -1,0 +1,247 @@
+import { describeError } from '../../common/describe-error.js';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isUnreachable } from '../database/database-faults.js';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { Counters } from '../operations/counters.js';
+import { Heartbeats } from '../operations/heartbeats.js';
+
+/** A column of times that are waited for, by the database's clock. */
+export interface AwaitedTime {
+  table: string;
+  column: string;
+  /** SQL: the rows that wait; best the condition of a partial index. */
+  where?: string;
+  /** Where the clock steps back, a time no further ahead is left alone: for leases their length. Default 0. */
+  leaveSeconds?: number;
+}
+
+/** Work that must happen again and again in one process at a time, whichever that is. */
+export interface Sweep {
+  readonly name: string;
+  /** Milliseconds between two rounds; a whole number of seconds. */
+  readonly everyMs: number;
+  /** True while every worker is to do its rounds, whoever leads. */
+  readonly everywhere?: boolean;
+  /** The times that make its rows due. */
+  readonly waitsFor?: readonly AwaitedTime[];
+  /**
+   * SQL of a condition without which a round would find nothing. The conditions of all sweeps are asked in one statement
+   * a second, so it must be as cheap as an `exists` that an index answers. Default: one of `waitsFor` has passed; where a
+   * sweep waits for nothing, all its rounds run.
+   */
+  readonly hasWork?: string;
+  /** Does one bounded round and returns how many rows it touched. Two rounds at once must do no harm. */
+  run(signal: AbortSignal): Promise<number>;
+}
+
+const TICK_MS = 1_000;
+const ROUND_TIMEOUT_MS = 20_000;
+/** A leader that has not renewed for so long leads no more. */
+const LEASE_MS = 4_000;
+const RENEW_MS = 2_000;
+/** A sweep without a success for so long, or for three of its rounds, is run by every worker. */
+const SILENT_MS = 15_000;
+const RELEASE_TIMEOUT_MS = 1_000;
+
+interface Look {
+  /** What the lease now says where this process has it, else null. */
+  token: string | null;
+  /** For which the lease of another process lasts. */
+  leftMs: number | null;
+  /** Seconds since the last success of each sweep that has had none for a while. */
+  silent: Record<string, number> | null;
+  work: boolean[];
+}
+
+interface Lease {
+  token: string;
+  /** Monotonic milliseconds. */
+  renewedAt: number;
+}
+
+/**
+ * Runs the sweeps of every module in worker processes. One of them leads: it holds a lease, the row `leader` of
+ * `heartbeat`, by the database's clock. Each second it asks in one statement which sweeps have work, so that an idle
+ * second costs one read-only transaction. Every two seconds the same statement renews the lease and writes the rows
+ * `sweep:<name>` of the sweeps that succeeded since: their age is part of readiness, and a sweep that succeeds nowhere
+ * for a while is tried by every worker. A sweep that died in silence is the classic way to lose mail.
+ */
+@Injectable()
+export class Sweeps implements OnModuleDestroy {
+  private readonly logger = new Logger(Sweeps.name);
+  private readonly sweeps: Sweep[] = [];
+  /** When the last round of each sweep was due here, in monotonic milliseconds. */
+  private readonly lastRound = new Map<Sweep, number>();
+  private readonly running = new Map<Sweep, Promise<void>>();
+  private readonly succeeded = new Set<string>();
+  private readonly abort = new AbortController();
+  private timer: NodeJS.Timeout | null = null;
+  private ticking: Promise<void> = Promise.resolve();
+  private lease: Lease | null = null;
+  private startedAt = 0;
+  private nextTry = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly counters: Counters,
+    private readonly heartbeats: Heartbeats,
+  ) {}
+
+  /** Adds a sweep; call it while the application starts. */
+  add(sweep: Sweep): void {
+    this.sweeps.push(sweep);
+    this.heartbeats.expect(sweep.name, sweep.everyMs);
+  }
+
+  /** What the rows of all sweeps wait for. */
+  get awaitedTimes(): AwaitedTime[] {
+    return this.sweeps.flatMap((sweep) => sweep.waitsFor ?? []);
+  }
+
+  /** Begins, in a worker. Only after `Restoration.checkAtStart`, which takes their beats for signs of life. */
+  start(): void {
+    if (!this.config.process.roles.includes('worker')) return;
+    this.startedAt = performance.now();
+    this.schedule();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.abort.abort();
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.ticking;
+    await Promise.all([...this.running.values(), this.release()]);
+  }
+
+  /** Runs one round now, whoever leads; for tests and the command line. */
+  async runNow(name: string): Promise<number> {
+    const sweep = this.sweeps.find((candidate) => candidate.name === name);
+    if (sweep === undefined) throw new Error(`there is no sweep named ${name}`);
+    return sweep.run(this.abort.signal);
+  }
+
+  private schedule(): void {
+    if (this.abort.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.ticking = this.tick().finally(() => this.schedule());
+    }, TICK_MS);
+  }
+
+  private async tick(): Promise<void> {
+    const now = performance.now();
+    const led = this.leads(now);
+    const renews = led ? now - (this.lease?.renewedAt ?? 0) >= RENEW_MS - TICK_MS / 2 : now >= this.nextTry;
+    const due = this.sweeps.filter((sweep) => this.isDue(sweep, now) && (led || renews || sweep.everywhere === true));
+    if (due.length === 0 && !renews) return;
+    const look = await this.look(due, renews, now);
+    if (this.abort.signal.aborted) return;
+    const leads = this.leads(performance.now());
+    for (const [index, sweep] of due.entries()) {
+      if (!leads && sweep.everywhere !== true && !this.isSilent(sweep, look, now)) continue;
+      this.lastRound.set(sweep, now);
+      // Without an answer each sweep finds out for itself.
+      if (look?.work[index] === false) this.succeeded.add(sweep.name);
+      else this.begin(sweep);
+    }
+  }
+
+  /** Null where the database does not answer. */
+  private async look(due: readonly Sweep[], renews: boolean, now: number): Promise<Look | null> {
+    const written = renews ? [...this.succeeded] : [];
+    const work = `array[${due.map((sweep) => conditionOf(sweep)).join(', ')}]::boolean[] as work`;
+    try {
+      if (!renews) return (await this.database.query<Look>(`select ${work}`))[0] ?? null;
+      const names = [...written.map((name) => `sweep:${name}`), 'leader', ...(this.leads(now) ? ['clock'] : [])];
+      const [look] = await this.database.query<Look>(`${RENEW}, ${work}`, [names, this.lease?.token ?? null]);
+      if (look === undefined) return null;
+      for (const name of written) this.succeeded.delete(name);
+      this.lease = look.token === null ? null : { token: look.token, renewedAt: now };
+      this.nextTry = now + Math.min(Math.max(look.leftMs ?? 0, 0), LEASE_MS);
+      return look;
+    } catch (error) {
+      if (this.abort.signal.aborted) return null;
+      this.logger.warn(`which sweeps have work is not known: ${describeError(error)}`);
+      // The condition of one must not stop the others: without an answer all of them run.
+      return due.length === 0 || isUnreachable(error) ? null : this.look([], renews, now);
+    }
+  }
+
+  private leads(now: number): boolean {
+    return this.lease !== null && now - this.lease.renewedAt < LEASE_MS;
+  }
+
+  private isDue(sweep: Sweep, now: number): boolean {
+    const last = this.lastRound.get(sweep) ?? this.startedAt;
+    return !this.running.has(sweep) && now - last >= sweep.everyMs - TICK_MS / 2;
+  }
+
+  /** The leader hangs or fails in this sweep. After a long stop of all processes it first gets its time. */
+  private isSilent(sweep: Sweep, look: Look | null, now: number): boolean {
+    const patienceMs = Math.max(SILENT_MS, sweep.everyMs * 3);
+    return (look?.silent?.[sweep.name] ?? 0) * 1_000 > patienceMs && now - this.startedAt > patienceMs;
+  }
+
+  private begin(sweep: Sweep): void {
+    const round = this.round(sweep).finally(() => this.running.delete(sweep));
+    this.running.set(sweep, round);
+  }
+
+  private async round(sweep: Sweep): Promise<void> {
+    try {
+      const signal = AbortSignal.any([this.abort.signal, AbortSignal.timeout(ROUND_TIMEOUT_MS)]);
+      const touched = await sweep.run(signal);
+      this.succeeded.add(sweep.name);
+      if (touched > 0) this.counters.incrementBy('sweep_rows', { sweep: sweep.name }, touched);
+    } catch (error) {
+      if (this.abort.signal.aborted) return;
+      this.counters.incrementBy('sweep_failures', { sweep: sweep.name });
+      this.logger.warn(`sweep ${sweep.name} failed and will be tried again: ${describeError(error)}`);
+    }
+  }
+
+  /** Lets another process lead at once. */
+  private async release(): Promise<void> {
+    if (this.lease === null) return;
+    const released = this.database
+      .execute(`update heartbeat set beat_at = '-infinity' where name = 'leader' and beat_at = $1`, [this.lease.token])
+      .catch(() => undefined);
+    this.lease = null;
+    await Promise.race([released, wait(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
+  }
+}
+
+// now() and not clock_timestamp(), which no index could be searched with.
+function conditionOf({ hasWork, waitsFor }: Sweep): string {
+  if (hasWork !== undefined) return `(${hasWork})`;
+  if (waitsFor === undefined) return 'true';
+  const passed = waitsFor.map(
+    ({ table, column, where = 'true' }) => `exists (select 1 from ${table} where ${where} and ${column} <= now())`,
+  );
+  return `(${passed.join(' or ')})`;
+}
+
+/** A lease ahead of the clock is one of before the clock stepped back. */
+const VALID = `between clock_timestamp() - interval '${LEASE_MS} ms' and clock_timestamp() + interval '${LEASE_MS} ms'`;
+
+// $1: the rows to write; `leader` among them is written only where the lease is free or this process has it, which it
+// has where the row is still what it wrote, $2. One insert in the order of the names, so that two processes never wait
+// for each other in a ring. The row `clock` keeps the latest time that was seen: see ClockSteps.
+const RENEW = `
+with beaten as (
+  insert into heartbeat as h (name, beat_at)
+  select name, clock_timestamp() from unnest($1::text[]) as beat (name)
+  where name <> 'leader'
+    or not exists (select 1 from heartbeat where name = 'leader' and beat_at is distinct from $2 and beat_at ${VALID})
+  order by name
+  on conflict (name) do update
+    set beat_at = case when h.name = 'clock' then greatest(h.beat_at, excluded.beat_at) else excluded.beat_at end
+    where h.name <> 'leader' or h.beat_at = $2 or not h.beat_at ${VALID}
+  returning name, beat_at
+)
+select (select beat_at::text from beaten where name = 'leader') as token,
+  (select (extract(epoch from beat_at - clock_timestamp()) * 1000 + ${LEASE_MS})::float8
+   from heartbeat where name = 'leader') as "leftMs",
+  (select json_object_agg(substr(name, 7), extract(epoch from clock_timestamp() - beat_at)) from heartbeat
+   where name like 'sweep:%' and beat_at < clock_timestamp() - interval '${SILENT_MS} ms') as silent`;

@@ -1,0 +1,66 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
+
+/** Rows are counted up to this many: nobody who looks makes the database read a million. */
+export const COUNT_LIMIT = 100_000;
+
+/** What waits in one queue; counted up to `COUNT_LIMIT`. */
+export interface Backlog {
+  /** Rows that wait, due or not. */
+  waiting: number;
+  /** Rows that are being worked on. */
+  inFlight: number;
+  /** How long the row that is due for longest has waited; 0 where none is due. */
+  oldestDueSeconds: number;
+}
+
+export interface QueueBacklog extends Backlog {
+  /** `messages`, `webhooks`, `codes`, `files` or `notifications`. */
+  queue: string;
+}
+
+const FRESH_MS = 4_000;
+
+/** What waits, queue by queue: for `/metrics` and `herald queue status`. */
+@Injectable()
+export class Backlogs {
+  private readonly logger = new Logger(Backlogs.name);
+  private readonly queues: { queue: string; read: () => Promise<Backlog> }[] = [];
+  private cached: { at: number; queues: Promise<QueueBacklog[]> } | null = null;
+
+  /** Adds a queue; call it while the application starts. */
+  add(queue: string, read: () => Promise<Backlog>): void {
+    this.queues.push({ queue, read });
+  }
+
+  /** At most four seconds old, however many ask. A queue that cannot be read is left out. */
+  read(): Promise<QueueBacklog[]> {
+    if (this.cached === null || performance.now() - this.cached.at > FRESH_MS) {
+      this.cached = { at: performance.now(), queues: this.readAll() };
+    }
+    return this.cached.queues;
+  }
+
+  private async readAll(): Promise<QueueBacklog[]> {
+    const found: QueueBacklog[] = [];
+    // One after the other: whoever looks takes one connection and not five.
+    for (const { queue, read } of this.queues) {
+      try {
+        found.push({ queue, ...(await read()) });
+      } catch (error) {
+        this.logger.warn(`the backlog of ${queue} could not be read: ${describeError(error)}`);
+      }
+    }
+    return found;
+  }
+}
+
+/** SQL text of a count that ends at `COUNT_LIMIT`. */
+export function boundedCount(fromWhere: string): string {
+  return `(select count(*)::integer from (select 1 ${fromWhere} limit ${COUNT_LIMIT}) as counted)`;
+}
+
+/** SQL text of the seconds since a time; 0 where it is null or not yet. */
+export function secondsSince(expression: string): string {
+  return `greatest(coalesce(extract(epoch from clock_timestamp() - ${expression}), 0), 0)::float8`;
+}
