@@ -983,7 +983,7 @@ export interface components {
             expires_at: string;
             /**
              * Format: uri
-             * @description UploadCache with the bytes, without a key, to GET and HEAD, with single ranges.
+             * @description Answers with the bytes, without a key, to GET and HEAD, with single ranges.
              * @example https://herald.example/media/01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA
              */
             url: string;

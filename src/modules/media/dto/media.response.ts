@@ -98,7 +98,7 @@ export class MediaListResponse {
 }
 
 export class MediaLinkData {
-  /** UploadCache with the bytes, without a key, to GET and HEAD, with single ranges. */
+  /** Answers with the bytes, without a key, to GET and HEAD, with single ranges. */
   @ApiProperty({
     format: 'uri',
     example: `https://herald.example/media/${EXAMPLE_MEDIA_ID}/content?organization=01936f6c-1a2b-7c3d-8e4f-5a6b7c8d9e0f&expires=1795248900&key=1&signature=5Zb1yWmV0bQ3k8nJc7tX2aLr9fHd4eSg6iKpMoNqRwA`,

@@ -24,7 +24,7 @@ export class ContentService {
   ) {}
 
   /**
-   * UploadCache a GET or HEAD with the file, or with the range of it that was asked for.
+   * Answers a GET or HEAD with the file, or with the range of it that was asked for.
    *
    * @throws MEDIA_LINK_INVALID, MEDIA_LINK_EXPIRED (403), MEDIA_NOT_FOUND (404) where the file is deleted or not fetched
    * yet, SERVICE_UNAVAILABLE (503).
