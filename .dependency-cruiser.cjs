@@ -14,14 +14,17 @@ const MODULES = {
 };
 
 /** What others may import of a module; its repository, entities, DTOs, errors and processors are private. */
-const FACE = '^src/modules/[^/]+/[^/]+\\.(module|service|types)\\.ts$';
+const FACE = [
+  '^src/modules/[^/]+/[^/]+\\.(module|service|types)\\.ts$',
+  '^src/modules/[^/]+/[^/]+/[^/]+\\.service\\.ts$',
+];
 
 /** Packages that only the named places may import, since each is somebody's whole business. */
 const PACKAGES = {
   typeorm: '^(src/infrastructure/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
   '@nestjs/typeorm': '^(src/infrastructure/database/|src/.*\\.module\\.ts$)',
-  bullmq: '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/)',
-  '@nestjs/bullmq': '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/.*\\.module\\.ts$)',
+  bullmq: '^(src/infrastructure/lanes/|src/modules/.*[.]processor[.]ts$)',
+  '@nestjs/bullmq': '^(src/infrastructure/lanes/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
@@ -79,7 +82,7 @@ module.exports = {
       'modules-by-face',
       'Of another module import its .module.ts, .service.ts or .types.ts only.',
       { path: '^src/modules/([^/]+)/' },
-      { path: '^src/modules/', pathNot: ['^src/modules/$1/', FACE] },
+      { path: '^src/modules/', pathNot: ['^src/modules/$1/', ...FACE] },
     ),
     error(
       'module-without-a-level',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { newId } from '../../src/common/ids.js';
-import { INSERT_MESSAGES, type NewMessage } from '../../src/modules/messages/accept.repository.js';
+import { INSERT_MESSAGES, type NewMessage } from '../../src/modules/messages/accept/accept.repository.js';
 import { recipientNumber } from '../rig/recipients.js';
 import type { InsertOrder, InsertResult } from './insert-order.js';
 

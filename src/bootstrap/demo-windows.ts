@@ -1,7 +1,7 @@
 import { Logger, type INestApplicationContext } from '@nestjs/common';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Connection } from '../modules/connections/connections.types.js';
-import { RecipientsService } from '../modules/messages/recipients.service.js';
+import { RecipientsService } from '../modules/messages/contacts/recipients.service.js';
 import { DEMO_RECIPIENTS } from './demo-recipients.js';
 
 /** A window that closes sooner is opened again: 24 h less the 20 h for which a demo should last. */

@@ -5,7 +5,7 @@ import { AppModule } from '../app.module.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
-import { QueueStatusService } from '../modules/messages/queue-status.service.js';
+import { QueueStatusService } from '../modules/messages/journal/queue-status.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderCheckService } from '../modules/otp/otp-sender-check.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';

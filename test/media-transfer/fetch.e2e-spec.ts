@@ -40,7 +40,7 @@ beforeEach(() => {
   rig.platform.tokens.length = 0;
 });
 
-/** UploadCache requests to a path so; others as ever. Returns how often it did. */
+/** Answers requests to a path so; others as ever. Returns how often it did. */
 function answer(path: RegExp, status: number, body: unknown, times = Infinity): { count: number } {
   const answered = { count: 0 };
   rig.platform.before = (request, response) => {

@@ -37,7 +37,7 @@ function readyId(fileId: string): Promise<PlatformId> {
   );
 }
 
-/** UploadCache every upload so, once it has arrived. */
+/** Answers every upload so, once it has arrived. */
 function answerUploads(status: number, body: unknown): void {
   rig.platform.before = async (request, response) => {
     if (request.method !== 'POST') return false;

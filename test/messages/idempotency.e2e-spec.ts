@@ -1,5 +1,5 @@
 import { newId } from '../../src/common/ids.js';
-import { CONTACTS } from '../../src/modules/messages/recipients.service.js';
+import { CONTACTS } from '../../src/modules/messages/contacts/recipients.service.js';
 import { CacheInvalidation } from '../../src/infrastructure/access/cache-invalidation.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';

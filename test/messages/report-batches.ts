@@ -1,6 +1,9 @@
-import { InboundRepository, type ReceivedMessage } from '../../src/modules/messages/inbound.repository.js';
+import { InboundRepository, type ReceivedMessage } from '../../src/modules/messages/reports/inbound.repository.js';
 import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
-import { StatusReportsRepository, type AppliedReport } from '../../src/modules/messages/status-reports.repository.js';
+import {
+  StatusReportsRepository,
+  type AppliedReport,
+} from '../../src/modules/messages/reports/status-reports.repository.js';
 import type { Database } from '../../src/infrastructure/database/database.js';
 import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
 

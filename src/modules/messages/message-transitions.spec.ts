@@ -5,15 +5,15 @@ import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../te
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { ContactErasureRepository } from './contact-erasure.repository.js';
+import { ContactErasureRepository } from './maintenance/contact-erasure.repository.js';
 import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { StatusReport } from './messages.types.js';
-import { putBack } from './outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
-import { RestoreRepository } from './restore.repository.js';
-import { SendRepository } from './send.repository.js';
-import { StatusReportsRepository } from './status-reports.repository.js';
+import { putBack } from './send/outcome-record.js';
+import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
+import { RestoreRepository } from './maintenance/restore.repository.js';
+import { SendRepository } from './send/send.repository.js';
+import { StatusReportsRepository } from './reports/status-reports.repository.js';
 
 let opened: OpenTestDatabase;
 let factories: Factories;

@@ -11,10 +11,10 @@ import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
-import { JOURNAL_PARAMETERS, readJournalFilter } from './journal-filter.js';
+import { JOURNAL_PARAMETERS, readJournalFilter } from './journal/journal-filter.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
-import { readRetryInput } from './retry-input.js';
+import { readRetryInput } from './accept/retry-input.js';
 
 /** The specification lists no 400 for these routes: an id that can't be one names nothing. */
 const MessageId = (example = EXAMPLE_MESSAGE_ID): ParameterDecorator =>

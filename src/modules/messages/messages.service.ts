@@ -3,18 +3,18 @@ import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import { AcceptRepository, type Accepted } from './accept.repository.js';
-import { BacklogGuard } from './backlog-guard.js';
-import type { JournalFilter } from './journal-filter.js';
-import { JournalRepository, UNFILTERED } from './journal.repository.js';
-import { fingerprintOf, readMessageInput } from './message-input.js';
+import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
+import { BacklogGuard } from './accept/backlog-guard.js';
+import type { JournalFilter } from './journal/journal-filter.js';
+import { JournalRepository, UNFILTERED } from './journal/journal.repository.js';
+import { fingerprintOf, readMessageInput } from './accept/message-input.js';
 import { statesThatTake } from './message-state.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, Message } from './messages.types.js';
-import { isUserId } from './recipient.js';
-import { SendProcessor } from './processors/send.processor.js';
-import { SendPreparation, type PreparedSend, type Sender } from './send-preparation.js';
+import { isUserId } from './accept/recipient.js';
+import { SendProcessor } from './send/send.processor.js';
+import { SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
 
 export interface SendResult {
   messageId: string;

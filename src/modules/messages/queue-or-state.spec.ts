@@ -8,10 +8,10 @@ import { newId } from '../../common/ids.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
-import { putBack } from './outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
-import { SendRepository, type ClaimedMessage } from './send.repository.js';
-import { StatusReportsRepository } from './status-reports.repository.js';
+import { putBack } from './send/outcome-record.js';
+import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
+import { SendRepository, type ClaimedMessage } from './send/send.repository.js';
+import { StatusReportsRepository } from './reports/status-reports.repository.js';
 
 const OWNER = newId();
 const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };

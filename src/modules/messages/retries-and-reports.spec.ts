@@ -11,9 +11,9 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, StatusReport } from './messages.types.js';
-import { putBack } from './outcome-record.js';
-import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
-import { SendRepository } from './send.repository.js';
+import { putBack } from './send/outcome-record.js';
+import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
+import { SendRepository } from './send/send.repository.js';
 import { StatusBatches } from '../../../test/messages/report-batches.js';
 
 const OWNER = newId();

@@ -6,7 +6,7 @@ import {
   type WebhookPayload,
 } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { Connection } from '../connections/connections.types.js';
-import type { MessageReports } from '../messages/message-events.service.js';
+import type { MessageReports } from '../messages/reports/message-events.service.js';
 import type { CallReport, InboundReport, StatusReport } from '../messages/messages.types.js';
 import type { OtpStatusReport } from '../otp/otp.types.js';
 

@@ -9,7 +9,7 @@ import type { WebhookPayload } from '../../infrastructure/whatsapp/webhook-paylo
 import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
-import { MessageEventsService, type AppliedReports } from '../messages/message-events.service.js';
+import { MessageEventsService, type AppliedReports } from '../messages/reports/message-events.service.js';
 import { OtpReportsService } from '../otp/otp-reports.service.js';
 import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';

@@ -3,11 +3,11 @@ import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse, ApiOperation, A
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs } from '../../../infrastructure/http/api-errors.decorator.js';
 import { namedSchema } from '../../../infrastructure/http/named-schemas.js';
-import { JOURNAL_DIRECTIONS } from '../journal-filter.js';
+import { JOURNAL_DIRECTIONS } from '../journal/journal-filter.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
-import { USER_ID } from '../recipient.js';
-import { RETRY_SHAPE } from '../retry-input.js';
-import { MESSAGE_VARIANTS } from '../variants/message-variants.js';
+import { USER_ID } from '../accept/recipient.js';
+import { RETRY_SHAPE } from '../accept/retry-input.js';
+import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
 import { MESSAGE_STATES } from './message-states.picture.js';
 import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';

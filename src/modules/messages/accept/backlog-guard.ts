@@ -1,0 +1,97 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../../infrastructure/config/config.js';
+import { messagesErrors } from '../messages.errors.js';
+import { MessagesRepository } from '../messages.repository.js';
+
+interface Estimate {
+  counted: number;
+  acceptedSince: number;
+  /** Monotonic milliseconds before which it is not counted again. */
+  restsUntil: number;
+  /** Monotonic milliseconds from which the count is too old. */
+  oldAt: number;
+  counting: Promise<void> | null;
+}
+
+/** Of the room that a count left this part may be filled before the next one: so many processes may do so at once. */
+const PROCESSES = 16;
+/** A backlog that is smaller is counted and done with; only a larger one is read to the limit. */
+const FEW = 10_000;
+const OLD_MS = 300_000;
+const LEAST_REST_MS = 5_000;
+/** Counts are so many times as far apart as one takes, at most as far as who was refused waits. */
+const REST_TIMES = 100;
+const MAX_WORKSPACES = 10_000;
+const RETRY_AFTER_SECONDS = 60;
+
+/**
+ * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and nothing
+ * is taken off: so it is counted again, in the background, once a sixteenth of the room that was left may be filled, or
+ * the limit reached, or the count is five minutes old. A workspace whose messages are sent as they come is counted once in
+ * five minutes, and then only few rows are read. The limit may be passed by what is accepted during a count and, where there
+ * are more than sixteen processes, by what the others accept between two.
+ */
+@Injectable()
+export class BacklogGuard {
+  private readonly estimates = new Map<string, Estimate>();
+
+  constructor(
+    private readonly messages: MessagesRepository,
+    private readonly config: Config,
+  ) {}
+
+  /** @throws BACKLOG_LIMIT_REACHED (429) when the workspace has as many queued messages as it may have. */
+  check(organizationId: string): void {
+    const estimate = this.estimateOf(organizationId);
+    if (this.isDoubtful(estimate)) this.recount(organizationId, estimate);
+    if (estimate.counted + estimate.acceptedSince >= this.limit) {
+      throw messagesErrors.BACKLOG_LIMIT_REACHED({ retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    estimate.acceptedSince++;
+  }
+
+  private get limit(): number {
+    return this.config.limits.backlog;
+  }
+
+  private estimateOf(organizationId: string): Estimate {
+    let estimate = this.estimates.get(organizationId);
+    if (estimate === undefined) {
+      if (this.estimates.size >= MAX_WORKSPACES) this.estimates.clear();
+      estimate = { counted: 0, acceptedSince: 0, restsUntil: -Infinity, oldAt: -Infinity, counting: null };
+      this.estimates.set(organizationId, estimate);
+    }
+    return estimate;
+  }
+
+  private isDoubtful({ counted, acceptedSince, restsUntil, oldAt, counting }: Estimate): boolean {
+    const now = performance.now();
+    if (counting !== null || now < restsUntil) return false;
+    return now >= oldAt || acceptedSince * PROCESSES >= this.limit - counted;
+  }
+
+  private recount(organizationId: string, estimate: Estimate): void {
+    const before = estimate.acceptedSince;
+    const startedAt = performance.now();
+    estimate.counting = this.count(organizationId)
+      .then((counted) => {
+        estimate.counted = counted;
+        estimate.acceptedSince -= before;
+        estimate.oldAt = performance.now() + OLD_MS;
+      })
+      // The database is away: requests fail on their own, and a later one counts again.
+      .catch(() => undefined)
+      .finally(() => {
+        const endedAt = performance.now();
+        const restMs = Math.min((endedAt - startedAt) * REST_TIMES, RETRY_AFTER_SECONDS * 1_000);
+        estimate.restsUntil = endedAt + Math.max(LEAST_REST_MS, restMs);
+        estimate.counting = null;
+      });
+  }
+
+  private async count(organizationId: string): Promise<number> {
+    const most = this.limit + 1;
+    const few = await this.messages.countQueued(organizationId, Math.min(FEW, most));
+    return few < FEW ? few : this.messages.countQueued(organizationId, most);
+  }
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../../common/app-error.js';
+import { isUuid } from '../../../common/ids.js';
+import type { Connection } from '../../connections/connections.types.js';
+import { MediaService } from '../../media/media.service.js';
+import type { MediaObject, MediaType } from '../../media/media.types.js';
+import { TemplatesService } from '../../templates/templates.service.js';
+import { changeFiles, ownFilesIn } from './file-references.js';
+import { messagesErrors } from '../messages.errors.js';
+import { withHeaderFile } from './template-header.js';
+
+/** A message's content, as the caller gave it or as it is kept. */
+export interface MessageContent {
+  type: string;
+  content: Record<string, unknown>;
+  /** One line for lists of messages. */
+  body: string | null;
+  mediaObjectId: string | null;
+}
+
+/** The platform's limit for a document's name. */
+const MAX_FILENAME_LENGTH = 240;
+/** Types that name neither a template nor a file. */
+const PLAIN: ReadonlySet<string> = new Set(['text', 'reaction']);
+
+/** Makes of a message's content what is kept and sent: its template is looked up and filled, its files are ours. */
+@Injectable()
+export class ContentPreparation {
+  constructor(
+    private readonly templates: TemplatesService,
+    private readonly media: MediaService,
+  ) {}
+
+  /** True where nothing has to be looked up. */
+  isPlain({ type, mediaObjectId }: MessageContent): boolean {
+    return mediaObjectId === null && PLAIN.has(type);
+  }
+
+  /**
+   * @param toUserId it is addressed to a user id, not to a number.
+   * @throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, RECIPIENT_NEEDS_PHONE,
+   * MEDIA_NOT_FOUND, MEDIA_TYPE_MISMATCH, VALIDATION_FAILED (all 422).
+   */
+  async prepare(connection: Connection, given: MessageContent, toUserId: boolean): Promise<MessageContent> {
+    const prepared = await this.prepareAgain(connection, given, toUserId);
+    const { mediaObjectId } = given;
+    // It is no part of the message then, but must exist nevertheless.
+    if (mediaObjectId !== null && !ownFilesIn(prepared.type, prepared.content).some(({ id }) => id === mediaObjectId)) {
+      await this.requireExisting(connection.organizationId, mediaObjectId);
+    }
+    return prepared;
+  }
+
+  /** As `prepare`, for a message that has been prepared before: what it only refers to may be gone by now. */
+  async prepareAgain(connection: Connection, given: MessageContent, toUserId: boolean): Promise<MessageContent> {
+    const filled = given.type === 'template' ? await this.fillTemplate(connection, given, toUserId) : given;
+    return this.requireFiles(connection.organizationId, filled);
+  }
+
+  private async fillTemplate(
+    connection: Connection,
+    given: MessageContent,
+    toUserId: boolean,
+  ): Promise<MessageContent> {
+    // Both stand there: the form of the request was checked.
+    const { name, language } = given.content as { name: string; language: { code: string } };
+    const template = await this.templates.forSending(connection, name, language.code);
+    if (toUserId && template.category === 'AUTHENTICATION') throw messagesErrors.RECIPIENT_NEEDS_PHONE();
+    const content =
+      template.headerMedia === null || given.mediaObjectId === null
+        ? given.content
+        : withHeaderFile(given.content, template.headerMedia, given.mediaObjectId);
+    const components = (content.components ?? []) as Record<string, unknown>[];
+    return { ...given, content, body: template.render(components) };
+  }
+
+  private async requireFiles(organizationId: string, given: MessageContent): Promise<MessageContent> {
+    const references = ownFilesIn(given.type, given.content);
+    if (references.length === 0) return given;
+    const files = new Map<string, MediaObject>();
+    await Promise.all(
+      references.map(async ({ id, type }) => {
+        files.set(`${type}/${id}`, await this.media.requireForSending(organizationId, id, type));
+      }),
+    );
+    const content = changeFiles(given.type, given.content, (named, type) => {
+      const file = isUuid(named.id) ? files.get(`${type}/${named.id.toLowerCase()}`) : undefined;
+      return file === undefined ? named : { ...defaultsOf(file, type), ...named, id: file.id };
+    });
+    return { ...given, content, mediaObjectId: given.mediaObjectId ?? references[0]?.id ?? null };
+  }
+
+  private async requireExisting(organizationId: string, id: string): Promise<void> {
+    try {
+      await this.media.getById(organizationId, id);
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
+    }
+  }
+}
+
+/** What the file itself says where the caller is silent. */
+function defaultsOf(file: MediaObject, type: MediaType): Record<string, unknown> {
+  if (type === 'document' && file.filename !== null) {
+    return { filename: Array.from(file.filename).slice(0, MAX_FILENAME_LENGTH).join('') };
+  }
+  return type === 'audio' && file.voice ? { voice: true } : {};
+}

@@ -1,0 +1,66 @@
+import { isObject } from '../../../common/shape.js';
+import { isUuid } from '../../../common/ids.js';
+import { MEDIA_TYPES, type MediaType } from '../../media/media.types.js';
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** The object that names a file, by `id` or `link`, changed or as it is. */
+export type FileChange = (file: Content, type: MediaType) => Content;
+
+/** A file of ours inside a message's content. */
+export interface FileReference {
+  id: string;
+  /** As what the message sends it. */
+  type: MediaType;
+}
+
+const TYPES: ReadonlySet<string> = new Set(MEDIA_TYPES);
+/** What the header of a template or of an interactive message can show. */
+const HEADER_TYPES: readonly MediaType[] = ['image', 'video', 'document'];
+
+export function isMediaType(type: string): type is MediaType {
+  return TYPES.has(type);
+}
+
+/** Our files that a message sends, each once a type: those whose id is a UUID. The platform's own ids are digits. */
+export function ownFilesIn(type: string, content: Content): FileReference[] {
+  const found = new Map<string, FileReference>();
+  changeFiles(type, content, (file, fileType) => {
+    if (isUuid(file.id)) found.set(`${fileType}/${file.id}`, { id: file.id.toLowerCase(), type: fileType });
+    return file;
+  });
+  return [...found.values()];
+}
+
+/**
+ * A message's content with `change` applied to each object that names a file: that of a media message, the parameters
+ * of a template and of its carousel's cards, the header of an interactive message. What has another shape stays.
+ */
+export function changeFiles(type: string, content: Content, change: FileChange): Record<string, unknown> {
+  if (isMediaType(type)) return { ...change(content, type) };
+  if (type === 'template') return changeIn(content, 'components', (component) => changeComponent(component, change));
+  if (type === 'interactive' && isObject(content.header)) {
+    return { ...content, header: changeShown(content.header, change) };
+  }
+  return { ...content };
+}
+
+function changeComponent(component: Content, change: FileChange): Content {
+  const changed = changeIn(component, 'parameters', (parameter) => changeShown(parameter, change));
+  return changeIn(changed, 'cards', (card) => changeIn(card, 'components', (inner) => changeComponent(inner, change)));
+}
+
+/** A parameter or header, such as `{type: 'image', image: {id}}`. */
+function changeShown(shown: Content, change: FileChange): Content {
+  const named = typeof shown.type === 'string' ? shown.type.toLowerCase() : null;
+  const type = HEADER_TYPES.find((each) => each === named);
+  const file = type === undefined ? undefined : shown[type];
+  return type === undefined || !isObject(file) ? shown : { ...shown, [type]: change(file, type) };
+}
+
+/** `parent` with `change` applied to each object of one of its lists. */
+function changeIn(parent: Content, key: string, change: (item: Content) => Content): Record<string, unknown> {
+  const list = parent[key];
+  if (!Array.isArray(list)) return { ...parent };
+  return { ...parent, [key]: list.map((item: unknown) => (isObject(item) ? change(item) : item)) };
+}

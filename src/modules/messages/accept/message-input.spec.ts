@@ -1,0 +1,82 @@
+import { hash } from 'node:crypto';
+import { AppError, type ErrorDetail } from '../../../common/app-error.js';
+import { canonicalJson } from '../../../common/canonical-json.js';
+import { VARIANT_CASES } from '../../../../test/messages/variant-cases.js';
+import { fingerprintOf, readMessageInput } from './message-input.js';
+
+const CONNECTION = '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f';
+
+/** As a body comes in: JSON knows no undefined. */
+function received(body: Record<string, unknown>): unknown {
+  return JSON.parse(JSON.stringify({ connection_id: CONNECTION, to: '+15550100001', ...body }));
+}
+
+function faultsOf(body: unknown): string[] {
+  try {
+    readMessageInput(body);
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect([error.status, error.code]).toEqual([422, 'VALIDATION_FAILED']);
+    return (error.extra.details as ErrorDetail[]).map((detail) => `${detail.field}:${detail.rule}`);
+  }
+}
+
+describe('reading a message', () => {
+  it.each(VARIANT_CASES)('$name', ({ body, faults }) => {
+    expect(faultsOf(received(body))).toEqual(faults);
+  });
+
+  it.each([null, 'x', 5, [], true])('refuses a body that is %j', (body) => {
+    expect(faultsOf(body)).toEqual([':type']);
+  });
+
+  it('keeps what was sent, with defaults', () => {
+    expect(readMessageInput(received({ type: 'text', text: { body: 'hi' }, client_message_id: 'c' }))).toEqual({
+      connectionId: CONNECTION,
+      recipient: '15550100001',
+      type: 'text',
+      content: { body: 'hi', preview_url: false },
+      body: 'hi',
+      clientMessageId: 'c',
+      replyToMessageId: null,
+      mediaObjectId: null,
+    });
+  });
+});
+
+describe('the fingerprint', () => {
+  const valid = VARIANT_CASES.filter(({ faults }) => faults.length === 0);
+
+  // Keys of requests that were made before an update stand with the fingerprints of their time.
+  it.each(valid)('is the hash of the canonical JSON: $name', ({ body }) => {
+    const plain = { client_message_id: 'a "quoted" \\ name, é', reply_to_message_id: CONNECTION.toUpperCase() };
+    for (const given of [body, { ...body, ...plain }]) {
+      const input = readMessageInput(received(given));
+      expect(fingerprintOf(input)).toBe(hash('sha256', canonicalJson(input)));
+    }
+  });
+
+  const print = (body: Record<string, unknown>): string => fingerprintOf(readMessageInput(received(body)));
+
+  it('is the same for the same meaning', () => {
+    const base = print({ type: 'text', text: { body: 'hi' } });
+    expect(print({ text: { preview_url: false, body: 'hi' }, type: 'text', to: '15550100001' })).toBe(base);
+    expect(print({ body: 'hi' })).toBe(base);
+    expect(print({ body: 'hi', connection_id: CONNECTION.toUpperCase() })).toBe(base);
+  });
+
+  it('differs with every field', () => {
+    const prints = [
+      { body: 'hi' },
+      { body: 'hi ' },
+      { body: 'hi', to: '15550100002' },
+      { body: 'hi', client_message_id: 'a' },
+      { type: 'text', text: { body: 'hi', preview_url: true } },
+      { type: 'image', media: { link: 'https://example.com/hi' } },
+      { type: 'image', media: { link: 'https://example.com/hi', filename: 'hi.jpg' } },
+      { type: 'image', media: { link: 'https://example.com/hi', voice: true } },
+    ].map(print);
+    expect(new Set(prints).size).toBe(prints.length);
+  });
+});

@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import type { ErrorDetail } from '../../../common/app-error.js';
+import { canonicalJson } from '../../../common/canonical-json.js';
+import { commonErrors } from '../../../common/common.errors.js';
+import { fault, isObject } from '../../../common/shape.js';
+import { MESSAGE_VARIANTS } from './variants/message-variants.js';
+import type { MessageVariant } from './variants/variant.js';
+
+/** A well-formed request to send. */
+export interface MessageInput {
+  connectionId: string;
+  /** Digits without `+`, or a user id. */
+  recipient: string;
+  type: string;
+  content: Record<string, unknown>;
+  body: string | null;
+  clientMessageId: string | null;
+  replyToMessageId: string | null;
+  mediaObjectId: string | null;
+}
+
+const BY_TYPE = new Map(
+  MESSAGE_VARIANTS.flatMap((variant) => (variant.type === null ? [] : [[variant.type, variant]])),
+);
+const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.type === null);
+
+/**
+ * Reads the body of POST /messages.
+ *
+ * @throws VALIDATION_FAILED (422) naming each faulty field and its rule.
+ */
+export function readMessageInput(body: unknown): MessageInput {
+  const faults: ErrorDetail[] = [];
+  const variant = variantOf(body, faults);
+  variant?.shape.check(body, '', faults);
+  if (variant === null || faults.length > 0) throw commonErrors.VALIDATION_FAILED({ details: faults });
+  const valid = body as Record<string, string>;
+  return {
+    connectionId: (valid.connection_id ?? '').toLowerCase(),
+    recipient: valid.recipient ?? (valid.to ?? '').replace('+', ''),
+    ...variant.normalize(valid),
+    clientMessageId: valid.client_message_id ?? null,
+    replyToMessageId: valid.reply_to_message_id?.toLowerCase() ?? null,
+    mediaObjectId: valid.media_object_id?.toLowerCase() ?? null,
+  };
+}
+
+/**
+ * SHA-256 (hexadecimal) of what a request means. Two bodies that differ only in the order of keys, white space,
+ * defaults left out or `+` mean the same.
+ */
+export function fingerprintOf(input: MessageInput): string {
+  return hash('sha256', meaningOf(input));
+}
+
+/**
+ * As `canonicalJson(input)` to the byte, for stored fingerprints are compared with it; the keys, in their order, and what
+ * needs no escape are known here.
+ */
+function meaningOf(input: MessageInput): string {
+  const { connectionId, mediaObjectId, recipient, replyToMessageId, type } = input;
+  const body = JSON.stringify(input.body);
+  const clientMessageId = JSON.stringify(input.clientMessageId);
+  const content = canonicalJson(input.content);
+  return (
+    `{"body":${body},"clientMessageId":${clientMessageId},"connectionId":"${connectionId}","content":${content},` +
+    `"mediaObjectId":${textOrNull(mediaObjectId)},"recipient":"${recipient}",` +
+    `"replyToMessageId":${textOrNull(replyToMessageId)},"type":"${type}"}`
+  );
+}
+
+function textOrNull(plain: string | null): string {
+  return plain === null ? 'null' : `"${plain}"`;
+}
+
+function variantOf(body: unknown, faults: ErrorDetail[]): MessageVariant | null {
+  if (!isObject(body)) {
+    faults.push(fault('', 'type', 'The body must be a JSON object.'));
+    return null;
+  }
+  if (body.type === undefined && WITHOUT_TYPE !== undefined) return WITHOUT_TYPE;
+  const variant = typeof body.type === 'string' ? BY_TYPE.get(body.type) : undefined;
+  if (variant === undefined) {
+    faults.push(fault('type', 'one_of', `type must be ${[...BY_TYPE.keys()].join(', ')}.`));
+    return null;
+  }
+  return variant;
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { AppError } from '../../../common/app-error.js';
+import { BillingService } from '../../billing/billing.service.js';
+import { ConnectionsService } from '../../connections/connections.service.js';
+import type { Connection } from '../../connections/connections.types.js';
+import { ContentPreparation, type MessageContent } from './content-preparation.js';
+import type { MessageInput } from './message-input.js';
+import { messagesErrors } from '../messages.errors.js';
+import { MessagesRepository } from '../messages.repository.js';
+import type { Message } from '../messages.types.js';
+import { isUserId } from './recipient.js';
+import { RecipientsService } from '../contacts/recipients.service.js';
+
+/** Who asks, as far as sending is concerned. */
+export interface Sender {
+  organizationId: string;
+  /** API time as the key's cache knows it. */
+  apiPaidUntil: Date | null;
+}
+
+/** Everything that a well-formed request needs before it may be queued. */
+export interface PreparedSend {
+  connection: Connection;
+  conversationId: string;
+  /** As it is to be kept. */
+  message: MessageContent;
+}
+
+/** Checks what the form of a request can't tell: payment, number, window, and what it refers to. */
+@Injectable()
+export class SendPreparation {
+  constructor(
+    private readonly messages: MessagesRepository,
+    private readonly recipients: RecipientsService,
+    private readonly contents: ContentPreparation,
+    private readonly connections: ConnectionsService,
+    private readonly billing: BillingService,
+  ) {}
+
+  /**
+   * What `prepare` would find, where all of it is known from the last seconds; null where something must be asked or may
+   * be refused. Without a promise: the usual message to a known number waits for nothing but its own commit.
+   */
+  fromMemory(sender: Sender, input: MessageInput): PreparedSend | null {
+    if (input.replyToMessageId !== null || !this.contents.isPlain(input)) return null;
+    if (!this.billing.hasKnownApiTime(sender.apiPaidUntil)) return null;
+    const connection = this.connections.peekReady(sender.organizationId, input.connectionId);
+    if (connection === null) return null;
+    const open = this.recipients.peekOpen(connection.id, input.recipient);
+    return open === null ? null : { connection, conversationId: open.conversationId, message: input };
+  }
+
+  /**
+   * @throws SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND, SERVICE_WINDOW_CLOSED,
+   * TEMPLATE_NOT_FOUND, TEMPLATE_NOT_APPROVED, TEMPLATE_PARAMETERS_MISMATCH, RECIPIENT_NEEDS_PHONE, MEDIA_NOT_FOUND,
+   * MEDIA_TYPE_MISMATCH, REPLY_TARGET_NOT_FOUND, VALIDATION_FAILED (422).
+   */
+  async prepare(sender: Sender, input: MessageInput): Promise<PreparedSend> {
+    await this.requirePayment(sender);
+    const connection = await this.readyConnection(sender.organizationId, input.connectionId);
+    // A template comes before its conversation: where it can't be sent, none is made. All else needs an open one.
+    const template =
+      input.type === 'template' ? await this.contents.prepare(connection, input, isUserId(input.recipient)) : null;
+    const conversationId = await this.conversationFor(connection, input);
+    if (input.replyToMessageId !== null) {
+      const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
+      if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
+    }
+    if (template !== null) return { connection, conversationId, message: template };
+    const message = this.contents.isPlain(input)
+      ? input
+      : await this.contents.prepare(connection, input, isUserId(input.recipient));
+    return { connection, conversationId, message };
+  }
+
+  /** @throws SUBSCRIPTION_REQUIRED (402). */
+  requirePayment(sender: Sender): Promise<void> {
+    return this.billing.requireApiTime(sender.organizationId, sender.apiPaidUntil);
+  }
+
+  /**
+   * Lets a stored message pass that could be sent now, and returns its content as it would be.
+   *
+   * @throws what `prepare` throws with 422, as 409.
+   */
+  async prepareAgain(organizationId: string, message: Message): Promise<MessageContent> {
+    try {
+      const connection = await this.readyConnection(organizationId, message.connectionId);
+      if (message.type !== 'template') {
+        const window = await this.recipients.findOpen(
+          message.connectionId,
+          message.recipientUserId ?? message.recipient ?? '',
+        );
+        if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+      }
+      return await this.contents.prepareAgain(connection, message, message.recipientUserId !== null);
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'unprocessable' ? error.withKind('conflict') : error;
+    }
+  }
+
+  /** A template may go to anybody at any time; everything else needs a window that the contact has opened. */
+  private async conversationFor(connection: Connection, input: MessageInput): Promise<string> {
+    if (input.type === 'template') return this.recipients.resolve(connection, input.recipient);
+    const window = await this.recipients.findOpen(connection.id, input.recipient);
+    if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
+    return window.open.conversationId;
+  }
+
+  /** The body of a request names a connection: one that does not exist is a fault of the body. */
+  private async readyConnection(organizationId: string, id: string): Promise<Connection> {
+    try {
+      return await this.connections.getReady(organizationId, id);
+    } catch (error) {
+      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
+    }
+  }
+}

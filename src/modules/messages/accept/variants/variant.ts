@@ -1,0 +1,63 @@
+import { fault, isObject, object, string, uuid, type Shape } from '../../../../common/shape.js';
+import { USER_ID } from '../recipient.js';
+
+/** What a valid body means: how it is stored, sent and shown. */
+export interface NormalizedContent {
+  type: string;
+  content: Record<string, unknown>;
+  /** One line for lists of messages. */
+  body: string | null;
+}
+
+/** One form of POST /messages. */
+export interface MessageVariant {
+  /** Name of its schema in the API description. */
+  name: string;
+  /** The value of `type` that selects it; null: the variant has no `type`. */
+  type: string | null;
+  shape: Shape;
+  normalize(body: Record<string, unknown>): NormalizedContent;
+}
+
+const COMMON_REQUIRED = {
+  connection_id: uuid({ description: 'The sending number, from GET /connections.' }),
+};
+
+const COMMON_OPTIONAL = {
+  to: string({
+    // No country code begins with two zeros, and a client generator may not know look-ahead.
+    pattern: /^\+?(?:[1-9][0-9]|0[1-9])[0-9]{6,14}$/,
+    meaning: "a phone number of 8 to 16 digits that begin with the country code, with or without '+', never with 00",
+    description: 'Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.',
+    example: '15550100001',
+  }),
+  recipient: string({
+    pattern: USER_ID,
+    meaning: "a WhatsApp user id such as DE.1795248001: two capital letters, '.', and up to 128 letters and digits",
+    description: 'Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.',
+    example: 'DE.17952480013491208655',
+  }),
+  client_message_id: string({
+    max: 200,
+    description: 'Your own id; returned as it is, and a filter of GET /messages.',
+  }),
+  reply_to_message_id: uuid({ description: 'A message of the same conversation that this one answers.' }),
+  media_object_id: uuid({
+    description: 'A file of the workspace: the one to send, the one in the header of a template, or one to refer to.',
+  }),
+};
+
+/** The shape of a whole body: a variant's own fields beside those that every variant takes. */
+export function bodyShape(required: Record<string, Shape>, optional: Record<string, Shape> = {}): Shape {
+  // A field that the variant requires is not optional as well.
+  const common = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
+  const fields = object({ required: { ...COMMON_REQUIRED, ...required }, optional: { ...common, ...optional } });
+  return {
+    check(body, field, faults) {
+      fields.check(body, field, faults);
+      if (!isObject(body) || (body.to === undefined) !== (body.recipient === undefined)) return;
+      faults.push(fault('to', 'exactly_one', `Give exactly one of to (a phone number) and recipient (a user id).`));
+    },
+    schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
+  };
+}

@@ -1,0 +1,236 @@
+import type { Conversation } from '../messages.types.js';
+
+/** A row of `conversation`; `mergedInto` leads to the row that took its place. */
+export interface ConversationRecord extends Conversation {
+  mergedInto: string | null;
+  createdAt: Date;
+}
+
+/** One contact as somebody just named it: a caller, an answer, or a notification. */
+export interface ContactObservation {
+  organizationId: string;
+  connectionId: string;
+  /** The conversation that is meant, where it is known. */
+  conversationId?: string | null;
+  /** The number as a caller gave it, digits. */
+  phone?: string | null;
+  /** The platform's spelling of the number, digits. */
+  waId?: string | null;
+  userId?: string | null;
+  profileName?: string | null;
+  /** When the contact wrote, where that opens the window. */
+  inboundAt?: Date | null;
+}
+
+/** What must be written so that the rows say what was sighted. */
+export interface BookChanges {
+  created: ConversationRecord[];
+  /** Rows that became another one's, with everything that had been merged into them before. */
+  merged: { id: string; into: string }[];
+  /** Rows with other identities than before. */
+  identified: ConversationRecord[];
+  /** Rows of which only the name or the window moved. */
+  touched: ConversationRecord[];
+  /** Rows that give up an identity which they had, merged ones included; it may be another row's afterwards. */
+  released: string[];
+}
+
+interface Entry {
+  row: ConversationRecord;
+  /** As read; null: new. */
+  before: ConversationRecord | null;
+  /** Order of creation among new rows. */
+  sequence: number;
+  into: Entry | null;
+}
+
+type Identity = 'phone' | 'waId' | 'userId';
+const IDENTITIES: readonly Identity[] = ['phone', 'waId', 'userId'];
+
+/**
+ * Decides which rows a number of observations lead to, and what becomes of the rows. Pure: it is given every row that
+ * bears one of the sighted identities, and says what to write.
+ *
+ * A contact is matched by user id first, then by the platform's number, then by the caller's. A observation that names
+ * two rows makes them one: the older row stays and takes over the other's identities where it has none of its own.
+ */
+export class ContactResolver {
+  private readonly entries = new Map<string, Entry>();
+  private readonly index = new Map<string, Entry>();
+
+  constructor(
+    rows: readonly ConversationRecord[],
+    private readonly newId: () => string,
+  ) {
+    for (const row of rows) {
+      const entry: Entry = { row: { ...row }, before: row, sequence: -1, into: null };
+      this.entries.set(row.id, entry);
+      if (row.mergedInto === null) this.file(entry);
+    }
+  }
+
+  /** Enters one observation; null where it names nobody that is known and nothing to know somebody by. */
+  see(observation: ContactObservation): { id: () => string } | null {
+    const named = {
+      phone: observation.phone ?? null,
+      waId: observation.waId ?? null,
+      userId: observation.userId ?? null,
+    };
+    const matches = this.matches(observation, named);
+    let entry: Entry | null = null;
+    for (const match of matches) entry = entry === null ? match : this.merge(entry, match, named.waId);
+    if (entry === null) {
+      if (named.phone === null && named.waId === null && named.userId === null) return null;
+      entry = this.create(observation);
+    }
+    this.identify(entry, named);
+    if (observation.profileName) entry.row.profileName = observation.profileName;
+    entry.row.lastInboundAt = latest(entry.row.lastInboundAt, observation.inboundAt ?? null);
+    const found = entry;
+    return { id: () => survivorOf(found).row.id };
+  }
+
+  /** The row as it will be; undefined for an id that is in none of the rows. */
+  find(id: string): ConversationRecord | undefined {
+    const entry = this.entries.get(id);
+    return entry === undefined ? undefined : this.surviving(entry).row;
+  }
+
+  changes(): BookChanges {
+    const changes: BookChanges = { created: [], merged: [], identified: [], touched: [], released: [] };
+    for (const entry of this.entries.values()) {
+      const { row, before, into } = entry;
+      if (before === null) {
+        if (into === null) changes.created.push(row);
+        continue;
+      }
+      if (into !== null) changes.merged.push({ id: row.id, into: survivorOf(entry).row.id });
+      else if (IDENTITIES.some((identity) => row[identity] !== before[identity])) changes.identified.push(row);
+      else if (isTouched(row, before)) changes.touched.push(row);
+      const gaveUp = IDENTITIES.some((identity) => before[identity] !== null && row[identity] !== before[identity]);
+      if (into !== null || gaveUp) changes.released.push(row.id);
+    }
+    return changes;
+  }
+
+  private matches(observation: ContactObservation, named: Record<Identity, string | null>): Set<Entry> {
+    const at = (identity: Identity, value: string | null): Entry | undefined =>
+      value === null ? undefined : this.index.get(keyOf(observation.connectionId, identity, value));
+    const known = observation.conversationId ? this.entries.get(observation.conversationId) : undefined;
+    const byWaId = at('waId', named.waId);
+    // A row that a caller's number made, and whose platform's number nobody knew until now.
+    const spelledAlike = at('phone', named.waId);
+    const byPhone = at('phone', named.phone) ?? at('waId', named.phone);
+    const found = [
+      known === undefined ? undefined : this.surviving(known),
+      at('userId', named.userId),
+      byWaId,
+      spelledAlike?.row.waId === null ? spelledAlike : undefined,
+      byPhone,
+    ];
+    return new Set(found.filter((entry) => entry !== undefined));
+  }
+
+  private create(observation: ContactObservation): Entry {
+    const row: ConversationRecord = {
+      id: this.newId(),
+      organizationId: observation.organizationId,
+      connectionId: observation.connectionId,
+      phone: null,
+      waId: null,
+      userId: null,
+      profileName: null,
+      lastInboundAt: null,
+      mergedInto: null,
+      createdAt: new Date(0),
+    };
+    const entry: Entry = { row, before: null, sequence: this.entries.size, into: null };
+    this.entries.set(row.id, entry);
+    const phone = observation.phone ?? observation.waId ?? null;
+    if (phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', phone))) row.phone = phone;
+    this.file(entry);
+    return entry;
+  }
+
+  /** Gives the row the identities that were named; whoever else bore them has been merged into it by now. */
+  private identify(entry: Entry, named: Record<Identity, string | null>): void {
+    const { row } = entry;
+    this.unfile(entry);
+    row.waId = named.waId ?? row.waId;
+    row.userId = named.userId ?? row.userId;
+    const isFree = named.phone !== null && !this.index.has(keyOf(row.connectionId, 'phone', named.phone));
+    // The platform's number finds the row anyway, so the caller's own spelling is the one worth keeping.
+    if (isFree && named.phone !== row.waId && (row.phone === null || row.phone === row.waId)) row.phone = named.phone;
+    this.file(entry);
+  }
+
+  private merge(a: Entry, b: Entry, namedWaId: string | null): Entry {
+    const [older, younger] = isOlder(a, b) ? [a, b] : [b, a];
+    this.unfile(older);
+    this.unfile(younger);
+    const stays = older.row;
+    const goes = younger.row;
+    stays.waId ??= goes.waId;
+    stays.userId ??= goes.userId;
+    stays.profileName ??= goes.profileName;
+    stays.lastInboundAt = latest(stays.lastInboundAt, goes.lastInboundAt);
+    if (goes.phone !== null && (stays.phone === null || stays.phone === (namedWaId ?? stays.waId))) {
+      stays.phone = goes.phone;
+    }
+    goes.phone = null;
+    goes.waId = null;
+    goes.userId = null;
+    younger.into = older;
+    this.file(older);
+    return older;
+  }
+
+  /** A row that was merged before it was read leads to its survivor, which is among the rows too. */
+  private surviving(entry: Entry): Entry {
+    const into = entry.row.mergedInto === null ? undefined : this.entries.get(entry.row.mergedInto);
+    return survivorOf(into ?? entry);
+  }
+
+  private file(entry: Entry): void {
+    for (const key of keysOf(entry.row)) this.index.set(key, entry);
+  }
+
+  private unfile(entry: Entry): void {
+    for (const key of keysOf(entry.row)) {
+      if (this.index.get(key) === entry) this.index.delete(key);
+    }
+  }
+}
+
+function survivorOf(entry: Entry): Entry {
+  let found = entry;
+  while (found.into !== null) found = found.into;
+  return found;
+}
+
+function isOlder(a: Entry, b: Entry): boolean {
+  if (a.before === null || b.before === null)
+    return b.before === null && (a.before !== null || a.sequence < b.sequence);
+  const difference = a.before.createdAt.getTime() - b.before.createdAt.getTime();
+  return difference === 0 ? a.row.id < b.row.id : difference < 0;
+}
+
+function isTouched(row: ConversationRecord, before: ConversationRecord): boolean {
+  return row.profileName !== before.profileName || row.lastInboundAt?.getTime() !== before.lastInboundAt?.getTime();
+}
+
+function latest(a: Date | null, b: Date | null): Date | null {
+  if (a === null || b === null) return a ?? b;
+  return a.getTime() >= b.getTime() ? a : b;
+}
+
+function keyOf(connectionId: string, identity: Identity, value: string): string {
+  return `${connectionId}/${identity}/${value}`;
+}
+
+function keysOf(row: ConversationRecord): string[] {
+  return IDENTITIES.flatMap((identity) => {
+    const value = row[identity];
+    return value === null ? [] : [keyOf(row.connectionId, identity, value)];
+  });
+}

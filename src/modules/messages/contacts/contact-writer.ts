@@ -1,0 +1,225 @@
+import { newId } from '../../../common/ids.js';
+import type { Statements } from '../../../infrastructure/database/database.js';
+import {
+  ContactResolver,
+  type BookChanges,
+  type ConversationRecord,
+  type ContactObservation,
+} from './contact-resolver.js';
+
+/** A row of `conversation` as the driver returns it. */
+export interface ConversationRow {
+  id: string;
+  organization_id: string;
+  connection_id: string;
+  phone: string | null;
+  wa_id: string | null;
+  user_id: string | null;
+  profile_name: string | null;
+  last_inbound_at: Date | null;
+  merged_into: string | null;
+  created_at: Date;
+}
+
+/**
+ * Enters observations inside the caller's transaction. Whoever changes which row bears which identity holds a lock on the
+ * connection meanwhile; windows and names move without it. A window opens at most as late as the database's time.
+ *
+ * @returns each observation's conversation id (null where it names nobody), and the rows as they are now.
+ * @throws an error that asks for the whole transaction again where a conversation was merged meanwhile.
+ */
+export async function enterContactObservations(
+  observations: readonly ContactObservation[],
+  statements: Statements,
+): Promise<{ ids: (string | null)[]; book: ContactResolver }> {
+  const keys = JSON.stringify(observations);
+  const rows = await statements.query<ConversationRow>(READ, [keys]);
+  let read = enterAll(observations, rows);
+  let changes = read.book.changes();
+  if (changesIdentities(changes)) {
+    read = enterAll(observations, await lockAndRead(observations, keys, rows, statements));
+    changes = read.book.changes();
+    await writeIdentities(changes, statements);
+  }
+  await touch(changes.touched, statements);
+  return read;
+}
+
+/** The rows as nobody else can change them until the transaction ends: windows move by themselves otherwise. */
+async function lockAndRead(
+  observations: readonly ContactObservation[],
+  keys: string,
+  firstRead: readonly ConversationRow[],
+  statements: Statements,
+): Promise<ConversationRow[]> {
+  await statements.query(LOCK_CONNECTIONS, [observations.map((observation) => observation.connectionId)]);
+  const locked = new Set<string>();
+  let found = firstRead.map((row) => row.id);
+  for (;;) {
+    const unlocked = found.filter((id) => !locked.has(id));
+    if (unlocked.length > 0) {
+      await statements.query('select 1 from conversation where id = any($1) order by id for no key update', [unlocked]);
+      for (const id of unlocked) locked.add(id);
+    }
+    const rows = await statements.query<ConversationRow>(READ, [keys]);
+    if (rows.every((row) => locked.has(row.id))) return rows;
+    found = rows.map((row) => row.id);
+  }
+}
+
+async function writeIdentities(changes: BookChanges, statements: Statements): Promise<void> {
+  if (changes.merged.length > 0) await statements.query(MERGE, [JSON.stringify(changes.merged)]);
+  if (changes.released.length > 0) {
+    await statements.query('update conversation set phone = null, wa_id = null, user_id = null where id = any($1)', [
+      changes.released,
+    ]);
+  }
+  if (changes.identified.length > 0) await statements.query(IDENTIFY, [JSON.stringify(changes.identified)]);
+  if (changes.created.length > 0) await statements.query(CREATE, [JSON.stringify(changes.created)]);
+  const known = changes.identified.filter(({ userId, phone, waId }) => userId !== null && (phone ?? waId) !== null);
+  if (known.length > 0) await statements.query(JOIN_LANES, [known.map(({ id }) => id)]);
+}
+
+async function touch(rows: readonly ConversationRecord[], statements: Statements): Promise<void> {
+  if (rows.length === 0) return;
+  const touched = await statements.execute(TOUCH, [JSON.stringify(rows)]);
+  if (touched < rows.length) throw new ConversationMovedError();
+}
+
+/** Bears the code of a serialization failure, so that the transaction runs again and finds the surviving row. */
+class ConversationMovedError extends Error {
+  readonly code = '40001';
+
+  constructor() {
+    super('a conversation was merged into another one meanwhile');
+  }
+}
+
+function enterAll(
+  observations: readonly ContactObservation[],
+  rows: readonly ConversationRow[],
+): { ids: (string | null)[]; book: ContactResolver } {
+  const book = new ContactResolver(rows.map(recordOf), newId);
+  const found = observations.map((observation) => book.see(observation));
+  return { ids: found.map((entry) => entry?.id() ?? null), book };
+}
+
+function changesIdentities(changes: BookChanges): boolean {
+  return changes.created.length + changes.merged.length + changes.identified.length > 0;
+}
+
+export function recordOf(row: ConversationRow): ConversationRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    connectionId: row.connection_id,
+    phone: row.phone,
+    waId: row.wa_id,
+    userId: row.user_id,
+    profileName: row.profile_name,
+    lastInboundAt: row.last_inbound_at,
+    mergedInto: row.merged_into,
+    createdAt: row.created_at,
+  };
+}
+
+/**
+ * The number under which a contact's messages are kept in order, whether they are addressed to it or to the user id;
+ * null where only the user id is known.
+ *
+ * @param id expression of a conversation's id.
+ * @param organizationId expression of its workspace.
+ */
+export const numberOfConversation = (id: string, organizationId: string): string => `(
+  select coalesce(survivor.phone, survivor.wa_id, contact.phone, contact.wa_id)
+  from conversation contact left join conversation survivor on survivor.id = contact.merged_into
+  where contact.id = ${id} and contact.organization_id = ${organizationId})`;
+
+/**
+ * The key under which a message waits for its turn: the number, and the user id only where no number is known.
+ *
+ * @param message relation with recipient, and with the columns of the other parameters.
+ */
+export const laneRecipient = (
+  message: string,
+  userId = 'recipient_user_id',
+  conversationId = 'conversation_id',
+  organizationId = 'organization_id',
+): string => `case when ${message}.${userId} is null then ${message}.recipient else coalesce(
+    ${numberOfConversation(`${message}.${conversationId}`, `${message}.${organizationId}`)}, ${message}.recipient) end`;
+
+/** SELECT list for conversations of the relation `c`. */
+export const CONVERSATION_COLUMNS = `c.id, c.organization_id, c.connection_id, c.phone, c.wa_id, c.user_id,
+  c.profile_name, c.last_inbound_at, c.merged_into, c.created_at`;
+
+// Every row that bears one of the identities; a known conversation, and where it was merged, the one that it became.
+const READ = `
+with observation as (
+  select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
+    "userId" text)
+), number as (
+  select "connectionId", phone as value from observation where phone is not null
+  union select "connectionId", "waId" from observation where "waId" is not null
+)
+select ${CONVERSATION_COLUMNS}
+from number n join conversation c on c.connection_id = n."connectionId" and c.phone = n.value
+union
+select ${CONVERSATION_COLUMNS}
+from number n join conversation c on c.connection_id = n."connectionId" and c.wa_id = n.value
+union
+select ${CONVERSATION_COLUMNS}
+from observation s join conversation c on c.connection_id = s."connectionId" and c.user_id = s."userId"
+union
+select ${CONVERSATION_COLUMNS}
+from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)`;
+
+// One order for everybody, so that two batches never wait for each other in a ring. The first number only sets these
+// locks apart from others.
+const LOCK_CONNECTIONS = `
+select pg_advisory_xact_lock(720411, lock) from (
+  select distinct hashtext(id::text) as lock from unnest($1::uuid[]) as id order by lock) as ordered`;
+
+const MERGE = `
+update conversation c set merged_into = m."into"
+from json_to_recordset($1) as m (id uuid, "into" uuid)
+where c.id = m.id or c.merged_into = m.id`;
+
+const RECORD = `(id uuid, "organizationId" uuid, "connectionId" uuid, phone text, "waId" text, "userId" text,
+  "profileName" text, "lastInboundAt" timestamptz)`;
+
+// LEAST passes over nulls: without the CASE a row without a window would get one.
+const WINDOW = `case when r."lastInboundAt" is not null then least(r."lastInboundAt", clock_timestamp()) end`;
+
+const IDENTIFY = `
+update conversation c set phone = r.phone, wa_id = r."waId", user_id = r."userId", profile_name = r."profileName",
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+from json_to_recordset($1) as r ${RECORD}
+where c.id = r.id`;
+
+const CREATE = `
+insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at)
+select r.id, r."organizationId", r."connectionId", r.phone, r."waId", r."userId", r."profileName", ${WINDOW}
+from json_to_recordset($1) as r ${RECORD}`;
+
+// What waits for a user id goes on in one order with what waits for the number, as soon as the two are one contact.
+const JOIN_LANES = `
+with waiting as (
+  select q.message_id, coalesce(c.phone, c.wa_id) as recipient
+  from conversation c join message_queue q on q.organization_id = c.organization_id and q.connection_id = c.connection_id
+    and q.recipient = any(array[c.user_id, c.wa_id, c.phone])
+  join message m on m.id = q.message_id
+  where c.id = any($1) and m.recipient_user_id is not null and q.recipient <> coalesce(c.phone, c.wa_id)
+  order by q.message_id for no key update of q
+)
+update message_queue q set recipient = waiting.recipient from waiting
+where q.message_id = waiting.message_id`;
+
+const TOUCH = `
+with locked as (
+  select c.id from conversation c join json_to_recordset($1) as r (id uuid) on r.id = c.id
+  where c.merged_into is null order by c.id for no key update of c
+)
+update conversation c set profile_name = r."profileName",
+  last_inbound_at = greatest(c.last_inbound_at, ${WINDOW})
+from json_to_recordset($1) as r ${RECORD} join locked on locked.id = r.id
+where c.id = r.id`;

@@ -1,0 +1,156 @@
+import { newId } from '../../../common/ids.js';
+import { Factories } from '../../../../test/support/factories.js';
+import { rowsRead } from '../../../../test/support/rows-read.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { JournalRepository, UNFILTERED, type JournalQuery } from './journal.repository.js';
+import { MESSAGE_STATUSES } from '../message-state.js';
+
+let test: OpenTestDatabase;
+let factories: Factories;
+let journal: JournalRepository;
+
+beforeAll(async () => {
+  test = await openTestDatabase();
+  factories = new Factories(test.database);
+  journal = new JournalRepository(test.database);
+});
+
+afterAll(() => test.close());
+
+async function newConnection(): Promise<{ id: string; organizationId: string }> {
+  const { id: organizationId } = await factories.workspace();
+  return factories.connection({ organizationId });
+}
+
+const FEW = 20;
+const MANY = 4_000;
+
+/**
+ * Writes `count` messages of one contact, all `common`, but every hundredth in one of the states in turn, received ones
+ * among them.
+ */
+async function fill(
+  connection: { id: string; organizationId: string },
+  count: number,
+  common: string,
+): Promise<string> {
+  const conversation = await factories.conversation({ connection, phone: '4915100' });
+  await test.database.execute(
+    `with given as (
+       select gen_random_uuid() as id,
+         case when n % 100 = 0 then ($4::text[])[1 + (n / 100) % cardinality($4::text[])] else $5 end as status,
+         date_trunc('milliseconds', now()) - n * interval '1 second' as created_at
+       from generate_series(1, $6::integer) as n
+     ), made as (
+       insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender, created_at)
+       select id, $1, $2, $3, case status when 'received' then 'inbound' else 'outbound' end, 'text', '4915100', '4930',
+         created_at
+       from given
+     ), waiting as (
+       insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+         queued_at, claimed_at, lease_until, attempt_id, attempt_number)
+       select $2, created_at, id, $1, $3, '4915100', created_at, case when status = 'processing' then created_at end,
+         case when status = 'processing' then created_at end, case when status = 'processing' then id end, 0
+       from given where status in ('queued', 'processing')
+     )
+     insert into message_state (message_id, organization_id, connection_id, conversation_id, created_at, status,
+       event_count, queued_at, attempt_number)
+     select id, $1, $2, $3, created_at, status, 1, created_at, 1
+     from given where status not in ('queued', 'processing', 'received')`,
+    [connection.organizationId, connection.id, conversation.id, MESSAGE_STATUSES, common, count],
+  );
+  return conversation.id;
+}
+
+describe('a page of the journal', () => {
+  describe.each(['read', 'queued', 'received'])('where almost all messages are %s', (common) => {
+    let connection: { id: string; organizationId: string };
+    let conversationId: string;
+
+    beforeAll(async () => {
+      connection = await newConnection();
+      conversationId = await fill(connection, MANY, common);
+      await test.database.execute('analyze message, message_queue, message_state');
+    });
+
+    const filters = (): Partial<JournalQuery>[] => [
+      {},
+      { direction: 'outbound' },
+      { direction: 'inbound' },
+      ...MESSAGE_STATUSES.map((status) => ({ status })),
+    ];
+
+    it('reads few rows, whatever it is filtered by', async () => {
+      const read: Record<string, number> = {};
+      for (const filter of filters()) {
+        for (const place of [{}, { connectionId: connection.id }, { conversationId }]) {
+          const wanted = { ...filter, ...place };
+          // All that wait for one contact are looked at.
+          if (common === 'queued' && filter.status === 'queued' && 'conversationId' in place) continue;
+          const page = (): Promise<unknown> =>
+            journal.page({ ...UNFILTERED, ...wanted, organizationId: connection.organizationId, limit: FEW });
+          for (const table of ['message', 'message_queue', 'message_state', 'message_content']) {
+            read[`${table} ${JSON.stringify(wanted)}`] = await rowsRead(test.database, table, page);
+          }
+        }
+      }
+      expect(Object.entries(read).filter(([, rows]) => rows > 10 * FEW)).toEqual([]);
+    });
+  });
+
+  it('has each message once and in a state, while they move from the queue to an outcome', async () => {
+    const connection = await newConnection();
+    const ids: string[] = [];
+    for (let n = 0; n < FEW; n++) ids.push((await factories.message({ connection, status: 'processing' })).id);
+    let moved = false;
+    const moving = (async () => {
+      for (const id of ids) {
+        await test.database.execute(
+          `with gone as (delete from message_queue where connection_id = $1 and message_id = $2 returning *)
+           insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count,
+             queued_at, attempt_number)
+           select message_id, organization_id, connection_id, created_at, 'accepted', 1, queued_at, 1 from gone`,
+          [connection.id, id],
+        );
+      }
+      moved = true;
+    })();
+    const seen = new Set<string>();
+    while (!moved) {
+      const page = await journal.page({ ...UNFILTERED, organizationId: connection.organizationId, limit: 100 });
+      expect(page.map(({ id }) => id).sort()).toEqual(ids.toSorted());
+      for (const { status } of page) seen.add(status);
+    }
+    await moving;
+    expect([...seen].filter((status) => status !== 'processing' && status !== 'accepted')).toEqual([]);
+  });
+
+  it('has what waits for a contact under each of its names', async () => {
+    const connection = await newConnection();
+    const names = { phone: '5511987654321', waId: '551187654321', userId: 'BR.1' };
+    const conversation = await factories.conversation({ connection, ...names });
+    const merged = await factories.conversation({ connection, phone: null });
+    await test.database.execute('update conversation set merged_into = $2 where id = $1', [merged.id, conversation.id]);
+    const ids: string[] = [];
+    for (const recipient of Object.values(names)) {
+      for (const conversationId of [conversation.id, merged.id]) {
+        ids.push((await factories.message({ connection, recipient, conversationId })).id);
+      }
+    }
+    await factories.message({ connection, recipient: names.phone });
+    const page = await journal.page({
+      ...UNFILTERED,
+      organizationId: connection.organizationId,
+      conversationId: merged.id,
+      status: 'queued',
+      limit: 100,
+    });
+    expect(page.map(({ id }) => id).sort()).toEqual(ids.sort());
+  });
+
+  it('is empty for the conversation of nobody', async () => {
+    const connection = await newConnection();
+    const filter = { ...UNFILTERED, organizationId: connection.organizationId, limit: FEW };
+    expect(await journal.page({ ...filter, conversationId: newId() })).toEqual([]);
+  });
+});

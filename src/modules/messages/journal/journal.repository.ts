@@ -1,0 +1,235 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../infrastructure/database/database.js';
+import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import { MESSAGE_SELECT, messageJoins, messageOf, type MessageRow } from '../message-row.js';
+import type { MessageStatus } from '../message-state.js';
+import type { Message } from '../messages.types.js';
+
+/** What is null does not filter. */
+export interface JournalQuery {
+  organizationId: string;
+  connectionId: string | null;
+  direction: Message['direction'] | null;
+  status: MessageStatus | null;
+  conversationId: string | null;
+  clientMessageId: string | null;
+  /** Digits: of the sender, one of our numbers or a contact's. */
+  from: string | null;
+  /** Digits. */
+  to: string | null;
+  /** A user id: messages from and to the contact who is known by it. */
+  recipient: string | null;
+  before: Date | null;
+  beforeId: string | null;
+  limit: number;
+}
+
+/** All of a journal, for what filters by a few things only. */
+export const UNFILTERED = {
+  connectionId: null,
+  direction: null,
+  status: null,
+  conversationId: null,
+  clientMessageId: null,
+  from: null,
+  to: null,
+  recipient: null,
+  before: null,
+  beforeId: null,
+} satisfies Partial<JournalQuery>;
+
+interface Contact {
+  id: string;
+  connection_id: string;
+  phone: string | null;
+  wa_id: string | null;
+  user_id: string | null;
+}
+
+/**
+ * Pages of the journal, newest first. The ids of a page come from ordered lists: what waits or is on the wire from
+ * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
+ * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
+ * at ten thousand and at ten million messages; one statement sees each message in one place.
+ */
+@Injectable()
+export class JournalRepository {
+  constructor(private readonly database: Database) {}
+
+  async page(query: JournalQuery): Promise<Message[]> {
+    const contacts = await this.contactsOf(query);
+    const params: unknown[] = [query.organizationId, query.limit];
+    const found = pageOf(query, contacts, (value) => `$${params.push(value)}`);
+    if (found === null) return [];
+    const rows = await this.database.query<MessageRow>(
+      `select ${MESSAGE_SELECT} from ${found} ${messageJoins(query.status)} order by m.created_at desc, m.id desc`,
+      params,
+    );
+    return rows.map(messageOf);
+  }
+
+  /** The conversations that the filters name, those that were merged into them too; null where none is named. */
+  private async contactsOf(query: JournalQuery): Promise<Contact[] | null> {
+    const { organizationId, conversationId, recipient, connectionId } = query;
+    const named: Contact[][] = [];
+    if (conversationId !== null) named.push(await this.contacts('c.id = $2', [organizationId, conversationId]));
+    if (recipient !== null) {
+      const ofWorkspace = 'c.connection_id in (select id from connection where organization_id = $1)';
+      named.push(await this.contacts(`${ofWorkspace} and c.user_id = $2`, [organizationId, recipient]));
+    }
+    const [first, second] = named;
+    if (first === undefined) return null;
+    return first
+      .filter(({ id }) => second === undefined || second.some((other) => other.id === id))
+      .filter(({ connection_id: ofContact }) => connectionId === null || ofContact === connectionId);
+  }
+
+  private contacts(condition: string, params: readonly unknown[]): Promise<Contact[]> {
+    const columns = 'id, connection_id, phone, wa_id, user_id';
+    return this.database.query<Contact>(
+      `select same.* from conversation c cross join lateral (
+         select ${columns} from conversation where id = coalesce(c.merged_into, c.id)
+         union select ${columns} from conversation where merged_into = coalesce(c.merged_into, c.id)) as same
+       where c.organization_id = $1 and ${condition}`,
+      params,
+    );
+  }
+}
+
+type Bind = (value: unknown) => string;
+type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
+
+/** The page's rows `m` of `message`, for a FROM list; null where the filters contradict each other. */
+function pageOf(query: JournalQuery, contacts: readonly Contact[] | null, bind: Bind): string | null {
+  const { direction, status, clientMessageId, to, from, connectionId } = query;
+  const inbound = direction !== 'outbound' && to === null && (status === null || status === 'received');
+  const outbound = direction !== 'inbound' && status !== 'received';
+  if (contacts?.length === 0 || (!inbound && !outbound)) return null;
+  const list = listWithin(query, bind);
+  // Both lead to few rows: those of one message of the caller, or what was sent to one number.
+  if (clientMessageId !== null || (to !== null && contacts === null && !isInQueue(status))) {
+    const found = ['m.organization_id = $1', ...ofMessage(query, bind)];
+    if (clientMessageId !== null) found.push(`m.client_message_id = ${bind(clientMessageId)}`);
+    if (connectionId !== null) found.push(`m.connection_id = ${bind(connectionId)}`);
+    if (contacts !== null) found.push(`m.conversation_id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
+    if (!inbound || !outbound) found.push(`m.direction = '${inbound ? 'inbound' : 'outbound'}'`);
+    if (status !== null && status !== 'received') found.push(inStatus(status, bind));
+    return `${list('message m', 'm.id', found, 'm.*')} as m`;
+  }
+  if (inbound && outbound && connectionId === null && contacts === null && from === null) {
+    return `${list('message m', 'm.id', ['m.organization_id = $1'], 'm.*')} as m`;
+  }
+  const lists: string[] = [];
+  if (inbound) lists.push(inboundList(query, contacts, list, bind));
+  if (outbound) lists.push(outboundList(query, contacts, list, bind));
+  return `(select * from (${lists.join(' union all ')}) as listed order by created_at desc, id desc limit $2) as page
+    cross join lateral (select * from message where id = page.id and organization_id = $1 offset 0) as m`;
+}
+
+function inboundList({ connectionId, from }: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
+  const conditions = [ofKey('m', contacts), `m.direction = 'inbound'`];
+  if (from !== null) {
+    conditions.push('m.organization_id = $1', `m.sender = ${bind(from)}`);
+    if (contacts !== null) conditions.push('m.connection_id = k.connection_id');
+  }
+  return forEach(connectionId, contacts, bind, list('message m', 'm.id', conditions));
+}
+
+function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind: Bind): string {
+  const { connectionId, status, from, to } = query;
+  const rest = ofMessage(query, bind);
+  const ofItsMessage = (id: string): string[] =>
+    rest.length === 0 ? [] : [`(select ${rest.join(' and ')} from message m where m.id = ${id})`];
+  // What we sent bears the connection's number.
+  const each = (found: string): string => forEach(connectionId, contacts, bind, found, from);
+  if (status === null)
+    return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));
+  if (!isInQueue(status)) {
+    const conditions = [ofKey('s', contacts), `s.status = ${bind(status)}`, ...ofItsMessage('s.message_id')];
+    return each(list('message_state s', 's.message_id', conditions));
+  }
+  const conditions = [ofKey('q', contacts), ...ofItsMessage('q.message_id')];
+  if (to !== null) conditions.push(`q.recipient = ${bind(to)}`);
+  if (status === 'processing') {
+    // Few, of all connections together.
+    const sending = '(select * from message_queue where lease_until is not null offset 0) q';
+    return each(list(sending, 'q.message_id', conditions));
+  }
+  conditions.push('q.attempt_id is null');
+  if (contacts !== null)
+    conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
+  return each(list('message_queue q', 'q.message_id', conditions));
+}
+
+type Contacts = readonly Contact[] | null;
+
+/** Runs a list for each conversation or connection `k`, those with one number only where `ownNumber` is given. */
+function forEach(
+  connectionId: string | null,
+  contacts: Contacts,
+  bind: Bind,
+  found: string,
+  ownNumber: string | null = null,
+): string {
+  const conditions = ['k.organization_id = $1'];
+  if (contacts !== null) conditions.push(`k.id = any(${bind(contacts.map(({ id }) => id))}::uuid[])`);
+  else if (connectionId !== null) conditions.push(`k.id = ${bind(connectionId)}`);
+  if (ownNumber !== null) {
+    const number = bind(ownNumber);
+    conditions.push(
+      contacts === null
+        ? `k.phone_number = ${number}`
+        : `(select n.phone_number from connection n where n.id = k.connection_id) = ${number}`,
+    );
+  }
+  return `select found.* from ${contacts === null ? 'connection' : 'conversation'} k cross join lateral (${found}) as found
+    where ${conditions.join(' and ')}`;
+}
+
+const ofKey = (alias: string, contacts: Contacts): string =>
+  `${alias}.${contacts === null ? 'connection_id' : 'conversation_id'} = k.id`;
+
+/** What the filters ask of a row `m` of `message` beside its place in a list. */
+function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
+  const conditions: string[] = [];
+  if (to !== null) conditions.push(`m.recipient = ${bind(to)} and m.recipient_user_id is null`);
+  if (from !== null) conditions.push(`m.sender = ${bind(from)}`);
+  return conditions;
+}
+
+/**
+ * Names under which messages to the contacts wait: those that were read before, in all spellings, and those that stand
+ * in this statement's snapshot, for a message changes its lane when its contact's number becomes known.
+ */
+function namesOf(contacts: readonly Contact[], bind: Bind): string {
+  const numbers = contacts.flatMap(({ phone, wa_id: waId }) => [phone, waId]).filter((number) => number !== null);
+  const userIds = contacts.map(({ user_id: userId }) => userId).filter((userId) => userId !== null);
+  const names = [...new Set([...numbers.flatMap(spellingsOf), ...numbers, ...userIds])];
+  return `${bind(names)}::text[] || array(
+    select name from conversation c cross join unnest(array[c.phone, c.wa_id, c.user_id]) as name
+    where c.id = any(${bind(contacts.map(({ id }) => id))}::uuid[]) and name is not null)`;
+}
+
+const isInQueue = (status: MessageStatus | null): boolean => status === 'queued' || status === 'processing';
+
+/** Condition on rows `m` of `message` where few are left to look at. */
+function inStatus(status: MessageStatus, bind: Bind): string {
+  if (!isInQueue(status)) {
+    return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
+  }
+  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
+}
+
+/** Makes lists of the page's bounds and length, newest first. */
+function listWithin({ before, beforeId }: JournalQuery, bind: Bind): List {
+  const [time, id] = [before === null ? '' : bind(before), beforeId === null ? '' : bind(beforeId)];
+  return (relation, idColumn, conditions, columns = `${idColumn} as id, ${idColumn.slice(0, 1)}.created_at`) => {
+    const createdAt = `${idColumn.slice(0, 1)}.created_at`;
+    const bounds =
+      before === null
+        ? []
+        : [beforeId === null ? `${createdAt} < ${time}` : `(${createdAt}, ${idColumn}) < (${time}, ${id})`];
+    return `(select ${columns} from ${relation}
+      where ${[...conditions, ...bounds].join(' and ')} order by ${createdAt} desc, ${idColumn} desc limit $2)`;
+  };
+}

@@ -1,0 +1,239 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../infrastructure/database/database.js';
+import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
+import type { Subject } from '../../../infrastructure/erasure/erasure.js';
+import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
+import { queueTakes } from '../message-state.js';
+
+/** One contact's messages on one page of the workspace's journal. */
+export interface MessagePage {
+  /** Those that are neither queued nor being sent. */
+  ids: string[];
+  /** Files that the contact sent. */
+  receivedFiles: string[];
+  cursor: string | null;
+}
+
+interface ContactRow {
+  id: string;
+  phone: string | null;
+  wa_id: string | null;
+  user_id: string | null;
+  merged_into: string | null;
+}
+
+const PAGE = 2_000;
+const BATCH = 500;
+const ROUNDS = 5;
+
+/** Everything of one contact in the tables of messages and in `conversation`. */
+@Injectable()
+export class ContactErasureRepository {
+  constructor(private readonly database: Database) {}
+
+  /** All names of whoever has this number or user id in the workspace, whether it is known there or not. */
+  async identify(organizationId: string, name: string): Promise<Subject> {
+    const isNumber = /^\d+$/.test(name);
+    const numbers = new Set(isNumber ? spellingsOf(name) : []);
+    const userIds = new Set(isNumber ? [] : [name]);
+    const ids = new Set<string>();
+    for (let round = 0; round < ROUNDS; round++) {
+      const known = numbers.size + userIds.size + ids.size;
+      const rows = await this.database.query<ContactRow>(IDENTIFY, [
+        organizationId,
+        [...numbers],
+        [...userIds],
+        [...ids],
+      ]);
+      for (const row of rows) {
+        for (const name of [row.phone, row.wa_id]) {
+          if (name !== null) for (const each of spellingsOf(name)) numbers.add(each);
+        }
+        if (row.user_id !== null) userIds.add(row.user_id);
+        for (const id of [row.id, row.merged_into]) if (id !== null) ids.add(id);
+      }
+      if (numbers.size + userIds.size + ids.size === known) break;
+    }
+    return { organizationId, numbers: [...numbers], userIds: [...userIds], conversationIds: [...ids] };
+  }
+
+  /** Messages of the contact in one state of the lane. */
+  async countInLane(subject: Subject, status: 'queued' | 'processing'): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from message_queue q join connection c on c.id = q.connection_id
+       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)
+         and (q.attempt_id is null) = $3`,
+      [subject.organizationId, lanesOf(subject), status === 'queued'],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Messages of the workspace that are on the wire. */
+  async countBeingSent(organizationId: string): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from connection c join message_queue q on q.connection_id = c.id
+       where c.organization_id = $1 and q.organization_id = $1 and q.attempt_id is not null`,
+      [organizationId],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Ends messages that wait for the contact, contents and all; their events name nobody. Returns how many. */
+  async withdraw(subject: Subject): Promise<number> {
+    const rows = await this.database.query(WITHDRAW, [subject.organizationId, lanesOf(subject), BATCH]);
+    return rows.length;
+  }
+
+  /** The next page of the journal, oldest first, with what of it is the contact's. */
+  async page(subject: Subject, cursor: string | null): Promise<MessagePage> {
+    const [createdAt = '-infinity', id = '00000000-0000-0000-0000-000000000000'] = cursor?.split(' ') ?? [];
+    const rows = await this.database.query<{
+      ids: string[] | null;
+      files: string[] | null;
+      passed: number;
+      last: string | null;
+    }>(PAGE_OF_JOURNAL, [
+      subject.organizationId,
+      createdAt,
+      id,
+      PAGE,
+      subject.numbers,
+      subject.conversationIds,
+      subject.userIds,
+    ]);
+    const row = rows[0];
+    return {
+      ids: row?.ids ?? [],
+      receivedFiles: row?.files ?? [],
+      cursor: row === undefined || row.passed < PAGE ? null : row.last,
+    };
+  }
+
+  /** In the ambient transaction: the messages stay as rows without anything of the contact. */
+  async blank(organizationId: string, ids: readonly string[]): Promise<void> {
+    await this.database.execute(BLANK, [organizationId, ids]);
+  }
+
+  /** How many conversations still name the contact. */
+  async countContacts(subject: Subject): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from conversation
+       where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
+      [subject.organizationId, subject.conversationIds],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Takes all names from the contact's conversations; returns how many had one. */
+  blankContacts(subject: Subject): Promise<number> {
+    return this.database.execute(
+      `update conversation set phone = null, wa_id = null, user_id = null, profile_name = null, last_inbound_at = null
+       where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
+      [subject.organizationId, subject.conversationIds],
+    );
+  }
+}
+
+/** Under which keys messages to the contact wait. */
+function lanesOf({ numbers, userIds }: Subject): string[] {
+  return [...numbers, ...userIds];
+}
+
+const NAMED = `(phone is not null or wa_id is not null or user_id is not null or profile_name is not null)`;
+
+// By the unique indexes of each of the workspace's numbers; those merged into a found one, and what it was merged into.
+const IDENTIFY = `
+with found as (
+  select c.* from connection n join conversation c on c.connection_id = n.id and c.phone = any($2)
+  where n.organization_id = $1
+  union
+  select c.* from connection n join conversation c on c.connection_id = n.id and c.wa_id = any($2)
+  where n.organization_id = $1
+  union
+  select c.* from connection n join conversation c on c.connection_id = n.id and c.user_id = any($3)
+  where n.organization_id = $1
+  union
+  select c.* from conversation c where c.organization_id = $1 and c.id = any($4::uuid[])
+  union
+  select c.* from conversation c where c.organization_id = $1 and c.merged_into = any($4::uuid[])
+)
+select id, phone, wa_id, user_id, merged_into from found where organization_id = $1`;
+
+// The platform's message ids are made of the number. A key stays used for ever, without what its request said.
+const blankJournal = (of: string, id: string): string => `update message m set client_message_id = null,
+    meta_message_id = null, conversation_id = null, recipient_user_id = null,
+    fingerprint = case when m.fingerprint is not null then '\\x'::bytea end,
+    recipient = case when m.direction = 'inbound' then m.recipient end,
+    sender = case when m.direction = 'outbound' then m.sender end
+  from ${of} where m.id = ${of}.${id} and m.organization_id = $1`;
+
+const blankAttempts = (of: string, id: string): string => `update message_attempt a set platform_message = null,
+    meta_message_id = null, trace_id = null
+  from ${of} where a.message_id = ${of}.${id} and a.organization_id = $1`;
+
+const WITHDRAW = `
+with waiting as (
+  select q.* from message_queue q join connection c on c.id = q.connection_id
+  where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
+  order by q.message_id limit $3 for update of q skip locked
+), gone as (
+  delete from message_queue where message_id = any(array(select message_id from waiting))
+), moved as (
+  insert into message_state as s (message_id, organization_id, connection_id, created_at, status, event_count,
+    queued_at, failed_at, failure_category, error_code, error_message, attempt_number)
+  select message_id, organization_id, connection_id, created_at, 'failed', event_count + 1, queued_at,
+    greatest(clock_timestamp(), queued_at), 'unknown', 'ERASED',
+    'What is known of the recipient was erased before the message was sent.', attempt_number
+  from waiting
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
+), blanked as (
+  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.recipient, m.recipient_user_id
+), attempts as (
+  ${blankAttempts('waiting', 'message_id')}
+), unsaid as (
+  delete from message_content c using waiting where c.message_id = waiting.message_id
+), announced as (
+  ${insertStatusEvents('moved', 'true', 'blanked')}
+)
+select message_id from moved`;
+
+const PAGE_OF_JOURNAL = `
+with page as materialized (
+  select m.id, m.connection_id, m.created_at, m.conversation_id, m.direction, m.recipient, m.recipient_user_id, m.sender,
+    m.media_object_id, c.inbound_context -> 'sender' ->> 'user_id' as sender_user_id
+  from message m left join message_content c on c.message_id = m.id
+  where m.organization_id = $1 and (m.created_at, m.id) > ($2::timestamptz, $3::uuid)
+  order by m.created_at, m.id limit $4
+), hit as (
+  select * from page
+  where (conversation_id = any($6::uuid[])
+    or case direction when 'outbound' then recipient else sender end = any($5)
+    or coalesce(recipient_user_id, sender_user_id) = any($7))
+    and not exists (select from message_queue q
+      where q.message_id = page.id)
+)
+select (select array_agg(id) from hit) as ids,
+  (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,
+  (select count(*)::integer from page) as passed,
+  (select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
+   from page order by created_at desc, id desc limit 1) as last`;
+
+// Messages that a retry has queued meanwhile are left out.
+const BLANK = `
+with decided as materialized (
+  select message_id as id from message_state
+  where organization_id = $1 and message_id = any($2::uuid[]) order by message_id for update
+), own as materialized (
+  select id from decided
+  union all
+  select id from message where organization_id = $1 and id = any($2::uuid[]) and direction = 'inbound'
+), stated as (
+  update message_state s set error_message = null, meta_message_id = null, conversation_id = null,
+    platform_message = null, trace_id = null
+  from decided where s.message_id = decided.id
+), attempts as (
+  ${blankAttempts('own', 'id')}
+), unsaid as (
+  delete from message_content c using own where c.message_id = own.id
+)
+${blankJournal('own', 'id')}`;

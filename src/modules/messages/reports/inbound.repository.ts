@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
+import type { Statements } from '../../../infrastructure/database/database.js';
+import { MediaService } from '../../media/media.service.js';
+import type { PendingMedia } from '../../media/media.types.js';
+import type { ContactObservation } from '../contacts/contact-resolver.js';
+import { enterContactObservations } from '../contacts/contact-writer.js';
+import { pendingFileOf } from './inbound-files.js';
+import { insertReceivedEvents } from './message-event-sql.js';
+import type { InboundReport } from '../messages.types.js';
+
+export interface ReceivedMessage {
+  messageId: string;
+  /** False where the platform had handed this message over before. */
+  created: boolean;
+  /** It bears a file, which waits to be fetched. */
+  hasFile: boolean;
+}
+
+type NewInbound = InboundReport & { id: string; file: PendingMedia | null };
+
+interface StoredRow {
+  id: string;
+  connection_id: string;
+  meta_message_id: string;
+}
+
+/**
+ * Makes customers' messages durable, each exactly once, many in one transaction with their conversations, the files
+ * that are to be fetched and the events that tell of them.
+ */
+@Injectable()
+export class InboundRepository {
+  constructor(private readonly media: MediaService) {}
+
+  /**
+   * Stores messages in the caller's transaction. One result a report, in the same order; a repeat changes nothing and
+   * finds the first one's id.
+   */
+  async receiveAll(reports: readonly InboundReport[], statements: Statements): Promise<ReceivedMessage[]> {
+    if (reports.length === 0) return [];
+    const byKey = new Map<string, NewInbound>();
+    for (const report of reports) {
+      const key = keyOf(report);
+      // Ids are given in the order of arrival, which is the order of the journal within a millisecond.
+      if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
+    }
+    const ids = await this.read([...byKey.values()], statements);
+    // In the order of the index: two batches that share messages then never wait for each other in a ring.
+    const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const news = fresh.map(([, message]) => message);
+    const created = await this.insert(news, statements);
+    for (const found of [
+      created,
+      await this.read(
+        news.filter((message) => !created.has(keyOf(message))),
+        statements,
+      ),
+    ]) {
+      for (const [key, id] of found) ids.set(key, id);
+    }
+    return reports.map((report) => {
+      const key = keyOf(report);
+      const messageId = ids.get(key);
+      if (messageId === undefined) throw new Error('an inbound message that conflicted has no row');
+      const hasFile = byKey.get(key)?.file !== null;
+      return { messageId, created: created.delete(key), hasFile };
+    });
+  }
+
+  /** The ids of messages that are stored already. */
+  private async read(reports: readonly InboundReport[], statements: Statements): Promise<Map<string, string>> {
+    if (reports.length === 0) return new Map();
+    const rows = await statements.query<StoredRow>(READ, [
+      reports.map((report) => report.connectionId),
+      reports.map((report) => report.metaMessageId),
+    ]);
+    return idsOf(rows);
+  }
+
+  /** Returns the ids of those that nobody else has stored meanwhile. */
+  private async insert(messages: readonly NewInbound[], statements: Statements): Promise<Map<string, string>> {
+    if (messages.length === 0) return new Map();
+    // What was said in a group is no part of the conversation with its author.
+    const direct = messages.filter(({ context }) => context.group_id === undefined);
+    const { ids: conversationIds } = await enterContactObservations(direct.map(sightingOf), statements);
+    const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
+    const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
+    const rows = messages.map((message) => ({
+      ...message,
+      conversationId: conversationOf.get(message) ?? null,
+      context: storedContextOf(message),
+      mediaObjectId: message.file?.id ?? null,
+      file: undefined,
+      replyToMessageId:
+        message.contextMessageId === null
+          ? null
+          : inBatch.get(keyOf({ ...message, metaMessageId: message.contextMessageId })),
+    }));
+    const created = idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(rows)]));
+    const files = messages.flatMap((message) => (created.has(keyOf(message)) ? (message.file ?? []) : []));
+    if (files.length > 0) await this.media.createPending(files, statements);
+    return created;
+  }
+}
+
+function sightingOf(report: InboundReport): ContactObservation {
+  return {
+    connectionId: report.connectionId,
+    organizationId: report.organizationId,
+    waId: report.from,
+    userId: report.userId,
+    profileName: report.profileName,
+    // The database takes it for its own present where it lies later.
+    inboundAt: report.opensWindow ? (report.occurredAt ?? new Date()) : null,
+  };
+}
+
+/** A group's author has no conversation to tell who it is. */
+function storedContextOf({ context, userId, profileName }: InboundReport): object | null {
+  if (context.group_id !== undefined) return { ...context, sender: { user_id: userId, name: profileName } };
+  return Object.keys(context).length === 0 ? null : context;
+}
+
+function idsOf(rows: readonly StoredRow[]): Map<string, string> {
+  return new Map(
+    rows.map((row) => [keyOf({ connectionId: row.connection_id, metaMessageId: row.meta_message_id }), row.id]),
+  );
+}
+
+function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionId' | 'metaMessageId'>): string {
+  return `${connectionId}/${metaMessageId}`;
+}
+
+const READ = `
+select m.id, m.connection_id, m.meta_message_id
+from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
+join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
+where m.direction = 'inbound'`;
+
+// What a message answers is looked for among those of the batch, what we sent, earlier attempts of it, what was received.
+const INSERT = `
+with incoming as materialized (
+  select i.*, now.at, answered.id as answered_id
+  from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
+    type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz)
+  cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
+  cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
+    (select s.message_id from message_state s
+     where hashtextextended(s.meta_message_id, 0) = hashtextextended(i."contextMessageId", 0)
+     and s.meta_message_id = i."contextMessageId" and s.connection_id = i."connectionId" limit 1),
+    (select m.id from message_attempt a join message m on m.id = a.message_id
+     where a.meta_message_id = i."contextMessageId" and m.connection_id = i."connectionId" limit 1),
+    (select m.id from message m where m.connection_id = i."connectionId"
+     and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
+), created as (
+  insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
+    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at)
+  select id, "organizationId", "connectionId", "conversationId", 'inbound', type, "businessNumber", "from", answered_id,
+    "mediaObjectId", "metaMessageId", at, case when "occurredAt" is not null then least("occurredAt", at) end
+  from incoming
+  on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
+  returning *
+), said as (
+  insert into message_content (message_id, body, content, inbound_context)
+  select i.id, i.body, i.content,
+    case when i."contextMessageId" is null or i.answered_id is not null then i.context
+      else coalesce(i.context, '{}') || jsonb_build_object('context', coalesce(i.context -> 'context', '{}')
+        || jsonb_build_object('quoted_platform_id', i."contextMessageId")) end
+  from incoming i join created on created.id = i.id
+  returning *
+), received as (
+  select created.*, said.body, said.content, said.inbound_context from created join said on said.message_id = created.id
+), announced as (
+  ${insertReceivedEvents('received')}
+)
+select id, connection_id, meta_message_id from created`;

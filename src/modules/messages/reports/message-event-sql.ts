@@ -1,0 +1,60 @@
+import { insertWebhookEvents } from '../../webhook/webhook.types.js';
+
+/** As the API renders a time. The fraction is cut off, not rounded, in both. */
+const isoTime = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/**
+ * RETURNING list of a statement that has inserted or updated rows `s` of `message_state`; `previous_status` and
+ * `occurred_at` are its own.
+ */
+export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, s.status, s.attempt_number as attempt,
+  s.failure_category, s.error_code, s.error_message, s.event_count as sequence`;
+
+/**
+ * Body of a CTE that writes one `message.status.updated` for each row of `relation`, in the statement that moved the
+ * messages, so that no change is without its event and no event without its change. Who the message is for is read
+ * from `message`.
+ *
+ * @param relation a CTE with organization_id, message_id, connection_id, status, previous_status, occurred_at, attempt,
+ * failure_category, error_code, error_message, sequence.
+ * @param condition which of the rows `c` are announced; default: all.
+ * @param journal the relation in the place of `message`.
+ */
+export function insertStatusEvents(relation: string, condition = 'true', journal = 'message'): string {
+  return insertWebhookEvents(`(
+    select c.organization_id, 'message.status.updated'::text as event_type, c.occurred_at,
+      jsonb_build_object(
+        'message_id', c.message_id, 'client_message_id', m.client_message_id, 'connection_id', c.connection_id,
+        'to', case when m.recipient_user_id is null then m.recipient end, 'recipient', m.recipient_user_id,
+        'status', c.status, 'previous_status', c.previous_status,
+        'occurred_at', ${isoTime('c.occurred_at')}, 'attempt', c.attempt, 'failure_category', c.failure_category,
+        'error', case when c.error_code is not null or c.error_message is not null then jsonb_build_object(
+          'code', coalesce(c.error_code, 'UNKNOWN'), 'message', coalesce(c.error_message, '')) end,
+        'sequence', c.sequence) as event_data
+    from ${relation} c join ${journal} m on m.id = c.message_id where ${condition})`);
+}
+
+/**
+ * As `insertStatusEvents`: one `message.received` for each new inbound message.
+ *
+ * @param relation a CTE with the columns of `message` and of `message_content`, just inserted, whose conversations stand
+ * in their table.
+ */
+export function insertReceivedEvents(relation: string): string {
+  return insertWebhookEvents(`(
+    select m.organization_id, 'message.received'::text as event_type, m.created_at as occurred_at,
+      jsonb_build_object(
+        'message', jsonb_build_object(
+          'id', m.id, 'connection_id', m.connection_id, 'conversation_id', m.conversation_id,
+          'direction', m.direction, 'from', m.sender, 'to', m.recipient, 'type', m.type, 'body', m.body,
+          'status', 'received', 'failure_category', null, 'client_message_id', m.client_message_id,
+          'meta_message_id', m.meta_message_id, 'reply_to_message_id', m.reply_to_message_id, 'media_object_id', m.media_object_id,
+          'created_at', ${isoTime('m.created_at')}, 'sent_at', ${isoTime('m.sent_at')}),
+        'contact', case when m.inbound_context ? 'sender'
+          then jsonb_build_object('phone', m.sender) || (m.inbound_context -> 'sender')
+          else jsonb_build_object(
+            'phone', coalesce(v.wa_id, v.phone), 'user_id', v.user_id, 'name', v.profile_name) end,
+        'content', m.content,
+        'sequence', 1) || coalesce(m.inbound_context - 'sender', '{}') as event_data
+    from ${relation} m left join conversation v on v.id = m.conversation_id and v.organization_id = m.organization_id)`);
+}

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import type { Statements } from '../../../infrastructure/database/database.js';
+import { MediaTransferService } from '../../media/media-transfer.service.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { ConversationsRepository, type Adoption } from '../contacts/conversations.repository.js';
+import type { ContactObservation } from '../contacts/contact-resolver.js';
+import { InboundRepository, type ReceivedMessage } from './inbound.repository.js';
+import type { CallReport, InboundReport, StatusReport } from '../messages.types.js';
+import { StatusReportsRepository, type AppliedReport } from './status-reports.repository.js';
+
+/** What one notification says of messages. */
+export interface MessageReports {
+  readonly statuses: readonly StatusReport[];
+  readonly inbound: readonly InboundReport[];
+  readonly calls: readonly CallReport[];
+}
+
+/** What became of it, and what is to be woken after the commit. */
+export interface AppliedReports {
+  /** Statuses by which no attempt is meant (yet). */
+  unmatched: Set<StatusReport>;
+  /** Messages that were not stored before. */
+  created: number;
+  /** Workspaces with new webhook events. */
+  organizationIds: Set<string>;
+  /** Connections with files to fetch. */
+  fetchFor: Set<string>;
+  adoptions: Adoption[];
+}
+
+/** A recipient may be a group; only numbers name a contact. */
+const NUMBER = /^[0-9]{5,20}$/;
+
+/** Takes in what the platform tells about messages. Everything here may be told twice, late and in any order. */
+@Injectable()
+export class MessageEventsService {
+  constructor(
+    private readonly statuses: StatusReportsRepository,
+    private readonly inbound: InboundRepository,
+    private readonly conversations: ConversationsRepository,
+    private readonly webhook: WebhookService,
+    private readonly files: MediaTransferService,
+  ) {}
+
+  /**
+   * Applies reports of many notifications in the caller's transaction: statuses, customers' messages, each exactly once,
+   * and the windows that messages and calls open. One result a notification, in the same order, for `announce`.
+   */
+  async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<AppliedReports[]> {
+    const reports = notifications.flatMap(({ statuses }) => statuses);
+    const messages = notifications.flatMap(({ inbound }) => inbound);
+    const applied = await this.statuses.applyAll(reports, statements);
+    const received = await this.inbound.receiveAll(messages, statements);
+    const next = { status: applied.values(), message: received.values() };
+    const results = notifications.map(({ statuses, inbound }) => {
+      const result = nothingApplied();
+      for (const report of statuses) this.noteStatus(result, report, next.status.next().value ?? null);
+      for (const report of inbound) noteMessage(result, report, next.message.next().value);
+      return result;
+    });
+    const observations = notifications.flatMap(({ calls }) => calls.map(sightingOf));
+    // Last, for it may lock connections against everyone who makes a conversation.
+    await this.conversations.enterAll(
+      observations,
+      results.flatMap(({ adoptions }) => adoptions),
+      statements,
+    );
+    return results;
+  }
+
+  /** Wakes what has work by these reports, after their commit. Never throws. */
+  announce({ organizationIds, fetchFor, adoptions }: AppliedReports): void {
+    this.webhook.wake(organizationIds);
+    this.files.wakeFetch(fetchFor);
+    this.conversations.remember(adoptions);
+  }
+
+  private noteStatus(result: AppliedReports, report: StatusReport, applied: AppliedReport | null): void {
+    if (applied === null) {
+      result.unmatched.add(report);
+      return;
+    }
+    if (applied.moved) result.organizationIds.add(applied.organizationId);
+    const { recipientId, recipientUserId: userId } = report;
+    const isNumber = recipientId !== null && NUMBER.test(recipientId) && recipientId !== applied.recipient;
+    if (applied.conversationId === null) return;
+    const adoption = { conversationId: applied.conversationId, waId: isNumber ? recipientId : null, userId };
+    if (this.conversations.isNews(adoption)) result.adoptions.push(adoption);
+  }
+}
+
+function nothingApplied(): AppliedReports {
+  return { unmatched: new Set(), created: 0, organizationIds: new Set(), fetchFor: new Set(), adoptions: [] };
+}
+
+function noteMessage(result: AppliedReports, report: InboundReport, received: ReceivedMessage | undefined): void {
+  if (received?.created !== true) return;
+  result.created += 1;
+  result.organizationIds.add(report.organizationId);
+  if (received.hasFile) result.fetchFor.add(report.connectionId);
+}
+
+/** A call opens the window as a message does. */
+function sightingOf({ from, occurredAt, ...call }: CallReport): ContactObservation {
+  return { ...call, waId: from, inboundAt: occurredAt ?? new Date() };
+}

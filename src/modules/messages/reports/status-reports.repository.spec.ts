@@ -1,0 +1,391 @@
+import fc from 'fast-check';
+import pg from 'pg';
+import { newId } from '../../../common/ids.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { attemptRow } from '../../../../test/messages/attempt-row.js';
+import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../../test/messages/platform-reports.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import type { MessageStatus, OutboundStatus } from '../message-state.js';
+import type { StatusReport } from '../messages.types.js';
+import { OutcomeRepository } from '../send/outcome.repository.js';
+import { StatusBatches } from '../../../../test/messages/report-batches.js';
+
+let opened: OpenTestDatabase;
+let statuses: StatusBatches;
+let outcomes: OutcomeRepository;
+let factories: Factories;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  statuses = new StatusBatches(opened.database);
+  outcomes = new OutcomeRepository(opened.database);
+  factories = new Factories(opened.database);
+  const workspace = await factories.workspace();
+  connection = await factories.connection({ organizationId: workspace.id });
+});
+
+afterAll(() => opened.close());
+
+async function make(status: MessageStatus): Promise<Reported> {
+  return reportedAs(await factories.message({ connection, status, recipient: testPhone(), createdAt: secondsAgo(60) }));
+}
+
+const report = (made: Reported, status: StatusReport['status'], change?: Partial<StatusReport>) =>
+  statusReport(connection.id, made, status, change);
+
+async function row(id: string): Promise<Record<string, unknown>> {
+  const rows = await opened.database.query('select * from message_view where id = $1', [id]);
+  return rows[0] ?? {};
+}
+
+const attempt = (id: string) => attemptRow(opened.database, id);
+
+/** As a retry does, and with `claimedBy` the claim after it. Returns when it was queued. */
+async function queueAgain(made: Reported, claimedBy: string | null = null): Promise<Date> {
+  const rows = await opened.database.query<{ queued_at: Date }>(
+    `with gone as (delete from message_state where message_id = $1 returning *
+     ), over as (
+       insert into message_attempt (id, organization_id, message_id, number, status, started_at, finished_at)
+       select attempt_id, organization_id, message_id, attempt_number, attempt_status, processing_at,
+         attempt_finished_at from gone
+     )
+     insert into message_queue (connection_id, created_at, message_id, organization_id, recipient, queued_at,
+       next_attempt_at, attempt_id, attempt_number, claimed_at, lease_until)
+     select g.connection_id, g.created_at, g.message_id, g.organization_id, m.recipient, now.at,
+       case when $2::uuid is null then now.at end, $2, g.attempt_number + ($2 is not null)::integer,
+       case when $2 is not null then now.at end, case when $2 is not null then now.at + interval '20 s' end
+     from gone g join message m on m.id = g.message_id
+     cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
+     returning queued_at`,
+    [made.id, claimedBy],
+  );
+  return rows[0]?.queued_at ?? new Date(NaN);
+}
+
+describe('a report', () => {
+  it('finds its message by the ids that were sent along, whatever their spelling', async () => {
+    const made = await make('accepted');
+    const callbackData = `${made.id}.${made.attemptId}`.toUpperCase();
+    const told = report(made, 'sent', { callbackData, metaMessageId: 'wamid.another' });
+    expect(await statuses.apply(told)).toMatchObject({ conversationId: null });
+    expect(await row(made.id)).toMatchObject({ status: 'sent', sent_at: secondsAgo(10) });
+  });
+
+  it('finds a message of before by the id of its attempt alone', async () => {
+    const made = await make('outcome_unknown');
+    await queueAgain(made);
+    expect(await statuses.apply(report(made, 'sent', { callbackData: made.attemptId }))).toMatchObject({ moved: true });
+    expect(await row(made.id)).toMatchObject({ status: 'sent' });
+  });
+
+  it.each([[null], ['not-an-attempt'], [newId()], [`${newId()}.${newId()}`], ['a.b.c']])(
+    'finds its message by the platform’s id where the callback data is %s',
+    async (callbackData) => {
+      const made = await make('accepted');
+      expect(await statuses.apply(report(made, 'delivered', { callbackData }))).not.toBeNull();
+      expect(await row(made.id)).toMatchObject({ status: 'delivered', sent_at: null });
+    },
+  );
+
+  it('of another connection finds nothing, by neither id', async () => {
+    const made = await make('accepted');
+    for (const callbackData of [made.attemptId, null]) {
+      expect(await statuses.apply(report(made, 'read', { callbackData, connectionId: newId() }))).toBeNull();
+    }
+    expect(await row(made.id)).toMatchObject({ status: 'accepted', read_at: null });
+  });
+
+  it('that is not of ours finds nothing', async () => {
+    const stranger = { id: newId(), attemptId: newId(), metaMessageId: 'wamid.stranger' };
+    expect(await statuses.apply(report(stranger, 'sent'))).toBeNull();
+  });
+
+  it('that comes before the answer moves the message, adopts its id and frees its lane; the answer changes nothing', async () => {
+    const made = await make('processing');
+    await statuses.apply(report(made, 'sent'));
+    expect(await row(made.id)).toMatchObject({
+      status: 'sent',
+      meta_message_id: made.metaMessageId,
+      lease_until: null,
+      next_attempt_at: null,
+      accepted_at: null,
+    });
+    expect(await attempt(made.attemptId)).toMatchObject({
+      status: 'accepted',
+      meta_message_id: made.metaMessageId,
+      finished_at: expect.any(Date),
+    });
+    expect(await outcomes.record(accepted(made))).toBe(false);
+    expect(await row(made.id)).toMatchObject({ status: 'sent' });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });
+  });
+
+  it('resolves a doubt', async () => {
+    const made = await make('outcome_unknown');
+    await statuses.apply(report(made, 'read'));
+    expect(await row(made.id)).toMatchObject({
+      status: 'read',
+      meta_message_id: made.metaMessageId,
+      sent_at: null,
+      delivered_at: null,
+      read_at: secondsAgo(10),
+    });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted' });
+  });
+
+  it('of a failure says why, on the message and on the attempt, which stays accepted', async () => {
+    const made = await make('accepted');
+    await statuses.apply(report(made, 'failed'));
+    const failure = { failure_category: 'recipient_unreachable' };
+    expect(await row(made.id)).toMatchObject({
+      ...failure,
+      status: 'failed',
+      failed_at: secondsAgo(10),
+      error_code: '131026',
+      error_message: 'Not on WhatsApp',
+    });
+    expect(await attempt(made.attemptId)).toMatchObject({
+      ...failure,
+      status: 'accepted',
+      platform_code: 131026,
+      platform_message: 'Not on WhatsApp',
+    });
+  });
+
+  it('of a failure closes an attempt whose answer never came', async () => {
+    const made = await make('outcome_unknown');
+    await statuses.apply(report(made, 'failed'));
+    expect(await row(made.id)).toMatchObject({ status: 'failed' });
+    expect(await attempt(made.attemptId)).toMatchObject({ status: 'rejected' });
+  });
+
+  it('of a delivery after a failure leaves no failure on the message; the attempt keeps the history', async () => {
+    const made = await make('accepted');
+    await statuses.apply(report(made, 'failed'));
+    await statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(20) }));
+    expect(await row(made.id)).toMatchObject({
+      status: 'delivered',
+      failed_at: null,
+      failure_category: null,
+      error_code: null,
+      error_message: null,
+      delivered_at: secondsAgo(10),
+    });
+    expect(await attempt(made.attemptId)).toMatchObject({ platform_code: 131026 });
+  });
+
+  it('takes no time before the one of the state that it follows, to the microsecond', async () => {
+    const made = await make('accepted');
+    await opened.database.execute(
+      `update message_state set accepted_at = date_trunc('second', accepted_at) + interval '123456 microseconds'
+       where message_id = $1`,
+      [made.id],
+    );
+    await statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(600) }));
+    const [same] = await opened.database.query('select sent_at = accepted_at as same from message_view where id = $1', [
+      made.id,
+    ]);
+    expect(same).toEqual({ same: true });
+  });
+
+  it('takes no time after the database’s present', async () => {
+    const made = await make('accepted');
+    await statuses.apply(report(made, 'sent', { occurredAt: new Date(Date.now() + 3_600_000) }));
+    const [past] = await opened.database.query(
+      'select sent_at <= clock_timestamp() as past from message_view where id = $1',
+      [made.id],
+    );
+    expect(past).toEqual({ past: true });
+  });
+
+  it('that an earlier attempt was sent withdraws the retry, whose place it takes', async () => {
+    const made = await make('outcome_unknown');
+    const retriedAt = await queueAgain(made);
+    await statuses.apply(report(made, 'sent'));
+    expect(await row(made.id)).toMatchObject({ status: 'sent', next_attempt_at: null, sent_at: retriedAt });
+    expect(await attempt(made.attemptId)).toMatchObject({ place: 1, status: 'accepted', number: 1 });
+    await statuses.apply(report(made, 'failed'));
+    expect(await row(made.id)).toMatchObject({ status: 'failed', attempt_count: 1 });
+  });
+
+  it('about a replaced attempt proves delivery and nothing less', async () => {
+    const made = await make('outcome_unknown');
+    const current = newId();
+    await queueAgain(made, current);
+    await statuses.apply(report(made, 'failed'));
+    await statuses.apply(report(made, 'sent'));
+    expect(await row(made.id)).toMatchObject({ status: 'processing', lease_until: expect.any(Date) });
+    await statuses.apply(report(made, 'delivered'));
+    expect(await row(made.id)).toMatchObject({
+      status: 'delivered',
+      lease_until: null,
+      attempt_count: 2,
+      meta_message_id: made.metaMessageId,
+    });
+    expect(await attempt(current)).toMatchObject({ number: 2, status: 'started' });
+    await statuses.apply(report({ ...made, attemptId: current, metaMessageId: 'wamid.second' }, 'sent'));
+    expect(await attempt(current)).toMatchObject({ status: 'accepted', meta_message_id: 'wamid.second' });
+  });
+
+  it('and another one of the attempt under way, in one batch, are both written down', async () => {
+    const made = await make('outcome_unknown');
+    const current = newId();
+    await queueAgain(made, current);
+    await Promise.all([
+      statuses.apply(report(made, 'delivered')),
+      statuses.apply(report({ ...made, attemptId: current, metaMessageId: 'wamid.second' }, 'read')),
+    ]);
+    expect(await row(made.id)).toMatchObject({ status: 'read', attempt_count: 2 });
+    expect(await attempt(made.attemptId)).toMatchObject({ number: 1, status: 'accepted' });
+    expect(await attempt(current)).toMatchObject({ number: 2, status: 'accepted', meta_message_id: 'wamid.second' });
+  });
+
+  it.each(['accepted', 'outcome_unknown'] as const)(
+    'finds a message that became %s while its lock was waited for',
+    async (status) => {
+      const made = await make('processing');
+      const holder = new pg.Client({ connectionString: opened.url });
+      await holder.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('delete from message_queue where message_id = $1', [made.id]);
+        await holder.query(
+          `insert into message_state (message_id, organization_id, connection_id, created_at, status, event_count,
+             queued_at, processing_at, attempt_id, attempt_number, attempt_status)
+           select id, organization_id, connection_id, created_at, $2, 1, created_at, created_at, $3, 1, null
+           from message where id = $1`,
+          [made.id, status, made.attemptId],
+        );
+        const applied = statuses.apply(report(made, 'delivered'));
+        await waitFor(
+          async () =>
+            (await holder.query('select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))'))
+              .rows.length > 0,
+          { what: 'a report that waits for the row', timeoutMs: 20_000 },
+        );
+        await holder.query('commit');
+        expect(await applied).toMatchObject({ moved: true });
+      } finally {
+        await holder.end();
+      }
+      expect(await row(made.id)).toMatchObject({ status: 'delivered', event_count: 2 });
+    },
+  );
+});
+
+describe('many reports at once', () => {
+  it('of one message in one batch are applied one after the other', async () => {
+    const made = await make('accepted');
+    await Promise.all([
+      statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(9) })),
+      statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(8) })),
+      statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(5) })),
+      statuses.apply(report(made, 'read', { occurredAt: secondsAgo(7) })),
+    ]);
+    expect(await row(made.id)).toMatchObject({
+      status: 'read',
+      sent_at: secondsAgo(9),
+      delivered_at: secondsAgo(8),
+      read_at: secondsAgo(7),
+    });
+  });
+
+  it('harm no stranger where one of them can’t be stored', async () => {
+    const made = await Promise.all(Array.from({ length: 40 }, () => make('outcome_unknown')));
+    const poisoned = 17;
+    const results = await Promise.allSettled(
+      made.map((each, n) =>
+        statuses.apply(report(each, 'sent', n === poisoned ? { metaMessageId: 'wamid.\u0000' } : {})),
+      ),
+    );
+    expect(results.flatMap((result, n) => (result.status === 'rejected' ? n : []))).toEqual([poisoned]);
+    const sent = await opened.database.query(`select id from message_view where status = 'sent' and id = any($1)`, [
+      made.map((each) => each.id),
+    ]);
+    expect(sent).toHaveLength(39);
+  });
+
+  it('come to the highest evidence, however they interleave with each other and with the send’s own answers', async () => {
+    const told = fc.array(fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const), {
+      maxLength: 7,
+    });
+    // An attempt has one answer at the most.
+    const answer = fc.constantFrom(['accepted' as const], ['unknown' as const], []);
+    const repositories = Array.from({ length: 3 }, () => new StatusBatches(opened.database));
+    const histories = fc.array(
+      fc.tuple(told, answer).map(([reports, answers]) => [...reports, ...answers]),
+      { minLength: 1, maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(histories, fc.array(fc.nat(), { minLength: 96, maxLength: 96 }), async (planned, order) => {
+        const all = await Promise.all(
+          planned.map(async (kinds) => ({ kinds, made: await make('processing'), seen: [] as Seen[] })),
+        );
+        const steps = all
+          .flatMap((history) => history.kinds.map((kind) => ({ history, kind })))
+          .map((step, n) => ({ ...step, key: order[n] ?? 0 }))
+          .sort((a, b) => a.key - b.key);
+        await Promise.all(
+          steps.map(async ({ history: { made, seen }, kind }, n) => {
+            const repository = repositories[n % repositories.length] ?? statuses;
+            if (kind === 'accepted') await outcomes.record(accepted(made));
+            else if (kind === 'unknown') await outcomes.record({ ...accepted(made), ...UNKNOWN });
+            else await repository.apply(report(made, kind));
+            seen.push((await row(made.id)) as unknown as Seen);
+          }),
+        );
+        for (const { kinds, made, seen } of all) {
+          const end = (await row(made.id)) as unknown as Seen;
+          expect(end.status).toBe(highest(kinds));
+          for (const before of seen) expect(RANK[end.status]).toBeGreaterThanOrEqual(RANK[before.status]);
+          const times = [end.queued_at, end.processing_at, end.accepted_at, end.sent_at, end.delivered_at, end.read_at];
+          const reached = times.flatMap((time) => time?.getTime() ?? []);
+          expect(reached).toEqual([...reached].sort((a, b) => a - b));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
+
+type Seen = Record<`${string}_at`, Date | null> & { status: OutboundStatus };
+
+const UNKNOWN = { status: 'outcome_unknown', attemptStatus: 'unknown', metaMessageId: null, httpStatus: null } as const;
+
+function accepted(made: Reported) {
+  return {
+    attemptId: made.attemptId,
+    messageId: made.id,
+    status: 'accepted' as const,
+    attemptStatus: 'accepted' as const,
+    metaMessageId: made.metaMessageId,
+    httpStatus: 200,
+    platformCode: null,
+    platformMessage: null,
+    category: null,
+    traceId: null,
+    delayMs: 0,
+    tries: 0,
+  };
+}
+
+const RANK: Record<OutboundStatus, number> = {
+  queued: 0,
+  processing: 0,
+  outcome_unknown: 1,
+  accepted: 2,
+  sent: 3,
+  failed: 4,
+  delivered: 5,
+  read: 6,
+};
+
+/** The model: the best that anybody said of the one attempt there is. */
+function highest(kinds: readonly string[]): OutboundStatus {
+  for (const status of ['read', 'delivered', 'failed', 'sent', 'accepted'] as const) {
+    if (kinds.includes(status)) return status;
+  }
+  return kinds.includes('unknown') ? 'outcome_unknown' : 'processing';
+}

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { OUTBOUND_STATUSES, nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
+import type { StatusReport } from '../messages.types.js';
+import { MessageProgress, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
+
+const SECOND = 1_000_000;
+const NOW = 1_700_000_100 * SECOND;
+const CURRENT = 'attempt-2';
+const EARLIER = 'attempt-1';
+
+function message(change: Partial<ReportedMessage> = {}): ReportedMessage {
+  return {
+    id: 'message-1',
+    status: 'accepted',
+    metaMessageId: 'wamid.2',
+    currentAttemptId: CURRENT,
+    latestAt: NOW - 50 * SECOND,
+    eventCount: 0,
+    ...change,
+  };
+}
+
+function attempt(change: Partial<ReportedAttempt> = {}): ReportedAttempt {
+  return { id: CURRENT, number: 2, status: 'accepted', metaMessageId: 'wamid.2', failed: false, ...change };
+}
+
+function report(status: StatusReport['status'], change: Partial<StatusReport> = {}): StatusReport {
+  return {
+    status,
+    metaMessageId: 'wamid.2',
+    callbackData: null,
+    occurredAt: new Date((NOW - 10 * SECOND) / 1_000),
+    recipientId: null,
+    recipientUserId: null,
+    error: null,
+    connectionId: 'connection-1',
+    ...change,
+  };
+}
+
+describe('one report', () => {
+  it('moves the message and takes the platform’s time', () => {
+    const progress = new MessageProgress(message());
+    progress.apply(report('sent'), attempt(), NOW);
+    expect(progress.moves).toEqual([
+      { from: 'accepted', to: 'sent', at: NOW - 10 * SECOND, attemptId: CURRENT, attemptNumber: 2, failure: null },
+    ]);
+    expect(progress.attempts.size).toBe(0);
+    expect(progress.adoptedMetaMessageId).toBeNull();
+  });
+
+  it('takes a time no earlier than the state before it', () => {
+    const progress = new MessageProgress(message({ latestAt: NOW - 10 * SECOND + 123_456 }));
+    progress.apply(report('sent'), attempt(), NOW);
+    expect(progress.moves[0]?.at).toBe(NOW - 10 * SECOND + 123_456);
+  });
+
+  it('takes a time no later than the present, and the present where the platform gave none', () => {
+    for (const occurredAt of [new Date(NOW / 1_000 + 5_000), null]) {
+      const progress = new MessageProgress(message());
+      progress.apply(report('sent', { occurredAt }), attempt(), NOW);
+      expect(progress.moves[0]?.at).toBe(NOW);
+    }
+  });
+
+  it('says of a failure what the platform said', () => {
+    const progress = new MessageProgress(message());
+    const error = { code: 131026, title: 'Message undeliverable', details: 'Not on WhatsApp' };
+    progress.apply(report('failed', { error }), attempt(), NOW);
+    const failure = { category: 'recipient_unreachable', code: 131026, message: 'Not on WhatsApp' };
+    expect(progress.moves).toEqual([expect.objectContaining({ to: 'failed', failure })]);
+    expect(progress.attempts.get(CURRENT)).toEqual({ taken: false, failure, metaMessageId: 'wamid.2' });
+  });
+
+  it.each([
+    ['no error at all', null, { category: 'unknown', code: null, message: null }],
+    [
+      'a title only',
+      { code: 131047, title: 'Re-engagement', details: null },
+      { code: 131047, message: 'Re-engagement' },
+    ],
+    [
+      'a code that no column takes',
+      { code: 2 ** 40, title: 'Odd', details: null },
+      { category: 'unknown', code: null },
+    ],
+  ])('copes with a failure that names %s', (_name, error, expected) => {
+    const progress = new MessageProgress(message());
+    progress.apply(report('failed', { error }), attempt(), NOW);
+    expect(progress.moves[0]?.failure).toMatchObject(expected);
+  });
+
+  it('settles a doubt, and tells that the attempt was taken after all', () => {
+    const progress = new MessageProgress(message({ status: 'outcome_unknown', metaMessageId: null }));
+    progress.apply(report('delivered'), attempt({ status: 'unknown', metaMessageId: null }), NOW);
+    expect(progress.moves).toEqual([expect.objectContaining({ from: 'outcome_unknown', to: 'delivered' })]);
+    expect(progress.adoptedMetaMessageId).toBe('wamid.2');
+    expect(progress.attempts.get(CURRENT)).toEqual({ taken: true, failure: null, metaMessageId: 'wamid.2' });
+  });
+
+  it('about an earlier attempt withdraws the retry, and is believed about nothing less than delivery after that', () => {
+    const queued = new MessageProgress(message({ status: 'queued' }));
+    queued.apply(report('sent'), attempt({ id: EARLIER }), NOW);
+    expect(queued.moves).toEqual([expect.objectContaining({ from: 'queued', to: 'sent', attemptId: EARLIER })]);
+
+    const accepted = new MessageProgress(message());
+    accepted.apply(report('sent'), attempt({ id: EARLIER }), NOW);
+    accepted.apply(report('failed'), attempt({ id: EARLIER }), NOW);
+    expect(accepted.moves).toEqual([]);
+    accepted.apply(report('delivered'), attempt({ id: EARLIER }), NOW);
+    expect(accepted.moves).toEqual([expect.objectContaining({ from: 'accepted', to: 'delivered' })]);
+  });
+
+  it('about the current attempt tells the message’s id; one about an earlier attempt only where none is known', () => {
+    const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
+    progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: EARLIER }), NOW);
+    expect(progress.adoptedMetaMessageId).toBeNull();
+    progress.apply(report('sent'), attempt(), NOW);
+    expect(progress.adoptedMetaMessageId).toBe('wamid.2');
+
+    const unknown = new MessageProgress(message({ metaMessageId: null }));
+    unknown.apply(report('sent', { metaMessageId: 'wamid.1' }), attempt({ id: EARLIER }), NOW);
+    expect(unknown.adoptedMetaMessageId).toBe('wamid.1');
+  });
+});
+
+interface Told {
+  status: StatusReport['status'];
+  attemptId: string;
+  /** Seconds from now. */
+  second: number;
+}
+
+describe('any sequence of reports', () => {
+  const RANK: Record<OutboundStatus, number> = {
+    queued: 0,
+    processing: 0,
+    outcome_unknown: 0,
+    accepted: 1,
+    sent: 2,
+    failed: 3,
+    delivered: 4,
+    read: 5,
+  };
+  const anyReport: fc.Arbitrary<Told> = fc.record({
+    status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
+    attemptId: fc.constantFrom(CURRENT, CURRENT, EARLIER),
+    second: fc.integer({ min: -100, max: 20 }),
+  });
+  const anyReports = fc.array(anyReport, { maxLength: 12 });
+  const anyStatus = fc.constantFrom(...OUTBOUND_STATUSES);
+
+  function run(status: OutboundStatus, reports: Told[]): MessageProgress {
+    const progress = new MessageProgress(message({ status }));
+    for (const { status, attemptId, second } of reports) {
+      const occurredAt = new Date((NOW + second * SECOND) / 1_000);
+      progress.apply(report(status, { occurredAt }), attempt({ id: attemptId }), NOW);
+    }
+    return progress;
+  }
+
+  it('makes legal moves only, each from where the last one led, and never to an earlier time', () => {
+    fc.assert(
+      fc.property(anyStatus, anyReports, (status, reports) => {
+        let at = message().latestAt;
+        let state = status;
+        let current = CURRENT;
+        for (const move of run(status, reports).moves) {
+          const side = move.attemptId === current ? 'notified' : 'earlier';
+          expect(move.from).toBe(state);
+          expect(nextStatus(state, `${side}_${move.to}` as MessageEvent)).toBe(move.to);
+          expect(move.at).toBeGreaterThanOrEqual(at);
+          expect(move.at).toBeLessThanOrEqual(NOW);
+          ({ at } = move);
+          // The attempt that withdraws a retry takes its place.
+          if (state === 'queued' && move.to === 'sent') current = move.attemptId;
+          state = move.to;
+        }
+      }),
+    );
+  });
+
+  it('never goes back: each move leads to a higher rank', () => {
+    fc.assert(
+      fc.property(anyStatus, anyReports, (status, reports) => {
+        for (const { from, to } of run(status, reports).moves) expect(RANK[to]).toBeGreaterThan(RANK[from]);
+      }),
+    );
+  });
+
+  it('ends where the highest evidence leads, in whatever order and however often it came', () => {
+    const shuffled = anyReports.chain((reports) =>
+      fc.tuple(fc.constant(reports), fc.shuffledSubarray([...reports, ...reports], { minLength: reports.length * 2 })),
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom('processing', 'outcome_unknown', 'accepted'),
+        shuffled,
+        (status, [reports, again]) => {
+          const end = (progress: MessageProgress) => progress.moves.at(-1)?.to ?? status;
+          const expected = highest(status, reports);
+          expect(end(run(status, reports))).toBe(expected);
+          expect(end(run(status, again))).toBe(expected);
+        },
+      ),
+    );
+  });
+
+  /** The model: delivery of any attempt counts for the message, anything less only where it is the current one's. */
+  function highest(status: OutboundStatus, reports: Told[]): OutboundStatus {
+    const of = (wanted: string) => reports.filter((each) => each.status === wanted);
+    if (of('read').length > 0) return 'read';
+    if (of('delivered').length > 0) return 'delivered';
+    const current = (wanted: string) => of(wanted).some((each) => each.attemptId === CURRENT);
+    if (current('failed')) return 'failed';
+    return current('sent') ? 'sent' : status;
+  }
+});

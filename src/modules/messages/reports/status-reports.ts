@@ -1,0 +1,132 @@
+import { classifyPlatformError } from '../../../infrastructure/whatsapp/error-table.js';
+import { nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
+import type { Attempt, StatusReport } from '../messages.types.js';
+
+/** What the column of an attempt's code takes. */
+const MAX_CODE = 2 ** 31 - 1;
+
+/** A message that reports are about, as it stands in the database. Times are microseconds since the epoch. */
+export interface ReportedMessage {
+  id: string;
+  status: OutboundStatus;
+  metaMessageId: string | null;
+  currentAttemptId: string | null;
+  /** The latest of its timestamps so far. */
+  latestAt: number;
+  /** Events that have told of it so far. */
+  eventCount: number;
+}
+
+export interface ReportedAttempt {
+  id: string;
+  number: number;
+  status: Attempt['status'];
+  metaMessageId: string | null;
+  /** The platform refused it, or reported that it failed. */
+  failed: boolean;
+}
+
+/** Why the platform gave a message up. */
+export interface ReportedFailure {
+  category: string;
+  code: number | null;
+  message: string | null;
+}
+
+/** One legal move of a message. */
+export interface StatusMove {
+  from: OutboundStatus;
+  to: OutboundStatus;
+  /** Microseconds since the epoch. */
+  at: number;
+  attemptId: string;
+  attemptNumber: number;
+  failure: ReportedFailure | null;
+}
+
+/** What reports say about an attempt beyond what is known of it. */
+export interface AttemptEvidence {
+  /** The platform took it: a message that it never got can't be sent, delivered or read. */
+  taken: boolean;
+  failure: ReportedFailure | null;
+  metaMessageId: string;
+}
+
+/**
+ * What a number of reports make of one message, applied one after the other. Pure, and indifferent to repeats, to
+ * order and to how the reports are spread over batches: a state is never left for an earlier one. Of an attempt that
+ * failed, only `delivered` and `read` move the message.
+ */
+export class MessageProgress {
+  readonly moves: StatusMove[] = [];
+  /** The platform's id where it is another than the row has: that of the current attempt, else any. */
+  adoptedMetaMessageId: string | null = null;
+  /** The attempt whose reports count from now on, where it is another than the row has. */
+  adoptedAttemptId: string | null = null;
+  readonly attempts = new Map<string, AttemptEvidence>();
+  private status: OutboundStatus;
+  private latestAt: number;
+
+  constructor(readonly message: ReportedMessage) {
+    this.status = message.status;
+    this.latestAt = message.latestAt;
+  }
+
+  /**
+   * Applies one report about an attempt of this message; returns whether it moved the message.
+   *
+   * @param now the database's time in microseconds: the platform's clock may run ahead of it.
+   */
+  apply(report: StatusReport, attempt: ReportedAttempt, now: number): boolean {
+    const failure = report.status === 'failed' ? failureOf(report) : null;
+    const hasFailed = attempt.failed || (this.attempts.get(attempt.id)?.failure ?? null) !== null;
+    this.note(attempt, report, failure);
+    const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
+    const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
+    // Once an attempt has failed, only its arrival is news: a late or repeated "sent" must not withdraw a retry.
+    const to = hasFailed && !isProof(report.status) ? null : nextStatus(this.status, event);
+    // The earlier attempt takes the place of the retry that it makes needless, so that its failure would count.
+    const replaces = !isCurrent && to !== null && (this.status === 'queued' || this.status === 'processing');
+    if (replaces) this.adoptedAttemptId = attempt.id;
+    this.adopt(report.metaMessageId, isCurrent || replaces);
+    if (to === null) return false;
+    // The platform tells whole seconds, so its time may lie before that of the state which it follows.
+    const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
+    const at = Math.max(reportedAt, this.latestAt);
+    this.moves.push({ from: this.status, to, at, attemptId: attempt.id, attemptNumber: attempt.number, failure });
+    this.status = to;
+    this.latestAt = at;
+    return true;
+  }
+
+  private adopt(metaMessageId: string, isCurrent: boolean): void {
+    const known = this.adoptedMetaMessageId ?? this.message.metaMessageId;
+    if (metaMessageId !== known && (isCurrent || known === null)) this.adoptedMetaMessageId = metaMessageId;
+  }
+
+  private note(attempt: ReportedAttempt, report: StatusReport, failure: ReportedFailure | null): void {
+    const known = this.attempts.get(attempt.id);
+    if (known !== undefined) {
+      known.taken ||= failure === null;
+      known.failure = failure ?? known.failure;
+      return;
+    }
+    const isNews = attempt.status !== 'accepted' || attempt.metaMessageId === null || failure !== null;
+    if (!isNews) return;
+    this.attempts.set(attempt.id, { taken: failure === null, failure, metaMessageId: report.metaMessageId });
+  }
+}
+
+function isProof(status: StatusReport['status']): boolean {
+  return status === 'delivered' || status === 'read';
+}
+
+function failureOf(report: StatusReport): ReportedFailure {
+  const given = report.error?.code ?? null;
+  const code = given !== null && Math.abs(given) <= MAX_CODE ? given : null;
+  return {
+    category: code === null ? 'unknown' : classifyPlatformError(code).category,
+    code,
+    message: report.error?.details ?? report.error?.title ?? null,
+  };
+}

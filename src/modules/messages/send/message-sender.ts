@@ -1,0 +1,239 @@
+import { describeError } from '../../../common/describe-error.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { retry } from '../../../common/retry.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
+import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-fault.js';
+import { ConnectionsService } from '../../connections/connections.service.js';
+import { canSend, type SendingConnection } from '../../connections/connections.types.js';
+import { TemplatesService } from '../../templates/templates.service.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import { FileExchange } from './file-exchange.js';
+import { ownFilesIn } from '../accept/file-references.js';
+import { putBack, recordOf, refusal } from './outcome-record.js';
+import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord, type Recorded } from './outcome.repository.js';
+import { SendRepository, type ClaimedMessage } from './send.repository.js';
+
+/** A claimed message, when it was claimed, and until when its request may still be written (monotonic ms). */
+export type SendTask = ClaimedMessage & { claimedAt: number; notAfter: number };
+
+/** Nothing was sent; the message goes back to the queue for so long. */
+interface Later {
+  kind: 'later';
+  delayMs: number;
+}
+
+/** The claims of a lane: those under way, and all that this process ever began. */
+interface LaneClaims {
+  underWay: number;
+  begun: number;
+}
+
+// Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
+const LEASE_MARGIN_MS = 1_000;
+const BURST_SECONDS = 0.25;
+
+/** Sends claimed messages to the platform and records what came of each. */
+@Injectable()
+export class MessageSender implements LaneHandler<SendTask> {
+  readonly name = 'send';
+  readonly maxInFlightPerLane = 64;
+  private readonly logger = new Logger(MessageSender.name);
+  private stopping = false;
+  private readonly claims = new Map<string, LaneClaims>();
+
+  constructor(
+    private readonly sends: SendRepository,
+    private readonly outcomes: OutcomeRepository,
+    private readonly conversations: ConversationsRepository,
+    private readonly lanes: LaneRepository,
+    private readonly connections: ConnectionsService,
+    private readonly templates: TemplatesService,
+    private readonly webhook: WebhookService,
+    private readonly files: FileExchange,
+    private readonly client: CloudApiClient,
+    private readonly config: Config,
+    private readonly counters: Counters,
+  ) {}
+
+  /** From now on claimed messages that are not on the wire yet go back to the queue. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  async pace(connectionId: string): Promise<LanePace | null> {
+    const connection = await this.connections.forSending(connectionId);
+    if (connection === null || !canSend(connection.status)) return null;
+    const ratePerSecond = connection.throughputPerSecond;
+    return { ratePerSecond, burstSeconds: Math.max(BURST_SECONDS, 1 / ratePerSecond) };
+  }
+
+  async claim(request: ClaimRequest): Promise<Claim<SendTask>> {
+    const { messageTtlHours, sendLeaseMs: leaseMs } = this.config.limits;
+    // Taken before the statement, so that it ends before the lease does by the database's clock.
+    const claimedAt = performance.now();
+    const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const claims = this.claimsOf(request.laneKey);
+    claims.underWay++;
+    claims.begun++;
+    const claiming = this.sends.claim(request.laneKey, request, { ttlHours: messageTtlHours, leaseMs });
+    const claimed = await claiming
+      .catch((error: unknown) => {
+        if (error instanceof LostClaimError) void this.takeBack(request.laneKey, error, leaseMs);
+        throw error;
+      })
+      .finally(() => claims.underWay--);
+    return { ...claimed, items: claimed.items.map((message) => ({ ...message, claimedAt, notAfter })) };
+  }
+
+  /** Beside the lane, which goes on meanwhile. */
+  private async takeBack(connectionId: string, lost: LostClaimError, forMs: number): Promise<void> {
+    const count = await takeBack(lost, {
+      find: (attemptIds) => this.sends.findAttempts(connectionId, attemptIds),
+      putBack: (attempt) => this.outcomes.record(putBack(attempt)),
+      forMs,
+    });
+    this.counters.increment('claims_taken_back', count);
+  }
+
+  async work(task: SendTask): Promise<boolean> {
+    const connection = this.stopping ? null : await this.connections.forSending(task.connectionId).catch(() => null);
+    if (connection === null || !canSend(connection.status)) {
+      return this.record(task, putBack(task));
+    }
+    const sent = await this.send(task, connection);
+    if (sent.kind === 'later') return this.record(task, putBack(task, sent.delayMs));
+    return this.settle(task, connection, sent);
+  }
+
+  private claimsOf(connectionId: string): LaneClaims {
+    const known = this.claims.get(connectionId);
+    if (known !== undefined) return known;
+    const claims = { underWay: 0, begun: 0 };
+    this.claims.set(connectionId, claims);
+    return claims;
+  }
+
+  private async send(task: SendTask, connection: SendingConnection): Promise<SendOutcome | Later> {
+    if (!isSendableType(task.type)) return refusal('invalid_content', `Messages of type ${task.type} cannot be sent.`);
+    if (task.type === 'reaction' && task.contextMessageId === null) {
+      return refusal('invalid_content', 'The message to react to has no id at the platform.');
+    }
+    if (ownFilesIn(task.type, task.content).length === 0) return this.post(task, task.type, connection, task.content);
+    return this.sendWithFiles(task, task.type, connection);
+  }
+
+  /**
+   * The platform forgets files after a while: a message that it refuses for its file was surely not sent, and goes once
+   * more, with the file uploaded again. Once only.
+   */
+  private async sendWithFiles(
+    task: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+  ): Promise<SendOutcome | Later> {
+    for (let round = 1; ; round++) {
+      const exchanged = await this.files.exchange(connection, task);
+      if (exchanged.kind === 'later') return exchanged;
+      if (exchanged.kind === 'refused') return exchanged.outcome;
+      if (this.stopping) return { kind: 'later', delayMs: 0 };
+      const outcome = await this.post(task, type, connection, exchanged.content);
+      if (outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids)) return outcome;
+      await this.files.forget(connection, exchanged.ids);
+      if (round === 2) return { ...outcome, category: 'media_error' };
+    }
+  }
+
+  private post(
+    task: SendTask,
+    type: SendableType,
+    connection: SendingConnection,
+    content: Record<string, unknown>,
+  ): Promise<SendOutcome> {
+    const body = buildMessageBody({
+      to: task.recipient,
+      userId: task.recipientUserId,
+      type,
+      content,
+      contextMessageId: task.contextMessageId,
+      callbackData: `${task.id}.${task.attemptId}`,
+    });
+    const { phoneNumberId, token } = connection;
+    return this.client.sendMessage({ phoneNumberId, token, body, notAfter: task.notAfter });
+  }
+
+  private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<boolean> {
+    this.counters.increment(`send_${outcome.kind}`);
+    const category = outcome.kind === 'accepted' ? 'none' : outcome.category;
+    this.counters.incrementBy('send_outcomes', { outcome: outcome.kind, category });
+    const next = await this.record(task, recordOf(task, outcome), outcome.kind === 'lane_paused' ? outcome : null);
+    if (outcome.kind === 'accepted') {
+      await this.quietly(this.lanes.succeeded(task.connectionId, task.claimedAt));
+      await this.adopt(task, outcome.waId, outcome.userId);
+    } else if (isTokenRefused({ code: outcome.platformCode })) {
+      await this.quietly(this.connections.tokenRefused(connection));
+    } else if (outcome.kind === 'rejected' && outcome.category === 'template_unavailable') {
+      await this.quietly(this.templates.suspect(connection));
+    }
+    return next;
+  }
+
+  private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
+    const reason = `${outcome.category}${outcome.platformCode === null ? '' : ` (${outcome.platformCode})`}`;
+    return this.lanes.pause(connectionId, reason, outcome.retryAfterMs ?? 0);
+  }
+
+  /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
+  private async adopt(task: SendTask, waId: string | null, userId: string | null): Promise<void> {
+    const isKnown = (waId === null || waId === task.recipient) && (userId === null || userId === task.recipientUserId);
+    if (task.conversationId === null || isKnown) return;
+    await this.quietly(this.conversations.adopt(task.conversationId, { waId, userId }));
+  }
+
+  /**
+   * An outcome is never dropped for a database that is away: it is tried again for a minute, then the lease decides.
+   *
+   * @returns whether the recipient may have another message that could not be claimed until now.
+   */
+  private async record(
+    task: SendTask,
+    record: OutcomeRecord,
+    pause: NotAcceptedOutcome | null = null,
+  ): Promise<boolean> {
+    const write = async (): Promise<Recorded> => {
+      // Before the message is due again: the very next claim would take it.
+      if (pause !== null) await this.pause(task.connectionId, pause);
+      return this.outcomes.settle(record);
+    };
+    const claims = this.claimsOf(task.connectionId);
+    const begun = claims.underWay > 0 ? null : claims.begun;
+    try {
+      const { moved, next } = await retry(write, {
+        forMs: RECORD_FOR_MS,
+        onFailure: () => this.counters.increment('outcome_record_failed'),
+      });
+      if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
+      // A claim beside the record may have met a message that was accepted too late for the record to see it, and passed
+      // it over for this one.
+      return next || begun !== claims.begun;
+    } catch (error) {
+      this.logger.error(`message ${task.id}: its outcome could not be stored: ${describeError(error)}`);
+      return true;
+    }
+  }
+
+  private async quietly(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.logger.warn(`after a send: ${describeError(error)}`);
+    }
+  }
+}

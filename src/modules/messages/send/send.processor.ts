@@ -1,0 +1,91 @@
+import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Inject } from '@nestjs/common';
+import type { Queue } from 'bullmq';
+import type { Slots } from '../../../common/slots.js';
+import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
+import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
+import { PLATFORM_SLOTS } from '../../../infrastructure/lanes/lane-tokens.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { LowWaterMarks } from './low-water-marks.repository.js';
+import { MessageSender, type SendTask } from './message-sender.js';
+import { SendRepository, type MovedMessage } from './send.repository.js';
+
+export const SEND_QUEUE = 'send';
+const SWEEP_BATCH = 1_000;
+
+/**
+ * What happens to one message after POST /messages has answered 202:
+ *
+ * 1. It is a row, `queued`. Its connection's lane was woken: a worker that accepted it drains the lane itself, another
+ *    process signals to the worker that holds the lane, and now and then puts one `drain` job into the queue.
+ * 2. A worker takes the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
+ *    after the last row.
+ * 3. A claim, which renews the hold as well, gives the message an attempt, `processing` and a lease of 20 s, and its
+ *    request goes out at once. The attempt's id travels along, so that a notification finds it even if we never see the
+ *    answer. Our files' ids are exchanged for the platform's first; an upload that takes its time puts the message back
+ *    to the queue meanwhile.
+ * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later turn, or
+ *    outcome_unknown where the request was written and no clear answer came. The event that tells the workspace's
+ *    webhook of it is part of that statement, as it is wherever a message comes to another state.
+ * 5. After its quantum the drain lets go of the lane and puts it behind everybody else's if rows are left.
+ *
+ * If the process dies in 3, the lease runs out and the sweep says `outcome_unknown`: what may have been sent is never
+ * sent again by itself. If a signal or job is lost, the sweep finds the due row. If the answer is lost, the platform's
+ * notification settles it.
+ */
+@Processor(SEND_QUEUE, LANE_WORKER_OPTIONS)
+export class SendProcessor extends LaneProcessor<SendTask> {
+  constructor(
+    private readonly sends: SendRepository,
+    marks: LowWaterMarks,
+    sender: MessageSender,
+    private readonly webhook: WebhookService,
+    @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
+    @Inject(PLATFORM_SLOTS) slots: Slots,
+    parts: LaneParts,
+  ) {
+    super(
+      {
+        handler: sender,
+        slots,
+        queue,
+        dueLanes: sends.dueConnections,
+        waitsFor: [{ table: 'message_queue', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],
+        leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
+      },
+      parts,
+    );
+    const leaveSeconds = this.config.limits.sendLeaseMs / 1_000;
+    parts.sweeps.add({
+      name: 'send_leases',
+      everyMs: 1_000,
+      waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweepLeases(limit)),
+    });
+    parts.sweeps.add({
+      name: 'send_expiry',
+      everyMs: 10_000,
+      run: async (signal) => {
+        const expired = await inBatches(signal, SWEEP_BATCH, (limit) => this.sweepExpired(limit));
+        await marks.move();
+        return expired;
+      },
+    });
+  }
+
+  private async sweepLeases(limit: number): Promise<number> {
+    const moved = await this.sends.expireLeases(limit);
+    for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.wake(connectionId);
+    return this.announce(moved);
+  }
+
+  private async sweepExpired(limit: number): Promise<number> {
+    return this.announce(await this.sends.expireQueued(this.config.limits.messageTtlHours, limit));
+  }
+
+  private announce(moved: readonly MovedMessage[]): number {
+    if (moved.length > 0) this.webhook.wake(new Set(moved.map((message) => message.organizationId)));
+    return moved.length;
+  }
+}

@@ -1,0 +1,276 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
+import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
+import { holdOf, holdParams } from '../../../infrastructure/lanes/lane-hold.js';
+import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
+import { CLAIM, READY, type ClaimRow } from './claim-sql.js';
+import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
+import { dueConnections } from './due-connections.js';
+import { queueTakes } from '../message-state.js';
+
+/** A message that this process may send now, once, before its lease runs out. */
+export interface ClaimedMessage {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  conversationId: string | null;
+  attemptId: string;
+  /** The lane's key: digits, or the user id where no number is known. */
+  recipient: string;
+  /** The user id that it is addressed to; null where it goes to the number. */
+  recipientUserId: string | null;
+  type: string;
+  content: Record<string, unknown>;
+  /** Deferrals so far that count. */
+  tries: number;
+  attemptNumber: number;
+  /** Whether the message answers another one, and the platform's id of that one where it has one. */
+  isReply: boolean;
+  contextMessageId: string | null;
+}
+
+export interface ClaimLimits {
+  /** Messages queued longer than this are left to the expiry sweep. */
+  ttlHours: number;
+  /** After this long without an outcome a claimed message is `outcome_unknown`. */
+  leaseMs: number;
+}
+
+/** Whose message a sweep has moved. */
+export interface MovedMessage {
+  organizationId: string;
+  connectionId: string;
+}
+
+// Due messages that a claim looks for first. Where there are fewer, their recipients are all that can be served.
+const PROBE = 128;
+// Recipients that one statement walks over, those in flight, deferred or expired among them, and statements a claim.
+const WALK = 1_000;
+const ROUNDS = 20;
+const MAX_CURSORS = 100_000;
+
+// A complete look at what has run out begins this far before the last one: its rows may have been locked.
+const LEASES_AGAIN_SECONDS = 30;
+const ALL_LEASES_EVERY_MS = 60_000;
+
+/** The lane's statements on `message_queue`: claim, sweeps, due lanes. */
+@Injectable()
+export class SendRepository {
+  /** Where the last claim of a lane stopped, so that a long lane is walked on and not again from its start. */
+  private readonly cursors = new Map<string, string>();
+  /** From where on leases that ran out are looked for: the database's time, null for all; and since when so. */
+  private leases: { from: string | null; since: number } = { from: null, since: -Infinity };
+
+  /** Connections with due messages that can send. */
+  readonly dueConnections: DueLanes;
+
+  constructor(private readonly database: Database) {
+    this.dueConnections = dueConnections(database);
+  }
+
+  /**
+   * Claims the heads of up to `limit` recipients: each gets an attempt, `processing` and a lease.
+   *
+   * To one recipient one message goes at a time, oldest first; a recipient with a message in flight, or whose head is
+   * not due yet, is passed over.
+   *
+   * @param connectionId the lane's connection.
+   * @throws LostClaimError where the connection broke, and the claim may have been committed.
+   */
+  async claim(connectionId: string, request: ClaimRequest, limits: ClaimLimits): Promise<Claim<ClaimedMessage>> {
+    let asked = request;
+    let hold: Claim<ClaimedMessage>['hold'] = null;
+    let from = this.cursors.get(connectionId) ?? '';
+    let fromStart = from === '';
+    for (let round = 0; round < ROUNDS; round++) {
+      const answer = await this.claimFrom(connectionId, asked, limits, from);
+      const { claimed, next, complete } = answer;
+      // The first one tells what pace there was; the others go on with it.
+      hold = answer.hold && { ...answer.hold, available: hold === null ? answer.hold.available : hold.available };
+      if (hold === null || hold.slots === 0) return { hold, items: claimed };
+      this.moveCursor(connectionId, next);
+      if (claimed.length > 0 || complete)
+        return { hold, items: claimed, more: claimed.length === hold.slots || !complete };
+      const inHandSeconds = request.inHandSeconds ?? (hold.available ?? 0) / request.pace.ratePerSecond;
+      asked = { ...request, limit: hold.slots, inHandSeconds };
+      // Nothing up to the lane's end: once around from the start before the lane counts as empty.
+      if (next === '' && fromStart) break;
+      fromStart ||= next === '';
+      from = next;
+    }
+    return { hold, items: [], more: false };
+  }
+
+  /** Those of the given attempts of a connection whose messages still wait for what comes of them. */
+  findAttempts(connectionId: string, attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
+    return this.database.query(FIND_ATTEMPTS, [connectionId, attemptIds]);
+  }
+
+  /** `next`: where to go on, '' for the start. `complete`: nothing else can be claimed, wherever the walk stands. */
+  private async claimFrom(
+    connectionId: string,
+    request: ClaimRequest,
+    { ttlHours, leaseMs }: ClaimLimits,
+    from: string,
+  ): Promise<{ hold: Claim<ClaimedMessage>['hold']; claimed: ClaimedMessage[]; next: string; complete: boolean }> {
+    const attemptIds = Array.from({ length: request.limit }, () => newId());
+    const claiming = this.database.query<ClaimRow>(CLAIM, [
+      ...holdParams(request),
+      connectionId,
+      from,
+      attemptIds,
+      leaseMs / 1_000,
+      ttlHours,
+      WALK,
+      PROBE,
+    ]);
+    const rows = await claiming.catch(LostClaimError.of(attemptIds));
+    const claimed = rows.filter((row) => row.kind === 'claimed').map((row) => claimedOf(row, connectionId));
+    const hold = holdOf(rows);
+    const end = rows.find((row) => row.kind !== 'claimed');
+    const complete = end?.kind === 'complete';
+    if (end?.kind === 'tail' || claimed.length === 0 || claimed.length < (hold?.slots ?? 0)) {
+      return { hold, claimed, next: end?.recipient ?? '', complete };
+    }
+    // Recipients up to the cursor have their turn behind the others.
+    const recipients = claimed.map((row) => row.recipient);
+    const around = recipients.filter((recipient) => recipient <= from);
+    const last = around.length > 0 ? around : recipients;
+    return { hold, claimed, next: last.reduce((max, recipient) => (recipient > max ? recipient : max)), complete };
+  }
+
+  private moveCursor(connectionId: string, next: string): void {
+    if (next === '') {
+      this.cursors.delete(connectionId);
+      return;
+    }
+    if (this.cursors.size >= MAX_CURSORS) this.cursors.clear();
+    this.cursors.set(connectionId, next);
+  }
+
+  /**
+   * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
+   * and whether the platform took them nobody knows.
+   *
+   * Looks on from where the last look ended, and at all of them once a minute: rows that are gone stand in front of the
+   * others for as long as another transaction keeps them from being removed.
+   */
+  async expireLeases(limit: number): Promise<MovedMessage[]> {
+    if (performance.now() - this.leases.since > ALL_LEASES_EVERY_MS) {
+      this.leases = { from: null, since: performance.now() };
+    }
+    const rows = await this.database.query<MovedRow & { looked_at: string }>(EXPIRE_LEASES, [
+      limit,
+      this.leases.from,
+      LEASES_AGAIN_SECONDS,
+    ]);
+    const moved = movedOf(rows);
+    if (moved.length < limit) this.leases.from = rows[0]?.looked_at ?? null;
+    return moved;
+  }
+
+  /** Fails messages that have been queued for longer than `ttlHours`. */
+  async expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
+    return movedOf(await this.database.query<MovedRow>(EXPIRE_QUEUED, [ttlHours, limit]));
+  }
+}
+
+interface MovedRow {
+  /** Null in a row that only says that there was a look. */
+  organization_id: string | null;
+  connection_id: string | null;
+}
+
+function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
+  return rows.flatMap(({ organization_id: organizationId, connection_id: connectionId }) =>
+    organizationId === null || connectionId === null ? [] : [{ organizationId, connectionId }],
+  );
+}
+
+function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
+  return {
+    id: row.id ?? '',
+    organizationId: row.organization_id ?? '',
+    connectionId,
+    conversationId: row.conversation_id,
+    attemptId: row.attempt_id ?? '',
+    recipient: row.recipient ?? '',
+    recipientUserId: row.recipient_user_id,
+    type: row.type ?? '',
+    content: row.content ?? {},
+    tries: row.tries ?? 0,
+    attemptNumber: row.attempt_number ?? 0,
+    isReply: row.is_reply ?? false,
+    contextMessageId: row.context_message_id,
+  };
+}
+
+// A lost claim's leases may have run out before it is asked for them.
+const FIND_ATTEMPTS = `
+select message_id as id, attempt_id as "attemptId" from message_queue
+where lease_until is not null and connection_id = $1 and attempt_id = any($2)
+union all
+select message_id, attempt_id from message_state
+where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)`;
+
+// From connection to connection and not from row to row: those that are gone, but cannot be removed, count for nothing.
+/** INSERT of the messages in the CTE `gone`, just deleted from the queue; the columns that follow differ. */
+const intoState = (columns: string, values: string): string => `
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, event_count,
+    queued_at, processing_at, attempt_id, attempt_number, ${columns})
+  select message_id, organization_id, connection_id, conversation_id, created_at, event_count + 1,
+    queued_at, claimed_at, attempt_id, attempt_number, ${values}
+  from gone`;
+
+// By statement_timestamp(), for clock_timestamp() is only compared with what was read, and that is all that was claimed.
+export const EXPIRE_LEASES = `
+with place as (
+  select q.ctid as place from message_queue q
+  where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
+    and q.lease_until >= coalesce($2::timestamptz - make_interval(secs => $3), '-infinity')
+  order by q.lease_until limit $1 for update of q skip locked
+), gone as (
+  delete from message_queue q using place p where q.ctid = p.place returning q.*
+), moved as (
+  ${intoState('status, attempt_status, attempt_finished_at', `'outcome_unknown', 'unknown', clock_timestamp()`)}
+  returning ${MOVED_COLUMNS}, 'processing' as previous_status, clock_timestamp() as occurred_at
+), announced as (
+  ${insertStatusEvents('moved')}
+)
+select organization_id, connection_id, statement_timestamp()::text as looked_at
+from moved right join (values (1)) as look on true`;
+
+// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
+export const EXPIRE_QUEUED = `
+with candidate as (
+  select found.* from connection c left join lane l on l.key = c.id::text cross join lateral (
+    (select q.ctid as place from message_queue q
+     where q.connection_id = c.id and ${READY} and q.created_at >= coalesce(l.low_at, '-infinity')
+       and q.created_at < statement_timestamp() - make_interval(hours => $1)
+       and q.queued_at < clock_timestamp() - make_interval(hours => $1)
+     order by q.connection_id, q.created_at limit $2)
+    union all
+    (select q.ctid as place from message_queue q
+     where q.connection_id = c.id
+       and q.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
+       and q.queued_at < clock_timestamp() - make_interval(hours => $1)
+     order by q.connection_id, q.next_attempt_at limit $2)) as found
+  limit $2
+), place as (
+  select q.ctid as place from message_queue q join candidate p on p.place = q.ctid
+  where ${queueTakes('expired')} for update of q skip locked
+), gone as (
+  delete from message_queue q using place p where q.ctid = p.place returning q.*
+), moved as (
+  ${intoState(
+    'status, failed_at, failure_category, error_code, error_message',
+    `'failed', greatest(clock_timestamp(), queued_at), 'expired', 'EXPIRED',
+    'The message stayed in the queue for too long.'`,
+  )}
+  returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
+), announced as (
+  ${insertStatusEvents('moved')}
+)
+select organization_id, connection_id from moved`;

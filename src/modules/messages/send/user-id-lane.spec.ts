@@ -1,0 +1,123 @@
+import { claimRequest } from '../../../../test/support/claim-request.js';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Factories } from '../../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { AcceptRepository } from '../accept/accept.repository.js';
+import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import { recordOf } from './outcome-record.js';
+import { OutcomeRepository } from './outcome.repository.js';
+import { SendRepository, type ClaimedMessage } from './send.repository.js';
+
+const OWNER = newId();
+const PHONE = '15550001234';
+const USER_ID = 'US.13491208655302741918';
+
+let opened: OpenTestDatabase;
+let accepts: AcceptRepository;
+let conversations: ConversationsRepository;
+let connection: { id: string; organizationId: string };
+
+beforeAll(async () => {
+  opened = await openTestDatabase(4);
+  accepts = new AcceptRepository(opened.database);
+  conversations = new ConversationsRepository(opened.database);
+});
+
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  const factories = new Factories(opened.database);
+  connection = await factories.connection({ organizationId: (await factories.workspace()).id });
+});
+
+async function queue(conversationId: string, recipient: string): Promise<string> {
+  const id = newId();
+  await accepts.accept({
+    id,
+    organizationId: connection.organizationId,
+    connectionId: connection.id,
+    conversationId,
+    type: 'text',
+    recipient,
+    recipientUserId: recipient === USER_ID ? USER_ID : null,
+    sender: '15550000000',
+    body: 'hello',
+    content: { body: 'hello' },
+    clientMessageId: null,
+    replyToMessageId: null,
+    mediaObjectId: null,
+    idempotencyKey: newId(),
+    fingerprint: '00'.repeat(32),
+  });
+  return id;
+}
+
+/** What may go now, as the sender does it: one message to each contact. */
+async function claim(): Promise<ClaimedMessage[]> {
+  await new LaneRepository(opened.database).ensure(connection.id);
+  const limits = { ttlHours: 24, leaseMs: 3_600_000 };
+  const request = claimRequest(connection.id, OWNER, 10);
+  return (await new SendRepository(opened.database).claim(connection.id, request, limits)).items;
+}
+
+async function finish(claimed: ClaimedMessage): Promise<void> {
+  const outcome = { kind: 'accepted', httpStatus: 200, metaMessageId: `wamid.${claimed.id}` } as const;
+  await new OutcomeRepository(opened.database).record(recordOf(claimed, { ...outcome, waId: null, userId: null }));
+}
+
+/** The order in which everything goes, one after the other; two at once fail. */
+async function drained(): Promise<string[]> {
+  const order: string[] = [];
+  for (;;) {
+    const claimed = await claim();
+    if (claimed.length === 0) return order;
+    expect(claimed).toHaveLength(1);
+    order.push(...claimed.map(({ id }) => id));
+    for (const message of claimed) await finish(message);
+  }
+}
+
+describe('messages to the number and to the user id of one contact', () => {
+  it('go one after the other, in the order in which they were taken', async () => {
+    const { id } = await conversations.resolve(connection, { phone: PHONE, userId: USER_ID });
+    const queued = [
+      await queue(id, USER_ID),
+      await queue(id, PHONE),
+      await queue(id, USER_ID),
+      await queue(id, USER_ID),
+      await queue(id, PHONE),
+    ];
+    expect(await drained()).toEqual(queued);
+  });
+
+  it('and are addressed as they were given', async () => {
+    const { id } = await conversations.resolve(connection, { phone: PHONE, userId: USER_ID });
+    await queue(id, USER_ID);
+    const [claimed] = await claim();
+    expect(claimed).toMatchObject({ recipient: PHONE, recipientUserId: USER_ID });
+  });
+
+  it('keep their order when the number becomes known while they wait', async () => {
+    const { id } = await conversations.resolve(connection, { userId: USER_ID });
+    const first = await queue(id, USER_ID);
+    const second = await queue(id, USER_ID);
+    await conversations.adopt(id, { waId: PHONE, userId: USER_ID });
+    const third = await queue(id, PHONE);
+    expect(await drained()).toEqual([first, second, third]);
+  });
+
+  it('keep it when two conversations turn out to be one contact, one message being under way', async () => {
+    const byNumber = await conversations.resolve(connection, { phone: PHONE });
+    const byUserId = await conversations.resolve(connection, { userId: USER_ID });
+    const first = await queue(byUserId.id, USER_ID);
+    const second = await queue(byUserId.id, USER_ID);
+    const [claimed] = await claim();
+    expect(claimed?.id).toBe(first);
+    await conversations.adopt(byUserId.id, { waId: PHONE, userId: USER_ID });
+    const third = await queue(byNumber.id, PHONE);
+    expect(await claim()).toEqual([]);
+    if (claimed !== undefined) await finish(claimed);
+    expect(await drained()).toEqual([second, third]);
+  });
+});
