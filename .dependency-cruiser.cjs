@@ -23,8 +23,9 @@ const FACE = [
 const PACKAGES = {
   typeorm: '^(src/infrastructure/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
   '@nestjs/typeorm': '^(src/infrastructure/database/|src/.*\\.module\\.ts$)',
-  bullmq: '^(src/infrastructure/lanes/|src/modules/.*[.]processor[.]ts$)',
-  '@nestjs/bullmq': '^(src/infrastructure/lanes/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
+  bullmq: '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$)',
+  '@nestjs/bullmq':
+    '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
