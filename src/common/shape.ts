@@ -1,6 +1,7 @@
 import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from './app-error.js';
 import { clip } from './clip.js';
 import { UUID_PATTERN } from './ids.js';
+import { isObject } from './json.js';
 
 /**
  * Shapes of JSON values: one description that validates a request body and that the API description is made from, so
@@ -191,10 +192,6 @@ export function refined<S extends Shape>(
 /** Any JSON value of the given type, left to the platform. */
 export function free(schema: Readonly<Record<string, unknown>>): Shape {
   return { check: () => undefined, schema };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function fault(field: string, rule: string, message: string): ErrorDetail {

@@ -1,32 +1,31 @@
+import { QueryFailedError } from 'typeorm';
+import { codeOf } from '../../common/describe-error.js';
+
 /** Questions about errors that come from PostgreSQL or from the way to it. */
 
-function codeOf(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null) return null;
-  const direct = (error as { code?: unknown }).code;
-  if (typeof direct === 'string') return direct;
-  const driver = (error as { driverError?: unknown }).driverError;
-  return driver === undefined ? null : codeOf(driver);
+function stateOf(error: unknown): string | undefined {
+  return codeOf(error) ?? (error instanceof QueryFailedError ? codeOf(error.driverError) : undefined);
 }
 
 /** Deadlock (40P01) or serialization failure (40001): the same work may succeed when tried again. */
 export function isTransientConflict(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = stateOf(error);
   return code === '40P01' || code === '40001';
 }
 
 /** What it would change is locked by another transaction (55P03). Nothing was done, and the connection goes on. */
 export function isLocked(error: unknown): boolean {
-  return codeOf(error) === '55P03';
+  return stateOf(error) === '55P03';
 }
 
 /** The statement's time was over (57014): it waited for a lock, or the database is slow. Nothing was done. */
 export function isOutOfTime(error: unknown): boolean {
-  return codeOf(error) === '57014';
+  return stateOf(error) === '57014';
 }
 
 /** A row still refers to what was to go, or what was referred to is gone. */
 export function isForeignKeyViolation(error: unknown): boolean {
-  return codeOf(error) === '23503';
+  return stateOf(error) === '23503';
 }
 
 const UNREACHABLE = new Set([
@@ -72,8 +71,8 @@ const EXHAUSTED = new Set([
 
 /** True where the database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
 export function isExhausted(error: unknown): boolean {
-  const code = codeOf(error);
-  return code !== null && EXHAUSTED.has(code);
+  const code = stateOf(error);
+  return code !== undefined && EXHAUSTED.has(code);
 }
 
 /**
@@ -82,8 +81,8 @@ export function isExhausted(error: unknown): boolean {
  * too, may or may not have taken effect.
  */
 export function isUnreachable(error: unknown): boolean {
-  const code = codeOf(error);
-  if (code !== null) return UNREACHABLE.has(code);
+  const code = stateOf(error);
+  if (code !== undefined) return UNREACHABLE.has(code);
   const message = error instanceof Error ? error.message : '';
   return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|client has encountered a connection error|Client was closed|not queryable/i.test(
     message,

@@ -2,11 +2,12 @@ import { mkdir, open, readdir, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { codeOf } from '../../common/describe-error.js';
 import { isUuid, newId } from '../../common/ids.js';
 import { Config } from '../config/config.js';
 import { type ByteRange, FileStorage, StorageUnavailableError, type TemporaryFile } from './file-storage.js';
 import { FolderFile } from './folder-file.js';
-import { codeOf, storageError } from './storage-faults.js';
+import { storageError } from './storage-faults.js';
 import { isAbandoned, OWNER } from './temporary-owner.js';
 
 const INCOMING = 'incoming';

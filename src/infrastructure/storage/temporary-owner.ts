@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { codeOf } from './storage-faults.js';
+import { codeOf } from '../../common/describe-error.js';
 
 /** Of another machine's temporary file only its age tells whether its maker is gone. */
 const FOREIGN_STALE_MS = 20 * 60_000;

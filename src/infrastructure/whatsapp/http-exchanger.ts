@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { LookupFunction } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
+import { codeOf } from '../../common/describe-error.js';
 import { ADDRESS_ATTEMPT_MS, connectOptions } from './connect-options.js';
 import type { BrokenExchange, Exchange } from './exchange.js';
 
@@ -220,7 +221,7 @@ class Call implements Dispatcher.DispatchHandler {
       this.finish(notWritten('TOO_LATE'));
       return;
     }
-    const code = codeOf(error);
+    const code = loggableCode(error);
     const timedOut = this.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT';
     this.finish({
       kind: 'broken',
@@ -260,7 +261,7 @@ function notWritten(code: string): BrokenExchange {
 }
 
 /** Only the code: a message may name addresses, and what it quotes is not ours to vouch for. */
-export function codeOf(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN';
+export function loggableCode(error: unknown): string {
+  const code = codeOf(error);
+  return code !== undefined && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'UNKNOWN';
 }

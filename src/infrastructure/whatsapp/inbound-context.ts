@@ -1,4 +1,5 @@
-import { own, ownId, ownObject, ownText, storableText, type JsonObject } from './json-access.js';
+import type { JsonObject } from '../../common/json.js';
+import { own, ownId, ownObject, ownText, storableText } from './json-access.js';
 
 /** What the platform says of a customer's message beside its content; each is left out where it says nothing. */
 export interface InboundContext {

@@ -1,4 +1,4 @@
-export type JsonObject = Record<string, unknown>;
+import { isObject, type JsonObject } from '../../common/json.js';
 
 /** No honest payload nests deeper; below this everything reads as null, so that nobody's recursion can overflow. */
 const MAX_DEPTH = 32;
@@ -16,10 +16,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The own property of an object; undefined for anything else, inherited names such as `constructor` included. */

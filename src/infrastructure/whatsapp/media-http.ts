@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { ADDRESS_ATTEMPT_MS, connectOptions } from './connect-options.js';
 import type { Exchange } from './exchange.js';
-import { codeOf } from './http-exchanger.js';
+import { loggableCode } from './http-exchanger.js';
 import { isPlatformAddress, publicLookup } from './media-hosts.js';
 
 export interface MediaHttpOptions {
@@ -85,7 +85,7 @@ export class MediaHttp {
       });
     } catch (error) {
       if (source.fault !== null) throw source.fault.error;
-      const code = error instanceof TimeIsUp ? 'ANSWER_TIMEOUT' : codeOf(error);
+      const code = error instanceof TimeIsUp ? 'ANSWER_TIMEOUT' : loggableCode(error);
       const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
       return { kind: 'broken', written: true, timedOut, code };
     }
@@ -97,7 +97,7 @@ export class MediaHttp {
       return await this.within(request, (signal) => this.follow(request, signal));
     } catch (error) {
       if (error instanceof ConsumerFault) throw error.cause;
-      return { kind: 'broken', code: error instanceof TimeIsUp ? 'ANSWER_TIMEOUT' : codeOf(error) };
+      return { kind: 'broken', code: error instanceof TimeIsUp ? 'ANSWER_TIMEOUT' : loggableCode(error) };
     }
   }
 

@@ -1,9 +1,11 @@
 import type { FailureCategory } from '../../common/failure-category.js';
+import { parseRetryAfter } from '../../common/retry-after.js';
 import { classifyPlatformError, findPlatformError, type PlatformAction } from './error-table.js';
 import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange } from './exchange.js';
 import { readGraphError, type GraphError } from './graph-error.js';
 import { own, ownId, ownList, ownText, parseJson, storableText } from './json-access.js';
-import { parseRetryAfter } from './retry-after.js';
+
+const LONGEST_REST_MS = 3_600_000;
 
 /** The platform took the message. */
 export interface AcceptedOutcome {
@@ -93,7 +95,7 @@ function classifyAnswered({ status, headers, body }: AnsweredExchange, nowMs: nu
     platformMessage: error?.message ?? `The platform answered HTTP ${status} without a readable reason.`,
     category,
     traceId: error?.traceId ?? (typeof traceHeader === 'string' ? storableText(traceHeader.slice(0, 512)) : null),
-    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], nowMs, LONGEST_REST_MS),
     written: true,
   };
 }

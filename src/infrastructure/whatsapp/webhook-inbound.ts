@@ -1,4 +1,5 @@
-import { isObject, own, ownId, ownObject, ownText, type JsonObject } from './json-access.js';
+import { isObject, type JsonObject } from '../../common/json.js';
+import { own, ownId, ownObject, ownText } from './json-access.js';
 import { readInboundContext } from './inbound-context.js';
 import type { CallNotification, InboundNotification } from './webhook-payload.types.js';
 import { readDigits, readTime } from './webhook-status.js';

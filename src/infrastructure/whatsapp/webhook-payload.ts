@@ -1,15 +1,5 @@
-import {
-  isObject,
-  own,
-  ownId,
-  ownList,
-  ownObject,
-  ownText,
-  parseJson,
-  storableJson,
-  storableText,
-  type JsonObject,
-} from './json-access.js';
+import { isObject, type JsonObject } from '../../common/json.js';
+import { own, ownId, ownList, ownObject, ownText, parseJson, storableJson, storableText } from './json-access.js';
 import { readCall, readInbound } from './webhook-inbound.js';
 import type { WebhookPayload } from './webhook-payload.types.js';
 import { quote, readDigits, readStatus, readTime } from './webhook-status.js';

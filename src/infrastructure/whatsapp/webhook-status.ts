@@ -1,4 +1,5 @@
-import { own, ownId, ownInteger, ownList, ownObject, ownText, storableText, type JsonObject } from './json-access.js';
+import type { JsonObject } from '../../common/json.js';
+import { own, ownId, ownInteger, ownList, ownObject, ownText, storableText } from './json-access.js';
 import type { NotifiedError, NotifiedStatus, StatusNotification } from './webhook-payload.types.js';
 
 const STATUSES: ReadonlyMap<unknown, NotifiedStatus> = new Map([

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
-import { canonicalJson } from '../../common/canonical-json.js';
+import { canonicalJson } from '../../common/json.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { newId } from '../../common/ids.js';
 import { KeyedMutex } from '../../common/keyed-mutex.js';

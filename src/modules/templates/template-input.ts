@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { array, fault, integer, isObject, object, oneOf, string, type Shape } from '../../common/shape.js';
+import { isObject } from '../../common/json.js';
+import { array, fault, integer, object, oneOf, string, type Shape } from '../../common/shape.js';
 import { componentsFromBody } from './form/body-template.js';
 import { checkTemplate, type TemplateDraft } from './form/check-template.js';
 import { componentsInCapitals, inCapitals } from './form/platform-words.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { isObject } from '../../common/json.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import {
-  isObject,
   own,
   ownId,
   ownInteger,

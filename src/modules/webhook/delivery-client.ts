@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { parseRetryAfter } from '../../common/retry-after.js';
 import { checkTargetUrl } from './address/check-url.js';
 import { TargetAddresses, type FoundAddresses, type TargetOptions } from './address/target-addresses.js';
 import { bounded } from './delivery/bounded.js';
@@ -6,7 +7,9 @@ import { Connection, type Answer } from './delivery/connection.js';
 import { Connector, type Limits } from './delivery/connector.js';
 import { DeliveryFault } from './delivery/delivery-fault.js';
 import { IdleConnections } from './delivery/idle-connections.js';
-import { parseRetryAfter } from './delivery/retry-after.js';
+
+/** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
+const LONGEST_REST_MS = 24 * 3_600_000;
 
 export interface DeliveryRequest {
   /** As `TargetChecker` made it. */
@@ -110,7 +113,7 @@ export class DeliveryClient {
     this.underWay.add(attempt);
     try {
       const answer = await attempt;
-      const retryAfterMs = parseRetryAfter(answer.retryAfter, Date.now());
+      const retryAfterMs = parseRetryAfter(answer.retryAfter, Date.now(), LONGEST_REST_MS);
       return { kind: 'answered', status: answer.status, retryAfterMs, durationMs: sinceMs() };
     } catch (error) {
       const word = error instanceof DeliveryFault ? error.word : 'request_not_valid';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 import { isUuid } from '../../../common/ids.js';
 import { MEDIA_TYPES, type MediaType } from '../../media/media.types.js';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError, type ErrorDetail } from '../../../common/app-error.js';
-import { canonicalJson } from '../../../common/canonical-json.js';
+import { canonicalJson } from '../../../common/json.js';
 import { VARIANT_CASES } from '../../../../test/messages/variant-cases.js';
 import { fingerprintOf, readMessageInput } from './message-input.js';
 

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import type { ErrorDetail } from '../../../common/app-error.js';
-import { canonicalJson } from '../../../common/canonical-json.js';
+import { canonicalJson } from '../../../common/json.js';
 import { commonErrors } from '../../../common/common.errors.js';
-import { fault, isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
+import { fault } from '../../../common/shape.js';
 import { MESSAGE_VARIANTS } from './variants/message-variants.js';
 import type { MessageVariant } from './variants/variant.js';
 

@@ -1,5 +1,6 @@
 import { commonErrors } from '../../../common/common.errors.js';
-import { fault, isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
+import { fault } from '../../../common/shape.js';
 
 type Content = Readonly<Record<string, unknown>>;
 

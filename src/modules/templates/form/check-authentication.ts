@@ -1,5 +1,5 @@
 import type { FaultList } from './fault-list.js';
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 import { own, ownWord, type JsonObject } from './json-reading.js';
 
 const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];

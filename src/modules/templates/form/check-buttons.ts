@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 import { checkOtpButton } from './check-authentication.js';
 import { MARKDOWN } from './check-text.js';
 import type { FaultList } from './fault-list.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 import type { ParameterFormat } from '../templates.types.js';
 import { checkCardButtons } from './check-buttons.js';
 import { checkCardHeader } from './check-header.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 import type { TemplateCategory, TemplateForm } from '../templates.types.js';
 import { checkAuthenticationBody, checkAuthenticationFooter } from './check-authentication.js';
 import { checkButtons, checkOfferButtons } from './check-buttons.js';

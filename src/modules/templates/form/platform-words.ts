@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 
 /** Words of a component that the platform takes in either case and stores in capitals. */
 const WORDS = new Set(['type', 'format']);

@@ -1,4 +1,4 @@
-import { isObject } from '../../../common/shape.js';
+import { isObject } from '../../../common/json.js';
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import { bodyTextOf } from './authentication-text.js';
 import { asText, componentOf, own, ownArray, ownText, ownWord } from './json-reading.js';

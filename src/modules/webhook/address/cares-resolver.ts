@@ -1,5 +1,6 @@
 import type { RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { codeOf } from '../../../common/describe-error.js';
 import { Slots } from '../../../common/slots.js';
 import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js';
 
@@ -144,7 +145,9 @@ type Records = PromiseSettledResult<RecordWithTtl[]>;
 function answerOf(families: readonly Records[], keepMs: number): Answer {
   const records = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
   if (records.length === 0) {
-    const codes = families.map((family) => (family.status === 'rejected' ? codeOf(family.reason) : 'ENODATA'));
+    const codes = families.map((family) =>
+      family.status === 'rejected' ? (codeOf(family.reason) ?? 'UNKNOWN') : 'ENODATA',
+    );
     const bad = codes.find((code) => !NOTHING.has(code));
     throw new HostUnresolved(bad === undefined ? 'unresolvable' : bad === 'ETIMEOUT' ? 'dns_timeout' : 'dns_failed');
   }
@@ -153,8 +156,4 @@ function answerOf(families: readonly Records[], keepMs: number): Answer {
     addresses: records.map((record) => record.address),
     goodUntil: performance.now() + Math.min(ttlMs, keepMs),
   };
-}
-
-function codeOf(reason: unknown): string {
-  return typeof reason === 'object' && reason !== null && 'code' in reason ? String(reason.code) : 'UNKNOWN';
 }

@@ -1,3 +1,5 @@
+import { codeOf } from '../../../common/describe-error.js';
+
 /**
  * Why a delivery got no answer, in words that are short, stable and shown to the workspace: they name no address and
  * quote nobody.
@@ -53,12 +55,12 @@ const ANSWER: Readonly<Record<string, string>> = {
 
 /** Of an error while TCP connects. */
 export function connectWord(error: unknown): string {
-  return CONNECTION[codeOf(error)] ?? 'connection_failed';
+  return CONNECTION[codeOf(error) ?? ''] ?? 'connection_failed';
 }
 
 /** Of an error during the TLS handshake. */
 export function tlsWord(error: unknown): string {
-  const code = codeOf(error);
+  const code = codeOf(error) ?? '';
   const certificate = CERTIFICATE[code];
   if (certificate !== undefined) {
     return `tls: ${certificate}`;
@@ -74,7 +76,7 @@ export function tlsWord(error: unknown): string {
 
 /** Of an error after the request went out. */
 export function answerWord(error: unknown): string {
-  const code = codeOf(error);
+  const code = codeOf(error) ?? '';
   const word = ANSWER[code] ?? CONNECTION[code];
   if (word !== undefined) {
     return word;
@@ -85,9 +87,4 @@ export function answerWord(error: unknown): string {
     return 'answer_is_not_http';
   }
   return code === 'UND_ERR_SOCKET' ? 'connection_closed' : 'connection_failed';
-}
-
-function codeOf(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : '';
 }

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../../../common/app-error.js';
-import { fault, free, isObject, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
+import { isObject } from '../../../../common/json.js';
+import { fault, free, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
 import { bodyShape, type MessageVariant } from './variant.js';
 
 /* Limits of the platform: Cloud API reference of interactive messages. */

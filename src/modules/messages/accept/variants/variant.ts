@@ -1,4 +1,5 @@
-import { fault, isObject, object, string, uuid, type Shape } from '../../../../common/shape.js';
+import { isObject } from '../../../../common/json.js';
+import { fault, object, string, uuid, type Shape } from '../../../../common/shape.js';
 import { USER_ID } from '../recipient.js';
 
 /** What a valid body means: how it is stored, sent and shown. */
