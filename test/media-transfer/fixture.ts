@@ -3,7 +3,7 @@ import { newId } from '../../src/common/ids.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
 import type { SendingConnection } from '../../src/modules/connections/connections.types.js';
 import { MediaTransferService } from '../../src/modules/media/media-transfer.service.js';
-import type { PlatformId } from '../../src/modules/media/media-transfer.types.js';
+import type { PlatformId } from '../../src/modules/media/media.types.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
 import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';
 import { FakeMediaPlatform } from '../support/whatsapp/fake-media-platform.js';

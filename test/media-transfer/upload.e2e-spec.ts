@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../src/common/ids.js';
-import type { PlatformId } from '../../src/modules/media/media-transfer.types.js';
+import type { PlatformId } from '../../src/modules/media/media.types.js';
 import { MediaService } from '../../src/modules/media/media.service.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';

@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '../../src/common/ids.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
-import { UnknownFilesSweep } from '../../src/modules/media/unknown-files-sweep.js';
-import { UPLOADS_AT_ONCE, UPLOADS_OF_ONE_WORKSPACE, UploadSlots } from '../../src/modules/media/upload/upload-slots.js';
+import { MediaMaintenance } from '../../src/modules/media/media.maintenance.js';
+import {
+  UPLOADS_AT_ONCE,
+  UPLOADS_OF_ONE_WORKSPACE,
+  UploadService,
+} from '../../src/modules/media/upload/upload.service.js';
 import { FileGoneError, FileStorage, StorageUnavailableError } from '../../src/infrastructure/storage/file-storage.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { filesOf, noTemporaryFiles, upload, uploaded } from './fixture.js';
@@ -79,7 +83,7 @@ describe('uploads when something is short', () => {
   });
 
   it('429 where the workspace has its share of uploads under way, and 201 again afterwards', async () => {
-    const slots = test.app.get(UploadSlots);
+    const slots = test.app.get(UploadService).slots;
     const releases = Array.from({ length: UPLOADS_OF_ONE_WORKSPACE }, () => slots.take(sender.workspace.id));
     expect(await refused()).toEqual([429, 'UPLOAD_LIMIT_REACHED', '2']);
     const other = await test.sender();
@@ -89,7 +93,7 @@ describe('uploads when something is short', () => {
   });
 
   it('503 where the process has as many uploads under way as it takes', async () => {
-    const slots = test.app.get(UploadSlots);
+    const slots = test.app.get(UploadService).slots;
     const releases = Array.from({ length: UPLOADS_AT_ONCE }, (_, at) => slots.take(`workspace ${at % 4}`));
     expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
     for (const release of releases) release();
@@ -108,15 +112,15 @@ describe('uploads when something is short', () => {
     const stray = await storage.create();
     await stray.write(sample.png());
     await storage.put(stray, strayKey);
-    const sweep = test.app.get(UnknownFilesSweep);
+    const maintenance = test.app.get(MediaMaintenance);
     const part = Number.parseInt(strayKey.slice(-2), 16);
-    expect(await sweep.removeIn(part)).toBe(0);
+    expect(await maintenance.removeUnknownIn(part)).toBe(0);
     const twoHoursAgo = new Date(Date.now() - 7_200_000);
     for (const { path } of await filesOf(test.dataDir)) {
       utimesSync(join(test.dataDir, 'media', path), twoHoursAgo, twoHoursAgo);
     }
     let removed = 0;
-    for (let each = 0; each < storage.parts; each++) removed += await sweep.removeIn(each);
+    for (let each = 0; each < storage.parts; each++) removed += await maintenance.removeUnknownIn(each);
     expect(removed).toBe(1);
     await expect(storage.open(strayKey)).rejects.toBeInstanceOf(FileGoneError);
     const { url } = (await sender.api.get(`/media/${id}/url`)).body.data as { url: string };

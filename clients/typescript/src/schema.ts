@@ -2364,6 +2364,30 @@ export interface components {
              */
             websites?: string[];
         };
+        UploadMediaRequest: {
+            /**
+             * Format: uuid
+             * @description The number that will send it.
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            /**
+             * Format: binary
+             * @description The bytes, as a part with a file name.
+             */
+            file: string;
+            /**
+             * @description What it is to be sent as. Without it: what its bytes say.
+             * @enum {string}
+             */
+            type?: "image" | "video" | "audio" | "document" | "sticker";
+            /**
+             * @description It is a voice message. Default: false.
+             * @example false
+             * @enum {string}
+             */
+            voice?: "false" | "true";
+        };
         VerifyOtpRequest: {
             /**
              * @description What the user typed: six digits.
@@ -4653,30 +4677,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "multipart/form-data": {
-                    /**
-                     * Format: uuid
-                     * @description The number that will send it.
-                     * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
-                     */
-                    connection_id: string;
-                    /**
-                     * Format: binary
-                     * @description The bytes, as a part with a file name.
-                     */
-                    file: string;
-                    /**
-                     * @description What it is to be sent as. Without it: what its bytes say.
-                     * @enum {string}
-                     */
-                    type?: "image" | "video" | "audio" | "document" | "sticker";
-                    /**
-                     * @description It is a voice message. Default: false.
-                     * @example false
-                     * @enum {string}
-                     */
-                    voice?: "false" | "true";
-                };
+                "multipart/form-data": components["schemas"]["UploadMediaRequest"];
             };
         };
         responses: {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { anyText } from '../../../test/support/any-text.js';
-import { cleanFileName } from './file-name.js';
+import { attachment, cleanFileName, servedName, uploadName } from './file-name.js';
 
 describe('cleanFileName', () => {
   it.each([
@@ -41,5 +41,69 @@ describe('cleanFileName', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('the name of a served file', () => {
+  it.each([
+    ['a.png', 'image/png', 'a.png'],
+    ['A.PNG', 'image/png', 'A.PNG'],
+    ['photo.jpeg', 'image/jpeg', 'photo.jpeg'],
+    ['list.csv', 'text/plain', 'list.csv'],
+    ['voice.opus', 'audio/ogg; codecs=opus', 'voice.opus'],
+    ['customers.zip', 'application/zip', 'customers.zip'],
+    ['README', 'application/zip', 'README'],
+    [null, 'application/pdf', 'id.pdf'],
+    [null, 'application/zip', 'id.bin'],
+  ])('%s of %s is %s', (filename, mimeType, served) => {
+    expect(servedName(filename, 'id', mimeType)).toBe(served);
+  });
+
+  it.each([
+    ['a.html', 'image/png', 'a.html.png'],
+    ['a.png.HTML', 'image/png', 'a.png.HTML.png'],
+    ['a.svg', 'text/plain', 'a.svg.txt'],
+    ['a.js', 'text/plain', 'a.js.txt'],
+    ['a', 'application/pdf', 'a.pdf'],
+    ['report 2026.01', 'application/pdf', 'report 2026.01.pdf'],
+    ['a.html', 'application/zip', 'a.html.bin'],
+    ['a.html.', 'application/zip', 'a.html..bin'],
+    ['a.exe ', 'application/octet-stream', 'a.exe .bin'],
+    ['a.png.', 'image/png', 'a.png..png'],
+  ])('%s of %s becomes %s', (filename, mimeType, served) => {
+    expect(servedName(filename, 'id', mimeType)).toBe(served);
+  });
+});
+
+describe('attachment', () => {
+  it.each([
+    ['a.pdf', `attachment; filename="a.pdf"; filename*=UTF-8''a.pdf`],
+    ['Übung 1.pdf', `attachment; filename="_bung 1.pdf"; filename*=UTF-8''%C3%9Cbung%201.pdf`],
+    [`a"b;c'd.pdf`, `attachment; filename="a_b_c'd.pdf"; filename*=UTF-8''a%22b%3Bc%27d.pdf`],
+  ])('%s', (name, header) => expect(attachment(name)).toBe(header));
+
+  it('is a safe header whatever the name, and loses nothing of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 240 }), (name) => {
+        const header = attachment(name);
+        expect(header).toMatch(/^attachment; filename="[^"\\\r\n]*"; filename\*=UTF-8''[A-Za-z0-9%._~-]+$/);
+        expect(decodeURIComponent(header.split("UTF-8''")[1] ?? '')).toBe(name);
+      }),
+    );
+  });
+});
+
+describe('the name of an upload', () => {
+  it.each([
+    ['image/jpeg', 'holiday.jpeg', 'file.jpg'],
+    ['image/jpeg', 'virus.exe', 'file.jpg'],
+    ['audio/ogg; codecs=opus', null, 'file.ogg'],
+    ['Application/PDF', 'x', 'file.pdf'],
+    ['application/zip', 'secret plans.ZIP', 'file.zip'],
+    ['application/zip', '../../a.b/c', 'file.bin'],
+    ['application/zip', 'a."\r\n', 'file.bin'],
+    ['', null, 'file.bin'],
+  ])('of %j called %j is %s', (mimeType, filename, expected) => {
+    expect(uploadName(mimeType, filename)).toBe(expected);
   });
 });

@@ -1,3 +1,5 @@
+import { extensionOf, FORMATS, isKnownMimeType } from './sniff/formats.js';
+
 /** As long as the platform shows (specification: media filename, 240 characters). */
 const MAX_LENGTH = 240;
 const MAX_EXTENSION_LENGTH = 20;
@@ -30,4 +32,65 @@ function shortened(name: string): string {
     kept += character;
   }
   return kept.trimEnd() + extension;
+}
+
+/** Endings besides a format's own that a system opens as the same type, or as text. */
+const FURTHER: Readonly<Record<string, readonly string[]>> = {
+  'image/jpeg': ['jpeg', 'jpe', 'jfif'],
+  'video/mp4': ['m4v'],
+  'video/3gpp': ['3gpp'],
+  'audio/mp4': ['mp4'],
+  'audio/ogg; codecs=opus': ['oga', 'opus'],
+  'text/plain': ['text', 'csv', 'tsv', 'log', 'md'],
+};
+
+/** What a system runs, or a browser shows as a page, when the file is opened. */
+const ACTIVE = new Set(
+  (
+    'html htm xhtml xht shtml mht mhtml svg svgz xml xsl xslt js mjs cjs jse vbs vbe wsf wsh hta exe com scr pif bat cmd ' +
+    'ps1 psm1 msi msp jar jnlp lnk url desktop command app dmg pkg deb rpm apk sh bash py pl php reg inf cpl dll chm'
+  ).split(' '),
+);
+
+/**
+ * The name under which a file is handed out. Its ending follows the type that the bytes have, whatever name the
+ * sender gave it: bytes may be a picture and a page at the same time, and the ending decides what opens them.
+ */
+export function servedName(filename: string | null, id: string, mimeType: string): string {
+  const own = extensionOf(mimeType);
+  if (filename === null) return `${id}.${own}`;
+  const ending = /\.([^.]*)$/.exec(filename.trimEnd().replace(/\.+$/, ''))?.[1]?.toLowerCase() ?? '';
+  const fits = isKnownMimeType(mimeType)
+    ? ending === own || FURTHER[mimeType]?.includes(ending) === true
+    : !ACTIVE.has(ending);
+  return fits && !/[. ]$/.test(filename) ? filename : `${filename}.${own}`;
+}
+
+/**
+ * Tells a browser to save and never to show a file, under this name: in UTF-8 for those who know RFC 8187, and in ASCII
+ * for the others.
+ */
+export function attachment(filename: string): string {
+  const ascii = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%;]/g, '_');
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded(filename)}`;
+}
+
+/** RFC 8187: what is no attr-char is percent-encoded; encodeURIComponent leaves five characters too many. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/['()*!]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * A name for the upload that says the file's type, which the platform tells by it too, and nothing else: the recipient
+ * sees the message's `filename`, and the name that a customer gave a file stays here.
+ */
+export function uploadName(mimeType: string, filename: string | null): string {
+  const plain = plainType(mimeType);
+  const known = Object.values(FORMATS).find((format) => plainType(format.mimeType) === plain)?.extension;
+  const own = /\.([a-z0-9]{1,8})$/i.exec(filename ?? '')?.[1]?.toLowerCase();
+  return `file.${known ?? own ?? 'bin'}`;
+}
+
+function plainType(mimeType: string): string {
+  return mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

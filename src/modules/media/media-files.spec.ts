@@ -1,7 +1,8 @@
 import type { TemporaryFile } from '../../infrastructure/storage/file-storage.js';
 import { FileStorage } from '../../infrastructure/storage/file-storage.js';
+import type { Config } from '../../infrastructure/config/config.js';
+import type { Database } from '../../infrastructure/database/database.js';
 import { MediaFiles } from './media-files.js';
-import type { StorageQuota } from './storage-quota.js';
 import type { MediaRepository } from './media.repository.js';
 
 const FILE = {} as TemporaryFile;
@@ -14,7 +15,8 @@ async function keysAfter(setStored: () => Promise<boolean>): Promise<number> {
     put: (_file: TemporaryFile, key: string) => Promise.resolve(void keys.add(key)),
     remove: (key: string) => Promise.resolve(void keys.delete(key)),
   } as unknown as FileStorage;
-  const files = new MediaFiles({ setStored } as unknown as MediaRepository, storage, {} as StorageQuota);
+  const media = { setStored } as unknown as MediaRepository;
+  const files = new MediaFiles(media, storage, {} as Database, {} as Config);
   await files.keepFetched(FILE, { organizationId: 'o', id: 'i' }, FACTS).catch(() => undefined);
   return keys.size;
 }

@@ -1,17 +1,21 @@
 import type { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import { newId } from '../../common/ids.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { isUnreachable } from '../../infrastructure/database/database-faults.js';
 import { type ByteRange, FileStorage, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
-import type { KeptMedia } from './media-row.js';
-import { MediaRepository, type NewMedia, type StoredFacts } from './media.repository.js';
+import { mediaErrors } from './media.errors.js';
+import { MediaRepository, type NewMedia, type StorageUsage, type StoredFacts } from './media.repository.js';
 import type { MediaObject } from './media.types.js';
-import { StorageQuota } from './storage-quota.js';
 
 /** What is known of a finished temporary file. */
 export type FileFacts = Omit<StoredFacts, 'storageKey'>;
 
-/** Brings rows and bytes together: a row that says `stored` always has its file. */
+/**
+ * Brings rows and bytes together: a row that says `stored` always has its file, and a workspace has no more bytes than
+ * its limit allows.
+ */
 @Injectable()
 export class MediaFiles {
   private readonly logger = new Logger(MediaFiles.name);
@@ -19,10 +23,11 @@ export class MediaFiles {
   constructor(
     private readonly media: MediaRepository,
     private readonly storage: FileStorage,
-    private readonly quota: StorageQuota,
+    private readonly database: Database,
+    private readonly config: Config,
   ) {}
 
-  /** A file to write into: `put` it by one of the methods below, or discard it. @throws StorageUnavailableError */
+  /** A file to write into: keep it by one of the methods below, or discard it. @throws StorageUnavailableError */
   create(): Promise<TemporaryFile> {
     return this.storage.create();
   }
@@ -32,21 +37,40 @@ export class MediaFiles {
    *
    * @throws FileGoneError where there are none.
    */
-  open(media: Pick<KeptMedia, 'storageKey' | 'id'>, range?: ByteRange): Promise<Readable> {
+  open(media: { id: string; storageKey: string | null }, range?: ByteRange): Promise<Readable> {
     return this.storage.open(media.storageKey ?? media.id, range);
   }
 
-  /** Stores an upload. @throws StorageUnavailableError, MEDIA_STORAGE_FULL (400) */
-  async keepUploaded(file: TemporaryFile, media: Omit<NewMedia, 'storageKey'>): Promise<MediaObject> {
-    const storageKey = newId();
-    await this.storage.put(file, storageKey);
-    try {
-      const insert = () => this.media.insertUploaded({ ...media, storageKey });
-      return await this.quota.within(media.organizationId, media.sizeBytes, insert);
-    } catch (error) {
-      await this.removeUnlessKept(storageKey, error);
-      throw error;
-    }
+  /** False where so many bytes more would be beyond the limit. Says nothing of what comes in meanwhile. */
+  async hasSpaceFor(organizationId: string, sizeBytes: number): Promise<boolean> {
+    return fits(await this.usageOf(organizationId), sizeBytes);
+  }
+
+  /**
+   * Before the first byte of an upload is stored.
+   *
+   * @throws MEDIA_STORAGE_FULL (400).
+   */
+  async requireSpaceFor(organizationId: string, sizeBytes: number): Promise<void> {
+    const usage = await this.usageOf(organizationId);
+    if (fits(usage, sizeBytes)) return;
+    throw mediaErrors.MEDIA_STORAGE_FULL({ usedBytes: usage.usedBytes, limitBytes: usage.limitBytes ?? 0 });
+  }
+
+  /**
+   * Stores an upload. Of uploads that end at once each waits for the one before.
+   *
+   * @throws StorageUnavailableError, MEDIA_STORAGE_FULL (400)
+   */
+  keepUploaded(file: TemporaryFile, media: Omit<NewMedia, 'storageKey'>): Promise<MediaObject> {
+    const { organizationId, sizeBytes } = media;
+    return this.keep(file, (storageKey) =>
+      this.database.transaction(async () => {
+        await this.media.lockUsage(organizationId);
+        await this.requireSpaceFor(organizationId, sizeBytes);
+        return this.media.insertUploaded({ ...media, storageKey });
+      }),
+    );
   }
 
   /**
@@ -56,31 +80,42 @@ export class MediaFiles {
    */
   async keepFetched(
     file: TemporaryFile,
-    media: Pick<MediaObject, 'organizationId' | 'id'>,
+    { organizationId, id }: Pick<MediaObject, 'organizationId' | 'id'>,
     facts: FileFacts,
   ): Promise<boolean> {
+    return this.keep(file, async (storageKey) => {
+      const isKept = await this.media.setStored(organizationId, id, { ...facts, storageKey });
+      if (!isKept) await this.removeBytes(storageKey);
+      return isKept;
+    });
+  }
+
+  /** Bytes first, then the row. */
+  private async keep<T>(file: TemporaryFile, writeRow: (storageKey: string) => Promise<T>): Promise<T> {
     const storageKey = newId();
     await this.storage.put(file, storageKey);
-    let kept: boolean;
     try {
-      kept = await this.media.setStored(media.organizationId, media.id, { ...facts, storageKey });
+      return await writeRow(storageKey);
     } catch (error) {
-      await this.removeUnlessKept(storageKey, error);
+      // A connection that broke says nothing of the row: it may be there, and then needs its bytes.
+      if (!isUnreachable(error)) await this.removeBytes(storageKey);
       throw error;
     }
-    if (!kept) await this.removeBytes(storageKey);
-    return kept;
   }
 
-  /** A connection that broke says nothing of the row: it may be there, and then needs its bytes. */
-  private async removeUnlessKept(storageKey: string, error: unknown): Promise<void> {
-    if (!isUnreachable(error)) await this.removeBytes(storageKey);
-  }
-
-  /** Never rejects: what stays behind is found by the search for files that nobody knows. */
+  /** Never rejects: what stays behind is found by the sweep of unknown files. */
   async removeBytes(storageKey: string): Promise<void> {
     await this.storage.remove(storageKey).catch((error: unknown) => {
       this.logger.warn(`a file could not be removed and will be later: ${String(error)}`);
     });
   }
+
+  private async usageOf(organizationId: string): Promise<StorageUsage> {
+    const { usedBytes, limitBytes } = await this.media.usageOf(organizationId);
+    return { usedBytes, limitBytes: limitBytes ?? this.config.media.workspaceLimitBytes };
+  }
+}
+
+function fits({ usedBytes, limitBytes }: StorageUsage, sizeBytes: number): boolean {
+  return limitBytes === null || usedBytes + sizeBytes <= limitBytes;
 }

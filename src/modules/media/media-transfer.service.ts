@@ -1,17 +1,62 @@
-import { Injectable } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
+import { isUuid } from '../../common/ids.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { FileGoneError, FileStorage } from '../../infrastructure/storage/file-storage.js';
+import { MediaClient, type UploadOutcome } from '../../infrastructure/whatsapp/media-client.js';
+import { LengthMismatchError } from '../../infrastructure/whatsapp/multipart.js';
 import type { SendingConnection } from '../connections/connections.types.js';
-import type { PlatformId } from './media-transfer.types.js';
+import { uploadName } from './file-name.js';
+import type { PlatformId } from './media.types.js';
 import { FetchProcessor } from './processors/fetch.processor.js';
 import { fetchLaneOf } from './transfer/fetch.repository.js';
-import { PlatformIds } from './transfer/platform-ids.js';
+import { PlatformIdsRepository, UPLOAD_LEASE_MS } from './transfer/platform-ids.repository.js';
+import type { FileForNumber, UploadSource } from './transfer/platform-ids.repository.js';
+import { RefusalCounter, UploadCache, UploadLimiter, verdictOf } from './transfer/upload-limits.js';
 
-/** Files between our storage and the platform. */
+/** A message waits no longer for an upload; it goes on meanwhile. */
+const PATIENCE_MS = 3_000;
+/** A message whose file is still on its way comes again after this. */
+const COME_AGAIN_MS = 2_000;
+/** Files on their way or waiting for a place, in this process. */
+const MAX_UNDER_WAY = 2_000;
+/** As everywhere where two processes share a fact: what one has deleted the other uses for two seconds at most. */
+const READY_FOR_MS = 2_000;
+const GONE_FOR_MS = 2_000;
+const ACCOUNT_FOR_MS = 2_000;
+const REFUSED_FOR_MS = 5 * 60_000;
+/** How often, and how long, this process looks whether another one has finished its upload. */
+const LOOK_EVERY_MS = 300;
+const LOOK_FOR_MS = 60_000;
+const MOST_REFUSALS = 3;
+const KEEP_TRIES = 4;
+
+/** Files between our storage and the platform: its ids of our files, made on first use, and wakes of the fetch lanes. */
 @Injectable()
-export class MediaTransferService {
+export class MediaTransferService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(MediaTransferService.name);
+  private readonly answers = new UploadCache();
+  private readonly refused = new RefusalCounter();
+  private readonly places = new UploadLimiter();
+  private readonly underWay = new Map<string, Promise<PlatformId>>();
+  private readonly uploads = new Set<AbortController>();
+  private readonly maxWaiting: number;
+  private waiting = 0;
+  private stopping = false;
+
   constructor(
-    private readonly ids: PlatformIds,
-    private readonly processor: FetchProcessor,
-  ) {}
+    private readonly ids: PlatformIdsRepository,
+    private readonly storage: FileStorage,
+    private readonly client: MediaClient,
+    private readonly counters: Counters,
+    private readonly fetching: FetchProcessor,
+    config: Config,
+  ) {
+    // A message that waits holds one of the places of all that are sent: slow files must leave places for other numbers.
+    this.maxWaiting = Math.max(1, Math.floor(config.queue.maxInFlight / 4));
+  }
 
   /**
    * The platform's id of a stored file, to be sent from one number; the file is uploaded on first use. Never rejects.
@@ -20,8 +65,27 @@ export class MediaTransferService {
    * Waits at most three seconds and until `notAfter` (by `performance.now()`), then says `later` while the upload goes
    * on; at once where many messages wait already. A file that the platform refused stays `failed` for five minutes without being asked for again.
    */
-  platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
-    return this.ids.get(connection, mediaObjectId, notAfter);
+  async platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
+    if (!isUuid(mediaObjectId)) return { kind: 'failed', message: GONE };
+    const file = { organizationId: connection.organizationId, mediaObjectId, connectionId: connection.id };
+    const key = keyOf(file);
+    const known = this.answers.get(key, connection.token);
+    if (known !== null) return known;
+    const shared = this.underWay.get(key) ?? this.begin(key, file, connection);
+    if (shared === null) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    const patienceMs = Math.min(PATIENCE_MS, notAfter - performance.now());
+    if (!(patienceMs > 0) || this.waiting >= this.maxWaiting) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    const late = new AbortController();
+    this.waiting++;
+    try {
+      return await Promise.race([
+        shared,
+        pause(patienceMs, { kind: 'later', retryInMs: COME_AGAIN_MS } as const, { signal: late.signal }),
+      ]);
+    } finally {
+      this.waiting--;
+      late.abort();
+    }
   }
 
   /**
@@ -29,12 +93,150 @@ export class MediaTransferService {
    * where the refusal names the file (codes 100 and 131009 come for other reasons too); after three such refusals with
    * less than an hour between them `platformIdFor` says `failed`. Another id that came since is kept.
    */
-  forget(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<void> {
-    return this.ids.forget(connectionId, mediaObjectId, platformMediaId);
+  async forget(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<void> {
+    const key = keyOf({ connectionId, mediaObjectId });
+    this.answers.delete(key);
+    if (await this.ids.forget(connectionId, mediaObjectId, platformMediaId)) {
+      this.refused.add(key);
+      this.counters.increment('media_ids_refused');
+    }
   }
 
   /** After the commit: these connections have files to fetch. Never throws. */
   wakeFetch(connectionIds: Iterable<string>): void {
-    for (const connectionId of new Set(connectionIds)) this.processor.wake(fetchLaneOf(connectionId));
+    for (const connectionId of new Set(connectionIds)) this.fetching.wake(fetchLaneOf(connectionId));
   }
+
+  /** Breaks off the uploads under way: the messages that wait for them go back to the queue. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    for (const upload of this.uploads) upload.abort();
+    await Promise.allSettled(this.underWay.values());
+  }
+
+  private begin(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> | null {
+    if (this.stopping || this.underWay.size >= MAX_UNDER_WAY) return null;
+    const shared = this.obtain(key, file, connection)
+      .catch((error: unknown): PlatformId => {
+        this.counters.increment('media_upload_faults');
+        this.logger.warn(`file ${file.mediaObjectId}: ${describeError(error)}`);
+        return { kind: 'later', retryInMs: COME_AGAIN_MS };
+      })
+      .finally(() => this.underWay.delete(key));
+    this.underWay.set(key, shared);
+    return shared;
+  }
+
+  private async obtain(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> {
+    const until = performance.now() + LOOK_FOR_MS;
+    while (performance.now() < until && !this.stopping) {
+      const source = await this.ids.findSource(file);
+      if (source === null) {
+        return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
+      }
+      if (source.platformMediaId !== null) {
+        const ready = { kind: 'ready', platformMediaId: source.platformMediaId } as const;
+        return this.remember(key, ready, Math.min(READY_FOR_MS, source.goodForMs), connection);
+      }
+      if (this.refused.count(key) >= MOST_REFUSALS) {
+        return this.remember(key, { kind: 'failed', message: NEVER_GOOD }, REFUSED_FOR_MS, connection);
+      }
+      const made = source.uploading
+        ? null
+        : await this.places.within(connection, () => this.claimAndUpload(key, file, source, connection));
+      if (made !== null) return made;
+      await pause(LOOK_EVERY_MS);
+    }
+    return { kind: 'later', retryInMs: COME_AGAIN_MS };
+  }
+
+  /** Null where somebody else is at it. */
+  private async claimAndUpload(
+    key: string,
+    file: FileForNumber,
+    source: UploadSource,
+    connection: SendingConnection,
+  ): Promise<PlatformId | null> {
+    if (this.stopping || !(await this.ids.claim(file))) return null;
+    const renewing = setInterval(() => {
+      this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describeError(error)}`));
+    }, UPLOAD_LEASE_MS / 3);
+    let platformMediaId: string | null = null;
+    try {
+      const outcome = await this.upload(source, connection);
+      this.counters.increment(`media_upload_${outcome.kind}`);
+      if (outcome.kind === 'uploaded') {
+        platformMediaId = outcome.mediaId;
+        return await this.keep(key, file, outcome.mediaId, connection);
+      }
+      const verdict = verdictOf(outcome, this.answers.failuresOf(key));
+      return this.remember(key, verdict, holdsForMs(verdict), connection);
+    } catch (error) {
+      if (!(error instanceof FileGoneError || error instanceof LengthMismatchError)) throw error;
+      this.logger.error(`file ${file.mediaObjectId}: its stored bytes are not what they were: ${error.message}`);
+      return this.remember(key, { kind: 'failed', message: DAMAGED }, REFUSED_FOR_MS, connection);
+    } finally {
+      clearInterval(renewing);
+      if (platformMediaId === null) await this.ids.release(file).catch(() => undefined);
+    }
+  }
+
+  private async upload(source: UploadSource, connection: SendingConnection): Promise<UploadOutcome> {
+    const abort = new AbortController();
+    this.uploads.add(abort);
+    const uploading = this.client.uploadMedia({
+      phoneNumberId: connection.phoneNumberId,
+      token: connection.token,
+      mimeType: source.mimeType,
+      filename: uploadName(source.mimeType, source.filename),
+      sizeBytes: source.sizeBytes,
+      open: () => this.storage.open(source.storageKey),
+      signal: abort.signal,
+    });
+    return uploading.finally(() => this.uploads.delete(abort));
+  }
+
+  /** An id is not given away for a database that is away for a moment; without it the file would be uploaded again. */
+  private async keep(
+    key: string,
+    file: FileForNumber,
+    platformMediaId: string,
+    connection: SendingConnection,
+  ): Promise<PlatformId> {
+    const ready = { kind: 'ready', platformMediaId } as const;
+    for (let tries = 1; ; tries++) {
+      try {
+        if (await this.ids.keep(file, platformMediaId)) return this.remember(key, ready, READY_FOR_MS, connection);
+        break;
+      } catch (error) {
+        if (tries >= KEEP_TRIES) {
+          this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
+          return this.remember(key, ready, REFUSED_FOR_MS, connection);
+        }
+        await pause(200 * 2 ** tries);
+      }
+    }
+    // Deleted while it was on its way: nobody else knows of the copy.
+    const { phoneNumberId, token } = connection;
+    await this.client.deleteMedia({ mediaId: platformMediaId, phoneNumberId, token });
+    return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
+  }
+
+  private remember(key: string, answer: PlatformId, forMs: number, connection: SendingConnection): PlatformId {
+    this.answers.set(key, answer, forMs, connection.token);
+    return answer;
+  }
+}
+
+const GONE = 'The media file does not exist any more.';
+const DAMAGED = 'The bytes of the media file are damaged; upload it again.';
+const NEVER_GOOD = 'The platform takes the media file and then refuses to send it.';
+
+function holdsForMs(verdict: PlatformId): number {
+  if (verdict.kind === 'later') return verdict.retryInMs;
+  return verdict.kind === 'account' ? ACCOUNT_FOR_MS : REFUSED_FOR_MS;
+}
+
+function keyOf({ mediaObjectId, connectionId }: Omit<FileForNumber, 'organizationId'>): string {
+  return `${mediaObjectId}/${connectionId}`;
 }

@@ -1,15 +1,27 @@
-import { Controller, Delete, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiCreatedResponse,
+  ApiExcludeController,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { Response } from 'express';
 import { EXAMPLE_MEDIA_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { Public } from '../../infrastructure/access/public.decorator.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
 import { BodyAs } from '../../infrastructure/http/body-as.decorator.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { filterOf, ListMediaQuery } from './dto/list-media.query.js';
-import { DeleteMediaDocs, ListMediaDocs, MediaLinkDocs, UploadMediaDocs } from './dto/media.docs.js';
-import { MediaLinkResponse, MediaListResponse, MediaResponse, type SingleMediaResponse } from './dto/media.response.js';
+import { UploadMediaDocs } from './dto/media.docs.js';
+import { MediaLinkResponse, MediaListResponse, MediaResponse, SingleMediaResponse } from './dto/media.response.js';
+import { UploadMediaRequest } from './dto/upload-media.request.js';
+import { ContentService } from './link/content.service.js';
 import { MediaService } from './media.service.js';
 import { UploadService } from './upload/upload.service.js';
 
@@ -29,6 +41,16 @@ export class MediaController {
   @RequireScope('media:write')
   @BodyAs('stream')
   @UploadMediaDocs()
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ required: true, type: UploadMediaRequest })
+  @ApiCreatedResponse({ type: SingleMediaResponse, description: 'Stored.' })
+  @ApiErrors(
+    'MEDIA_TOO_LARGE',
+    'MEDIA_STORAGE_FULL',
+    'MEDIA_TYPE_NOT_SUPPORTED',
+    'CONNECTION_NOT_FOUND',
+    'UPLOAD_LIMIT_REACHED',
+  )
   async upload(
     @CurrentCaller() caller: Caller,
     @Req() req: HeraldRequest,
@@ -37,25 +59,61 @@ export class MediaController {
     return { data: MediaResponse.of(await this.uploads.upload(caller, req, res)) };
   }
 
+  /**
+   * List media files
+   *
+   * @remarks The workspace's files, uploaded and received, newest first. For the next page pass `next_before` and
+   * `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+   */
   @Get()
   @RequireScope('media:read')
-  @ListMediaDocs()
+  @ApiOkResponse({ type: MediaListResponse, description: 'One page.' })
+  @ApiErrors('CONNECTION_NOT_FOUND')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListMediaQuery): Promise<MediaListResponse> {
     return MediaListResponse.of(await this.media.list(caller.organizationId, filterOf(query)));
   }
 
+  /**
+   * Get a temporary link to a file
+   *
+   * @remarks The link works without a key for 15 minutes, for whoever has it. It answers with the bytes as an attachment, to
+   * GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has fetched it,
+   * mostly seconds after the message.
+   */
   @Get(':id/url')
   @RequireScope('media:read')
-  @MediaLinkDocs()
+  @ApiOkResponse({ type: MediaLinkResponse, description: 'The link.' })
+  @ApiErrors('MEDIA_NOT_FOUND')
   async link(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<MediaLinkResponse> {
     return MediaLinkResponse.of(await this.media.link(caller.organizationId, id));
   }
 
+  /**
+   * Delete a file
+   *
+   * @remarks Deletes the bytes here, and at the platform where they are there too; links to it end. A queued message that
+   * needs the file fails with `media_error`.
+   */
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('media:write')
-  @DeleteMediaDocs()
+  @ApiNoContentResponse({ description: 'Deleted.' })
+  @ApiErrors('MEDIA_NOT_FOUND')
   async delete(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<void> {
     await this.media.delete(caller.organizationId, id);
+  }
+}
+
+/** What temporary links lead to: outside the API, without a key. */
+@ApiExcludeController()
+@Controller('media')
+export class MediaContentController {
+  constructor(private readonly content: ContentService) {}
+
+  /** HEAD comes here too: Express takes it for a GET, and Node leaves out the body. */
+  @Get(':id/content')
+  @Public()
+  async read(@Param('id') id: string, @Req() req: HeraldRequest, @Res() res: Response): Promise<void> {
+    await this.content.serve(id, req, res);
   }
 }

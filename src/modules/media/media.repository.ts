@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
-import { type KeptMedia, MEDIA_COLUMNS, mediaOf, type MediaRow } from './media-row.js';
-import type { MediaDirection, MediaFilter, MediaObject, PendingMedia, RemovedMedia } from './media.types.js';
+import { laneHeads } from '../../infrastructure/lanes/due-lanes.js';
+import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { MediaObjectEntity } from './entities/media-object.entity.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from './media.types.js';
-
-export interface MediaQuery extends MediaFilter {
-  organizationId: string;
-}
+import type {
+  FileForSending,
+  MediaDirection,
+  MediaFilter,
+  MediaObject,
+  PendingMedia,
+  RemovedMedia,
+} from './media.types.js';
 
 /** What was measured of a file once its bytes are stored. */
 export interface StoredFacts {
@@ -19,80 +24,70 @@ export interface StoredFacts {
 export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice'> &
   StoredFacts;
 
-interface RemovedRow {
-  id: string;
-  organization_id: string;
-  storage_key: string | null;
-  connection_id: string | null;
-  platform_media_id: string | null;
+/** How many bytes of files a workspace has and may have; without a limit of its own `limitBytes` is null. */
+export interface StorageUsage {
+  usedBytes: number;
+  limitBytes: number | null;
 }
 
-/** The SQL of `media_object` for uploads, lists and deletions. */
+/** The SQL of `media_object` for uploads, lists and deletions, and of `media_usage`. */
 @Injectable()
 export class MediaRepository {
   constructor(private readonly database: Database) {}
 
-  async findById(organizationId: string, id: string): Promise<KeptMedia | null> {
-    const rows = await this.database.query<MediaRow>(
-      `select ${MEDIA_COLUMNS} from media_object m where m.organization_id = $1 and m.id = $2`,
+  findById(organizationId: string, id: string): Promise<MediaObjectEntity | null> {
+    return this.table.findOneBy({ organizationId, id });
+  }
+
+  /** As `findById`, with what the acceptance of a message needs. Raw SQL: it is asked with every message with a file. */
+  async findForSending(organizationId: string, id: string): Promise<FileForSending | null> {
+    const [row] = await this.database.query<FileForSending>(
+      'select id, type, status, filename, voice from media_object where organization_id = $1 and id = $2',
       [organizationId, id],
     );
-    return rows[0] === undefined ? null : mediaOf(rows[0]);
+    return row ?? null;
   }
 
   /**
    * One page, newest first. Each filter has an index in the page's order; where only the type or only the direction is
    * given, the few ordered lists are merged.
    */
-  async page(query: MediaQuery): Promise<MediaObject[]> {
-    const params: unknown[] = [query.organizationId, query.limit];
-    const bind = (value: unknown): string => `$${params.push(value)}`;
-    const conditions = ['m.organization_id = $1'];
-    if (query.connectionId !== null) conditions.push(`m.connection_id = ${bind(query.connectionId)}`);
-    if (query.before !== null) {
-      const before = bind(query.before);
-      conditions.push(
-        query.beforeId === null
-          ? `m.created_at < ${before}`
-          : `(m.created_at, m.id) < (${before}, ${bind(query.beforeId)})`,
-      );
+  page(organizationId: string, filter: MediaFilter): Promise<MediaObjectEntity[]> {
+    const { limit, before, beforeId, connectionId, type, direction } = filter;
+    const conditions = ['organization_id = :organizationId'];
+    if (connectionId !== null) conditions.push('connection_id = :connectionId');
+    if (before !== null) {
+      conditions.push(beforeId === null ? 'created_at < :before' : '(created_at, id) < (:before, :beforeId)');
     }
-    const order = 'order by m.created_at desc, m.id desc limit $2';
-    const own = (more: string): string =>
-      `select ${MEDIA_COLUMNS} from media_object m where ${conditions.join(' and ')} ${more} ${order}`;
-    let sql = own('');
-    if (query.type !== null || query.direction !== null) {
-      const types = bind(query.type === null ? MEDIA_TYPES : [query.type]);
-      const directions = bind(query.direction === null ? MEDIA_DIRECTIONS : [query.direction]);
-      sql = `select m.* from unnest(${directions}::text[]) as d (direction)
-        cross join unnest(${types}::text[]) as t (type)
-        cross join lateral (${own('and m.direction = d.direction and m.type = t.type')}) as m ${order}`;
-    }
-    return (await this.database.query<MediaRow>(sql, params)).map(mediaOf);
+    const order = 'order by created_at desc, id desc limit :limit';
+    const pageOf = (more: string) =>
+      `select id, created_at from media_object where ${conditions.join(' and ')} ${more} ${order}`;
+    const isMerged = type !== null || direction !== null;
+    const ids = isMerged
+      ? `select one.id from unnest(:directions::text[]) as d (direction) cross join unnest(:types::text[]) as t (type)
+         cross join lateral (${pageOf('and direction = d.direction and type = t.type')}) as one ${order}`
+      : `select one.id from (${pageOf('')}) as one`;
+    return this.table
+      .createQueryBuilder('media')
+      .where(`media.id in (${ids})`)
+      .setParameters({
+        organizationId,
+        before,
+        beforeId,
+        limit,
+        connectionId,
+        types: type === null ? MEDIA_TYPES : [type],
+        directions: direction === null ? MEDIA_DIRECTIONS : [direction],
+      })
+      .orderBy({ 'media.createdAt': 'DESC', 'media.id': 'DESC' })
+      .getMany();
   }
 
   /** Adds a file of the workspace whose bytes are stored. */
   async insertUploaded(media: NewMedia): Promise<MediaObject> {
-    const rows = await this.database.query<MediaRow>(
-      `insert into media_object as m (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256,
-         filename, voice, status, storage_key)
-       values ($1, $2, $3, 'outbound', $4, $5, $6, $7, $8, $9, 'stored', $10)
-       returning ${MEDIA_COLUMNS}`,
-      [
-        media.id,
-        media.organizationId,
-        media.connectionId,
-        media.type,
-        media.mimeType,
-        media.sizeBytes,
-        media.sha256,
-        media.filename,
-        media.voice,
-        media.storageKey,
-      ],
-    );
-    if (rows[0] === undefined) throw new Error('an insert returned no row');
-    return mediaOf(rows[0]);
+    const row = this.table.create({ ...media, direction: 'outbound', status: 'stored' });
+    await this.table.insert(row);
+    return row;
   }
 
   /** Adds files that are to be fetched, at once due; one that is there already stays as it is. One statement for all. */
@@ -106,21 +101,11 @@ export class MediaRepository {
          $9::text[]) as i (id, organization_id, connection_id, type, mime_type, sha256, filename, voice,
          platform_media_id)
        on conflict (id) do nothing`,
-      [
-        items.map((item) => item.id),
-        items.map((item) => item.organizationId),
-        items.map((item) => item.connectionId),
-        items.map((item) => item.type),
-        items.map((item) => item.mimeType),
-        items.map((item) => item.sha256),
-        items.map((item) => item.filename),
-        items.map((item) => item.voice),
-        items.map((item) => item.platformMediaId),
-      ],
+      PENDING_COLUMNS.map((name) => items.map((item) => item[name])),
     );
   }
 
-  /** A pending file has come. Returns false where it is no longer pending: fetched by another, or deleted. */
+  /** A pending file has come. Returns false where it is no longer pending: fetched by another process, or deleted. */
   async setStored(organizationId: string, id: string, facts: StoredFacts): Promise<boolean> {
     const changed = await this.database.execute(
       `update media_object set status = 'stored', storage_key = $3, mime_type = $4, size_bytes = $5, sha256 = $6,
@@ -131,51 +116,45 @@ export class MediaRepository {
     return changed > 0;
   }
 
-  /** Removes the row; null where there is none. Says where the bytes lie, here and at the platform. */
-  async delete(organizationId: string, id: string): Promise<RemovedMedia | null> {
-    return (await this.deleteAll(organizationId, [id]))[0] ?? null;
-  }
-
-  /** As `delete`, for those of the ids that are there. */
-  async deleteAll(organizationId: string, ids: readonly string[]): Promise<RemovedMedia[]> {
-    const rows = await this.database.query<RemovedRow>(
-      `with gone as (
-         delete from media_object where organization_id = $1 and id = any($2::uuid[])
-         returning id, organization_id, storage_key)
-       ${WITH_COPIES}`,
-      [organizationId, ids],
-    );
-    return removedOf(rows);
+  /** Removes the rows of those of the ids that the workspace has. Says where their bytes are, here and at the platform. */
+  deleteAll(organizationId: string, ids: readonly string[]): Promise<RemovedMedia[]> {
+    return this.remove('organization_id = $1 and id = any($2::uuid[])', [organizationId, ids]);
   }
 
   /** Removes up to `limit` files of the workspace, as `deleteAll` does. */
-  async deleteSome(organizationId: string, limit: number): Promise<RemovedMedia[]> {
-    const rows = await this.database.query<RemovedRow>(
-      `with gone as (
-         delete from media_object where organization_id = $1 and id = any(array(
-           select id from media_object where organization_id = $1 order by created_at desc, id desc limit $2))
-         returning id, organization_id, storage_key)
-       ${WITH_COPIES}`,
+  deleteSome(organizationId: string, limit: number): Promise<RemovedMedia[]> {
+    return this.remove(
+      `organization_id = $1 and id = any(array(
+         select id from media_object where organization_id = $1 order by created_at desc, id desc limit $2))`,
       [organizationId, limit],
     );
-    return removedOf(rows);
   }
 
-  /** Removes what is older, of every workspace, oldest first; says where the bytes lie. */
-  async deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
-    const rows = await this.database.query<RemovedRow>(
-      `with gone as (
-         delete from media_object where id = any(array(
-           select id from media_object where direction = $1 and created_at < $2
-           order by created_at limit $3 for update skip locked))
-         returning id, organization_id, storage_key)
-       ${WITH_COPIES}`,
+  /** Removes what is older, of every workspace, oldest first, as `deleteAll` does. */
+  deleteOld(direction: MediaDirection, before: Date, limit: number): Promise<RemovedMedia[]> {
+    return this.remove(
+      `id = any(array(select id from media_object where direction = $1 and created_at < $2
+         order by created_at limit $3 for update skip locked))`,
       [direction, before, limit],
     );
-    return removedOf(rows);
   }
 
-  /** Those of the keys that no row names, whatever the workspace: a search for files that nobody knows. */
+  private remove(condition: string, params: unknown[]): Promise<RemovedMedia[]> {
+    return this.database.query<RemovedMedia>(
+      `with gone as (
+         delete from media_object where ${condition} returning id, organization_id, storage_key
+       )
+       select g.storage_key as "storageKey", coalesce(json_agg(json_build_object('organizationId', p.organization_id,
+         'connectionId', p.connection_id, 'platformMediaId', p.platform_media_id))
+         filter (where p.media_object_id is not null), '[]') as copies
+       from gone g
+       left join media_platform_id p on p.media_object_id = g.id and p.organization_id = g.organization_id
+       group by g.id, g.storage_key`,
+      params,
+    );
+  }
+
+  /** Those of the keys that no row names, whatever the workspace. */
   async unknownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await this.database.query<{ key: string }>(
       `select k.key from unnest($1::uuid[]) as k (key)
@@ -184,22 +163,47 @@ export class MediaRepository {
     );
     return rows.map((row) => row.key);
   }
-}
 
-const WITH_COPIES = `
-select g.id, g.organization_id, g.storage_key, p.connection_id, p.platform_media_id
-from gone g left join media_platform_id p on p.media_object_id = g.id and p.organization_id = g.organization_id`;
-
-/** One entry for each file, whose copies stand in rows of their own. */
-function removedOf(rows: readonly RemovedRow[]): RemovedMedia[] {
-  const removed = new Map<string, RemovedMedia>();
-  for (const row of rows) {
-    const entry = removed.get(row.id) ?? { storageKey: row.storage_key, copies: [] };
-    removed.set(row.id, entry);
-    const { organization_id: organizationId, connection_id: connectionId, platform_media_id: platformMediaId } = row;
-    if (connectionId !== null && platformMediaId !== null) {
-      entry.copies.push({ organizationId, connectionId, platformMediaId });
-    }
+  /** Customers' files that wait to be fetched, of all workspaces together. */
+  async readBacklog(): Promise<Backlog> {
+    const [backlog] = await this.database.query<Backlog>(BACKLOG);
+    return backlog ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
   }
-  return [...removed.values()];
+
+  /** `media_usage` follows `media_object` by a trigger. */
+  async usageOf(organizationId: string): Promise<StorageUsage> {
+    const [row] = await this.database.query<StorageUsage>(
+      `select coalesce(u.used_bytes, 0)::float8 as "usedBytes", o.storage_limit_bytes::float8 as "limitBytes"
+       from organization o left join media_usage u on u.organization_id = $1 where o.id = $1`,
+      [organizationId],
+    );
+    return row ?? { usedBytes: 0, limitBytes: null };
+  }
+
+  /** Until the end of the ambient transaction this workspace's files are counted by its owner alone. */
+  async lockUsage(organizationId: string): Promise<void> {
+    await this.database.execute(
+      'insert into media_usage (organization_id) values ($1) on conflict (organization_id) do nothing',
+      [organizationId],
+    );
+    await this.database.query('select 1 from media_usage where organization_id = $1 for update', [organizationId]);
+  }
+
+  private get table() {
+    return this.database.repository(MediaObjectEntity);
+  }
 }
+
+const PENDING_COLUMNS = [
+  ...(['id', 'organizationId', 'connectionId', 'type', 'mimeType', 'sha256', 'filename', 'voice'] as const),
+  'platformMediaId',
+] as const;
+
+const UNDER_WAY = 'lease_until > clock_timestamp()';
+
+// Number by number, the file that is due first. One that is being fetched is due again only when its lease is over.
+const BACKLOG = `
+${laneHeads({ table: 'media_object', lane: 'connection_id', status: 'pending' })}
+select ${boundedCount("from media_object where status = 'pending'")} as waiting,
+  ${boundedCount(`from media_object where status = 'pending' and ${UNDER_WAY}`)} as "inFlight",
+  ${secondsSince('(select min(next_attempt_at) from lane_head)')} as "oldestDueSeconds"`;

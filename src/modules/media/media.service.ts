@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Statements } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { MediaLinks } from './link/media-links.js';
-import { MediaRemoval } from './media-removal.js';
-import { MediaRetention } from './media-retention.js';
 import { mediaErrors } from './media.errors.js';
+import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
-import type { MediaFilter, MediaLink, MediaObject, MediaPage, MediaType, PendingMedia } from './media.types.js';
+import type { FileForSending, MediaFilter, MediaLink, MediaObject } from './media.types.js';
+import type { MediaPage, MediaType, PendingMedia } from './media.types.js';
 import { storable } from './pending-media.js';
 
 /** Media files of the workspaces: what is known of them, links to them, their end. */
@@ -16,8 +16,7 @@ export class MediaService {
     private readonly media: MediaRepository,
     private readonly connections: ConnectionsService,
     private readonly links: MediaLinks,
-    private readonly removal: MediaRemoval,
-    private readonly retention: MediaRetention,
+    private readonly maintenance: MediaMaintenance,
   ) {}
 
   /**
@@ -27,8 +26,8 @@ export class MediaService {
    */
   async list(organizationId: string, filter: MediaFilter): Promise<MediaPage> {
     if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
-    const found = await this.media.page({ ...filter, organizationId, limit: filter.limit + 1 });
-    const media = found.slice(0, filter.limit).map((one) => ({ ...one, expiresAt: this.retention.expiryOf(one) }));
+    const found = await this.media.page(organizationId, { ...filter, limit: filter.limit + 1 });
+    const media = found.slice(0, filter.limit).map((one) => ({ ...one, expiresAt: this.maintenance.expiryOf(one) }));
     return { media, next: found.length > filter.limit ? (media.at(-1) ?? null) : null };
   }
 
@@ -57,14 +56,14 @@ export class MediaService {
    * @throws MEDIA_NOT_FOUND (404) where the workspace has no such file.
    */
   async delete(organizationId: string, id: string): Promise<void> {
-    const gone = await this.media.delete(organizationId, id);
-    if (gone === null) throw mediaErrors.MEDIA_NOT_FOUND({});
-    await this.removal.finish([gone]);
+    const removed = await this.media.deleteAll(organizationId, [id]);
+    if (removed.length === 0) throw mediaErrors.MEDIA_NOT_FOUND({});
+    await this.maintenance.finishRemoval(removed);
   }
 
   /** Deletes those of the files that the workspace has, as `delete` does. */
   async deleteAll(organizationId: string, ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.removal.finish(await this.media.deleteAll(organizationId, ids));
+    if (ids.length > 0) await this.maintenance.finishRemoval(await this.media.deleteAll(organizationId, ids));
   }
 
   /**
@@ -73,8 +72,8 @@ export class MediaService {
    * @throws MEDIA_NOT_FOUND (422) where the workspace has no such file or its bytes are not there, MEDIA_TYPE_MISMATCH
    * (422) where it is of another type.
    */
-  async requireForSending(organizationId: string, mediaId: string, type: MediaType): Promise<MediaObject> {
-    const media = await this.media.findById(organizationId, mediaId);
+  async requireForSending(organizationId: string, mediaId: string, type: MediaType): Promise<FileForSending> {
+    const media = await this.media.findForSending(organizationId, mediaId);
     if (media?.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({}).withKind('unprocessable');
     if (media.type !== type) throw mediaErrors.MEDIA_TYPE_MISMATCH({ expected: type, given: media.type });
     return media;

@@ -1,3 +1,5 @@
+import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
+
 export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
 /** What a file is to the platform; it decides about formats and limits. */
 export type MediaType = (typeof MEDIA_TYPES)[number];
@@ -34,6 +36,9 @@ export interface ListedMedia extends MediaObject {
   expiresAt: Date | null;
 }
 
+/** What the acceptance of a message needs to know of its file. */
+export type FileForSending = Pick<MediaObject, 'id' | 'type' | 'status' | 'filename' | 'voice'>;
+
 /** A customer's file as its notification announces it. */
 export interface PendingMedia {
   id: string;
@@ -55,7 +60,7 @@ export interface PlatformCopy {
   platformMediaId: string;
 }
 
-/** A file whose row is gone: where its bytes lie, here and at the platform. */
+/** A file whose row is gone: where its bytes are, here and at the platform. */
 export interface RemovedMedia {
   storageKey: string | null;
   copies: PlatformCopy[];
@@ -82,3 +87,16 @@ export interface MediaLink {
   url: string;
   expiresAt: Date;
 }
+
+/** The platform's id of one of our files for one number, or why there is none. */
+export type PlatformId =
+  | { readonly kind: 'ready'; readonly platformMediaId: string }
+  /** Nothing was sent; the message may be tried again after so many milliseconds. */
+  | { readonly kind: 'later'; readonly retryInMs: number }
+  /** The file is gone, or the platform does not take it: the message fails with `media_error`. */
+  | { readonly kind: 'failed'; readonly message: string }
+  /**
+   * The number or its token is the problem. The outcome is what a send with the same answer would have: mostly
+   * `lane_paused`; `rejected` where the platform says that the number is gone, which fails the message.
+   */
+  | { readonly kind: 'account'; readonly outcome: NotAcceptedOutcome };

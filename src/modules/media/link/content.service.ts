@@ -3,16 +3,18 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
-import { FileGoneError, StorageUnavailableError } from '../../../infrastructure/storage/file-storage.js';
+import {
+  type ByteRange,
+  FileGoneError,
+  StorageUnavailableError,
+} from '../../../infrastructure/storage/file-storage.js';
+import type { MediaObjectEntity } from '../entities/media-object.entity.js';
+import { attachment, servedName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
-import type { KeptMedia } from '../media-row.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaRepository } from '../media.repository.js';
 import { isKnownMimeType } from '../sniff/formats.js';
-import { readRange } from './byte-range.js';
-import { attachment } from './content-disposition.js';
 import { MediaLinks } from './media-links.js';
-import { servedName } from './served-name.js';
 
 /** Hands out the bytes that a temporary link names. */
 @Injectable()
@@ -55,12 +57,12 @@ export class ContentService {
       res.end();
       return;
     }
-    // A caller who goes away is no fault of ours; a file that ends too early breaks the connection, which tells him. One
-    // who stays and reads nothing is cut off by the server's limits.
+    // A caller may go away; a file that ends too early breaks the connection, so that the caller notices. A caller that
+    // stays and reads nothing is cut off by the server's limits.
     await pipeline(bytes, res).catch(() => res.destroy());
   }
 
-  private async open(media: KeptMedia, range: { start: number; end: number } | undefined) {
+  private async open(media: MediaObjectEntity, range?: ByteRange) {
     try {
       return await this.files.open(media, range);
     } catch (error) {
@@ -72,7 +74,7 @@ export class ContentService {
 }
 
 /** Files come from strangers: nothing of them may be shown, run, guessed at or cached by a browser. */
-function setHeaders(res: Response, media: KeptMedia): void {
+function setHeaders(res: Response, media: MediaObjectEntity): void {
   res.setHeader('Content-Type', isKnownMimeType(media.mimeType) ? media.mimeType : 'application/octet-stream');
   res.setHeader('Content-Disposition', attachment(servedName(media.filename, media.id, media.mimeType)));
   res.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
@@ -84,4 +86,21 @@ function setHeaders(res: Response, media: KeptMedia): void {
 function searchOf(url: string): string {
   const at = url.indexOf('?');
   return at < 0 ? '' : url.slice(at + 1);
+}
+
+/**
+ * The one range that a `Range` header asks for. Null: answer with the whole file, since the header is missing, asks for
+ * several ranges or is none that we know (RFC 9110, 14.2). `unsatisfiable`: it begins beyond the end.
+ */
+export function readRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | null {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
+  if (first === '' && last === '') return null;
+  if (first === '') {
+    const length = Math.min(Number(last), sizeBytes);
+    return length === 0 ? 'unsatisfiable' : { start: sizeBytes - length, end: sizeBytes - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  if (last !== '' && Number(last) < start) return null;
+  return start >= sizeBytes ? 'unsatisfiable' : { start, end };
 }

@@ -1,11 +1,248 @@
+import { createHash } from 'node:crypto';
 import { InjectQueue, Processor } from '@nestjs/bullmq';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Queue } from 'bullmq';
+import { describeError } from '../../../common/describe-error.js';
+import { retry } from '../../../common/retry.js';
+import { deferralMs } from '../../../common/retry-schedule.js';
 import { Slots } from '../../../common/slots.js';
+import { Config } from '../../../infrastructure/config/config.js';
 import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
 import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
 import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
-import { FetchRepository } from '../transfer/fetch.repository.js';
-import { FETCH_QUEUE, MediaFetcher, type FetchTask } from '../transfer/media-fetcher.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
+import { findPlatformError } from '../../../infrastructure/whatsapp/error-table.js';
+import { MediaClient } from '../../../infrastructure/whatsapp/media-client.js';
+import type { MediaDescription } from '../../../infrastructure/whatsapp/media-description.js';
+import type { DownloadExchange } from '../../../infrastructure/whatsapp/media-http.js';
+import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-fault.js';
+import type { PlatformFailure } from '../../../infrastructure/whatsapp/platform-result.js';
+import { ConnectionsService } from '../../connections/connections.service.js';
+import { canSend, type SendingConnection } from '../../connections/connections.types.js';
+import { MediaFiles, type FileFacts } from '../media-files.js';
+import { hexDigest, mimeTypeOf } from '../pending-media.js';
+import { agrees, firstLook, HEAD_BYTES } from '../sniff/first-look.js';
+import { connectionOfLane, FETCH_LEASE_MS, fetchLaneOf, FetchRepository } from '../transfer/fetch.repository.js';
+import type { ClaimedFile } from '../transfer/fetch.repository.js';
+
+export const FETCH_QUEUE = 'media';
+
+/** How often a file is asked for again because its address is gone. */
+const ADDRESSES = 2;
+/** Tries of a file that the platform does not have, or has not as it said: about an hour. */
+const MOST_REFUSALS = 9;
+/** From this count on the delay is as long as it gets; an outage counts no further. */
+const TRIES_OF_AN_OUTAGE = 6;
+const RECORD_FOR_MS = 30_000;
+/** What came of a file whose fetch had no time to begin; it is put back in any case. */
+const STOPPED: FetchFailure = { kind: 'wait', failure: 'Herald stopped.' };
+const STORAGE_FULL: FetchFailure = {
+  kind: 'wait',
+  failure: "The workspace's storage is full: herald workspace limits --storage-bytes.",
+};
+const ANY_TYPE = 'application/octet-stream';
+
+/** A claimed file, and when it was claimed (monotonic ms). */
+export type FetchTask = ClaimedFile & { claimedAt: number };
+
+/** Fetches customers' files from the platform into the storage. */
+@Injectable()
+export class MediaFetcher implements LaneHandler<FetchTask> {
+  readonly name = FETCH_QUEUE;
+  /** One slow file leaves places for others. */
+  readonly maxInFlightPerLane = 16;
+  private readonly logger = new Logger(MediaFetcher.name);
+  private readonly running = new Set<AbortController>();
+  private stopping = false;
+
+  constructor(
+    private readonly fetches: FetchRepository,
+    private readonly files: MediaFiles,
+    private readonly lanes: LaneRepository,
+    private readonly connections: ConnectionsService,
+    private readonly client: MediaClient,
+    private readonly config: Config,
+    private readonly counters: Counters,
+  ) {}
+
+  /** Breaks off what is on its way; those files go back to the lane. */
+  stop(): void {
+    this.stopping = true;
+    for (const fetch of this.running) fetch.abort();
+  }
+
+  async pace(laneKey: string): Promise<LanePace | null> {
+    const connection = await this.usable(connectionOfLane(laneKey));
+    // The number's throughput counts what comes in as well, so that files never come faster in the long run.
+    if (connection !== null) return { ratePerSecond: connection.throughputPerSecond, burstSeconds: 1 };
+    // A number without a working token is looked at again once a minute, not with every sweep.
+    await this.lanes.pause(laneKey, 'not connected');
+    return null;
+  }
+
+  async claim(request: ClaimRequest): Promise<Claim<FetchTask>> {
+    const claimedAt = performance.now();
+    const { hold, items } = await this.fetches.claim(request);
+    return { hold, items: items.map((file) => ({ ...file, claimedAt })) };
+  }
+
+  async work(file: FetchTask): Promise<boolean> {
+    const abort = new AbortController();
+    this.running.add(abort);
+    let lost = false;
+    const renewing = setInterval(() => {
+      this.fetches.renew(file).then(
+        (mine) => {
+          if (mine) return;
+          lost = true;
+          abort.abort();
+        },
+        (error: unknown) => this.logger.warn(`the lease of file ${file.id}: ${describeError(error)}`),
+      );
+    }, FETCH_LEASE_MS / 4);
+    let problem: FetchFailure | null;
+    try {
+      problem = await this.fetch(file, abort.signal);
+    } catch (error) {
+      // The storage or the database failed, not the file.
+      this.logger.warn(`file ${file.id} could not be stored: ${describeError(error)}`);
+      const reason = error instanceof StorageUnavailableError ? 'no room for it' : 'a fault of Herald';
+      problem = { kind: 'wait', failure: `The file could not be stored (${reason}).` };
+    } finally {
+      clearInterval(renewing);
+      this.running.delete(abort);
+    }
+    this.counters.increment(`media_fetch_${problem?.kind ?? 'stored'}`);
+    if (problem === null) {
+      await this.lanes.succeeded(fetchLaneOf(file.connectionId), file.claimedAt).catch(() => undefined);
+    } else if (!lost) {
+      await this.record(file, problem);
+    }
+    return false;
+  }
+
+  /** Null where the file is stored, or was deleted meanwhile. */
+  private async fetch(file: ClaimedFile, signal: AbortSignal): Promise<FetchFailure | null> {
+    const connection = await this.usable(file.connectionId);
+    if (this.stopping) return STOPPED;
+    if (connection === null) return { kind: 'account', failure: 'The number is not connected.' };
+    for (let addresses = 1; ; addresses++) {
+      const described = await this.client.describeMedia({
+        mediaId: file.platformMediaId,
+        phoneNumberId: connection.phoneNumberId,
+        token: connection.token,
+      });
+      if (!described.ok) {
+        if (isTokenRefused(described)) await this.connections.tokenRefused(connection);
+        return failureOfDescription(described);
+      }
+      const problem = await this.download(file, described.body, connection, signal, addresses < ADDRESSES);
+      if (problem !== 'stale') return problem;
+    }
+  }
+
+  private async download(
+    file: ClaimedFile,
+    described: MediaDescription,
+    connection: SendingConnection,
+    signal: AbortSignal,
+    mayAskAgain: boolean,
+  ): Promise<FetchFailure | 'stale' | null> {
+    const { maxInboundBytes } = this.config.media;
+    if ((described.sizeBytes ?? 0) > maxInboundBytes) return failureOfDownload({ kind: 'too_large' }, maxInboundBytes);
+    if (!(await this.files.hasSpaceFor(file.organizationId, described.sizeBytes ?? 1))) {
+      this.counters.increment('media_fetch_storage_full');
+      return STORAGE_FULL;
+    }
+    const temporary = await this.files.create();
+    try {
+      const digest = createHash('sha256');
+      const exchange = await this.client.downloadMedia({
+        url: described.url,
+        token: connection.token,
+        maxBytes: maxInboundBytes,
+        signal,
+        consume: (chunk) => {
+          digest.update(chunk);
+          return temporary.write(chunk);
+        },
+      });
+      if (mayAskAgain && isStaleAddress(exchange)) return 'stale';
+      const problem = failureOfDownload(exchange, maxInboundBytes);
+      if (problem !== null) return problem;
+      const sha256 = digest.digest('hex');
+      return await this.keep(file, described, temporary, sha256);
+    } finally {
+      await temporary.discard();
+    }
+  }
+
+  private async keep(
+    file: ClaimedFile,
+    described: MediaDescription,
+    temporary: TemporaryFile,
+    sha256: string,
+  ): Promise<FetchFailure | null> {
+    const { sizeBytes } = temporary;
+    if (described.sizeBytes !== null && described.sizeBytes !== sizeBytes) {
+      return { kind: 'refused', failure: `The file has ${sizeBytes} bytes instead of ${described.sizeBytes}.` };
+    }
+    const announced = hexDigest(described.sha256) ?? file.sha256;
+    if (announced !== null && announced !== sha256) {
+      return { kind: 'refused', failure: 'The bytes that came have another SHA-256 than the platform said.' };
+    }
+    // What the sender called it, as the platform says it: it is handed out as a download and never run.
+    const mimeType = file.mimeType === ANY_TYPE ? mimeTypeOf(described.mimeType) : file.mimeType;
+    await this.compareType(file, mimeType, temporary);
+    const facts: FileFacts = { mimeType, sizeBytes, sha256 };
+    if (!(await this.files.keepFetched(temporary, file, facts))) this.counters.increment('media_fetch_too_late');
+    return null;
+  }
+
+  /** Notes where the bytes are of another type than was said; the file is kept all the same. */
+  private async compareType(file: ClaimedFile, mimeType: string, temporary: TemporaryFile): Promise<void> {
+    const look = await firstLook(await temporary.read(0, HEAD_BYTES));
+    const detected = look.family === null ? look.detected : look.name;
+    if (detected === null || agrees(mimeType, detected) || agrees(detected, mimeType)) return;
+    this.counters.increment('media_fetch_other_type');
+    this.logger.log(`file ${file.id} was announced as ${mimeType}; its bytes look like ${detected}`);
+  }
+
+  /** A failure of the database is not the end of the claim: it is tried for a while, then the lease decides. */
+  private async record(file: ClaimedFile, problem: FetchFailure): Promise<void> {
+    try {
+      await retry(() => this.settle(file, problem), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
+    } catch (error) {
+      this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describeError(error)}`);
+    }
+  }
+
+  private async settle(file: ClaimedFile, { kind, failure }: FetchFailure): Promise<void> {
+    if (this.stopping) return this.fetches.putBack(file, null);
+    switch (kind) {
+      case 'account': {
+        // Before the file is due again.
+        await this.lanes.pause(fetchLaneOf(file.connectionId), failure.slice(0, 200));
+        return this.fetches.putBack(file, failure);
+      }
+      case 'failed':
+        return this.fetches.fail(file, failure);
+      case 'refused':
+        if (file.tries >= MOST_REFUSALS) return this.fetches.fail(file, failure);
+        return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), null);
+      case 'wait':
+        return this.fetches.retry(file, failure, deferralMs(file.tries, Math.random()), TRIES_OF_AN_OUTAGE);
+    }
+  }
+
+  private async usable(connectionId: string): Promise<SendingConnection | null> {
+    const connection = await this.connections.forSending(connectionId);
+    return connection !== null && canSend(connection.status) ? connection : null;
+  }
+}
 
 /** Files on their way into this process at once. They have places of their own: no file keeps a message waiting. */
 const MAX_IN_FLIGHT = 64;
@@ -48,5 +285,48 @@ export class FetchProcessor extends LaneProcessor<FetchTask> {
       everyMs: 60_000,
       run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => fetches.expire(limit)),
     });
+  }
+}
+
+/**
+ * Why a file was not fetched. `wait`: nothing is said against the file. `refused`: the platform has it not, or not so
+ * as it said; some tries more. `failed`: it can't be had. `account`: the number or its token is the problem.
+ */
+export interface FetchFailure {
+  readonly kind: 'wait' | 'refused' | 'failed' | 'account';
+  /** One sentence; never the token, never the file's address. */
+  readonly failure: string;
+}
+
+/** What it means that the platform did not describe a file. */
+export function failureOfDescription(answer: PlatformFailure): FetchFailure {
+  const { kind, code, subcode, message: failure } = answer;
+  if (kind !== 'rejected') return { kind: 'wait', failure };
+  const listed = code === null ? null : findPlatformError(code, subcode);
+  if (listed?.action === 'pause_lane') return { kind: 'account', failure };
+  // Without a status it was Herald who would not send the token.
+  if (answer.status === null) return { kind: 'account', failure };
+  const forNow = listed?.category === 'rate_limited' || listed?.category === 'platform_unavailable';
+  return { kind: forNow ? 'wait' : 'refused', failure };
+}
+
+/** An address lives for five minutes: where it leads nowhere any more, another one may be asked for. */
+export function isStaleAddress(exchange: DownloadExchange): boolean {
+  return exchange.kind === 'refused' && [403, 404, 410].includes(exchange.status);
+}
+
+/** What it means that a file's bytes did not come; null where they did. */
+export function failureOfDownload(exchange: DownloadExchange, maxBytes: number): FetchFailure | null {
+  switch (exchange.kind) {
+    case 'downloaded':
+      return null;
+    case 'too_large':
+      return { kind: 'failed', failure: `The file is larger than ${maxBytes} bytes.` };
+    case 'address':
+      return { kind: 'refused', failure: 'The platform named an address that is none of its own.' };
+    case 'refused':
+      return { kind: 'wait', failure: `The platform answered HTTP ${exchange.status} instead of the file.` };
+    case 'broken':
+      return { kind: 'wait', failure: `The file broke off on its way (${exchange.code}).` };
   }
 }

@@ -4,8 +4,7 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
-import { Backlogs } from '../../../infrastructure/operations/backlogs.js';
-import { MediaBacklogRepository } from '../media-backlog.repository.js';
+import { MediaRepository } from '../media.repository.js';
 import { connectionOfLane, fetchLaneOf, FetchRepository, type ClaimedFile } from './fetch.repository.js';
 
 const OWNER = newId();
@@ -258,9 +257,7 @@ it('the gauge finds the file that is due for longest, however many wait', async 
   );
   const DAYS = 2 * 86_400;
   await pending(await newConnection(), -DAYS);
-  const backlogs = new Backlogs();
-  new MediaBacklogRepository(opened.database, backlogs).onModuleInit();
-  const [files] = await backlogs.read();
+  const files = await new MediaRepository(opened.database).readBacklog();
   expect(files?.oldestDueSeconds).toBeGreaterThanOrEqual(DAYS);
   expect(files?.oldestDueSeconds).toBeLessThan(DAYS + 3_600);
 });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
@@ -10,16 +11,13 @@ import { ConnectionsService } from '../../connections/connections.service.js';
 import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
-import { MediaRetention } from '../media-retention.js';
+import { MediaMaintenance } from '../media.maintenance.js';
 import type { ListedMedia, MediaObject } from '../media.types.js';
-import { StorageQuota } from '../storage-quota.js';
 import { agrees } from '../sniff/first-look.js';
 import { FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf } from '../sniff/formats.js';
 import { FileReception, type ReceivedFile } from './file-reception.js';
-import { watchPace } from './upload-clock.js';
-import { readFields, refuseField, type UploadFields } from './upload-fields.js';
 import { type FilePart, FORM_OVERHEAD_BYTES, MAX_FORM_BYTES, readForm } from './upload-form.js';
-import { UploadSlots } from './upload-slots.js';
+import { readFields, refuseField, type UploadMediaRequest } from '../dto/upload-media.request.js';
 
 /** A file that has come whole, in a temporary file that is ours to put or discard. */
 interface Arrived {
@@ -28,17 +26,22 @@ interface Arrived {
   received: ReceivedFile;
 }
 
+/** Uploads that one process takes at once; each costs a socket, a file and some hundred kilobytes. */
+export const UPLOADS_AT_ONCE = 96;
+/** Of these one workspace may have so many. */
+export const UPLOADS_OF_ONE_WORKSPACE = 24;
+const RETRY_AFTER_SECONDS = 2;
+
 /** Takes the caller's files: straight from the wire to the disk, checked on the way, refused as early as can be. */
 @Injectable()
 export class UploadService {
   private readonly logger = new Logger(UploadService.name);
+  readonly slots = new UploadSlots();
 
   constructor(
     private readonly files: MediaFiles,
     private readonly connections: ConnectionsService,
-    private readonly slots: UploadSlots,
-    private readonly retention: MediaRetention,
-    private readonly quota: StorageQuota,
+    private readonly maintenance: MediaMaintenance,
   ) {}
 
   /**
@@ -49,13 +52,13 @@ export class UploadService {
    */
   async upload(caller: Caller, req: HeraldRequest, res: Response): Promise<ListedMedia> {
     requireForm(req);
-    // Whoever is refused in the middle of his file may finish sending it, so that he gets to read why.
+    // A caller that is refused in the middle of a file may finish sending it, and then reads why.
     req.drainUpTo = { bytes: MAX_FORM_BYTES, ms: 30_000 };
     const release = this.slots.take(caller.organizationId);
     try {
-      await this.quota.requireSpaceFor(caller.organizationId, leastBytesOf(req));
+      await this.files.requireSpaceFor(caller.organizationId, leastBytesOf(req));
       const stored = await this.receive(caller, req, res);
-      return { ...stored, expiresAt: this.retention.expiryOf(stored) };
+      return { ...stored, expiresAt: this.maintenance.expiryOf(stored) };
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error;
       this.logger.error(`an upload was refused: ${error.message}`);
@@ -96,10 +99,12 @@ export class UploadService {
   /** Streams the file to the disk. On any failure the temporary file is gone when this rejects. */
   private async take(caller: Caller, part: FilePart): Promise<Arrived> {
     const early = readFields(part.fieldsSoFar);
-    if (early.connectionId !== null) await this.connections.getById(caller.organizationId, early.connectionId);
+    if (early.connection_id !== undefined) {
+      await this.connections.getById(caller.organizationId, early.connection_id);
+    }
     const file = await this.files.create();
     try {
-      const reception = new FileReception(file, () => readFields(part.fieldsSoFar).type);
+      const reception = new FileReception(file, () => readFields(part.fieldsSoFar).type ?? null);
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
       const chunks = part.bytes.iterator({ destroyOnReturn: false });
       for await (const chunk of chunks) await reception.push(chunk as Buffer);
@@ -111,9 +116,9 @@ export class UploadService {
     }
   }
 
-  private async keep(caller: Caller, fields: UploadFields, arrived: Arrived | null): Promise<MediaObject> {
-    const { connectionId } = fields;
-    if (connectionId === null) return refuseField('connection_id', 'required', 'connection_id is missing.');
+  private async keep(caller: Caller, fields: UploadMediaRequest, arrived: Arrived | null): Promise<MediaObject> {
+    const { connection_id: connectionId, voice = false } = fields;
+    if (connectionId === undefined) return refuseField('connection_id', 'required', 'connection_id is missing.');
     await this.connections.getById(caller.organizationId, connectionId);
     if (arrived === null)
       return refuseField('file', 'required', 'file is missing; send it as a part with a file name.');
@@ -129,25 +134,25 @@ export class UploadService {
       sizeBytes,
       sha256,
       filename: cleanFileName(part.name),
-      voice: fields.voice === true,
+      voice,
     });
   }
 }
 
 /** What the caller says of the file must be what its bytes say. */
-function checkAgainst(fields: UploadFields, { part, received }: Arrived): void {
+function checkAgainst(fields: UploadMediaRequest, { part, received }: Arrived): void {
   const { mimeType, type } = received.format;
   const refuse = (allowedTypes: readonly string[], reason: string): never => {
     throw mediaErrors.MEDIA_TYPE_NOT_SUPPORTED({ detectedType: mimeType, allowedTypes, reason });
   };
-  if (fields.type !== null && fields.type !== type) {
-    refuse(mimeTypesOf(fields.type), `By its bytes the file is ${mimeType}, which is no ${fields.type}`);
+  if (fields.type !== undefined && fields.type !== type) {
+    refuse(mimeTypesOf(fields.type ?? null), `By its bytes the file is ${mimeType}, which is no ${fields.type}`);
   }
   if (fields.voice === true && received.format !== FORMATS.ogg) {
     refuse([FORMATS.ogg.mimeType], `A voice message is Ogg with Opus; by its bytes the file is ${mimeType}`);
   }
   if (!agrees(part.mimeType, mimeType)) {
-    refuse(mimeTypesOf(fields.type), `The part says ${part.mimeType}, but its bytes are ${mimeType}`);
+    refuse(mimeTypesOf(fields.type ?? null), `The part says ${part.mimeType}, but its bytes are ${mimeType}`);
   }
 }
 
@@ -165,4 +170,73 @@ function requireForm(req: HeraldRequest): void {
   if (Number(req.headers['content-length'] ?? 0) > MAX_FORM_BYTES) {
     throw mediaErrors.MEDIA_TOO_LARGE({ limitBytes: MAX_UPLOAD_BYTES });
   }
+}
+
+/** Bounds the uploads under way in this process. */
+export class UploadSlots {
+  private taken = 0;
+  private readonly byWorkspace = new Map<string, number>();
+
+  /**
+   * Takes a place; call what it returns, once, when the upload is over.
+   *
+   * @throws UPLOAD_LIMIT_REACHED (429) where the workspace has its share, SERVICE_UNAVAILABLE (503) where all are taken.
+   */
+  take(organizationId: string): () => void {
+    const own = this.byWorkspace.get(organizationId) ?? 0;
+    if (own >= UPLOADS_OF_ONE_WORKSPACE) {
+      throw mediaErrors.UPLOAD_LIMIT_REACHED({
+        limit: UPLOADS_OF_ONE_WORKSPACE,
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    if (this.taken >= UPLOADS_AT_ONCE) {
+      throw commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds: RETRY_AFTER_SECONDS }, { internal: 'upload places' });
+    }
+    this.taken++;
+    this.byWorkspace.set(organizationId, own + 1);
+    return () => this.release(organizationId);
+  }
+
+  private release(organizationId: string): void {
+    this.taken--;
+    const left = (this.byWorkspace.get(organizationId) ?? 1) - 1;
+    if (left === 0) this.byWorkspace.delete(organizationId);
+    else this.byWorkspace.set(organizationId, left);
+  }
+}
+
+const LOOK_MS = 1_000;
+const GRACE_MS = 30_000;
+/** A connection slower than this (0.3 Mbit/s) can't upload; 32 MiB then take 14 minutes. */
+const LEAST_BYTES_PER_MS = (40 * 1_024) / 1_000;
+
+/**
+ * Ends uploads that come too slowly, or no more: each of them holds a slot. The mean rate counts, so a pause
+ * is allowed after a quick start, but none that is longer than the time of grace.
+ *
+ * @param tooSlow called once, with the error for the caller
+ * @returns what stops the watch
+ */
+export function watchPace(socket: Socket, tooSlow: (error: Error) => void, graceMs = GRACE_MS): () => void {
+  const startedAt = performance.now();
+  const readBefore = socket.bytesRead;
+  let read = readBefore;
+  let readAt = startedAt;
+  const timer = setInterval(
+    () => {
+      const now = performance.now();
+      if (socket.bytesRead > read) {
+        read = socket.bytesRead;
+        readAt = now;
+      }
+      const allowedMs = graceMs + (read - readBefore) / LEAST_BYTES_PER_MS;
+      if (now - startedAt <= allowedMs && now - readAt <= graceMs) return;
+      clearInterval(timer);
+      const message = 'The upload came too slowly; send at least 40 KiB a second.';
+      tooSlow(commonErrors.INVALID_REQUEST({ details: [{ field: '', rule: 'timeout', message }] }));
+    },
+    Math.min(LOOK_MS, graceMs),
+  );
+  return () => clearInterval(timer);
 }

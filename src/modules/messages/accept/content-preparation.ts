@@ -3,7 +3,7 @@ import { AppError } from '../../../common/app-error.js';
 import { isUuid } from '../../../common/ids.js';
 import type { Connection } from '../../connections/connections.types.js';
 import { MediaService } from '../../media/media.service.js';
-import type { MediaObject, MediaType } from '../../media/media.types.js';
+import type { FileForSending, MediaType } from '../../media/media.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';
 import { changeFiles, ownFilesIn } from './file-references.js';
 import { messagesErrors } from '../messages.errors.js';
@@ -77,7 +77,7 @@ export class ContentPreparation {
   private async requireFiles(organizationId: string, given: MessageContent): Promise<MessageContent> {
     const references = ownFilesIn(given.type, given.content);
     if (references.length === 0) return given;
-    const files = new Map<string, MediaObject>();
+    const files = new Map<string, FileForSending>();
     await Promise.all(
       references.map(async ({ id, type }) => {
         files.set(`${type}/${id}`, await this.media.requireForSending(organizationId, id, type));
@@ -100,7 +100,7 @@ export class ContentPreparation {
 }
 
 /** What the file itself says where the caller is silent. */
-function defaultsOf(file: MediaObject, type: MediaType): Record<string, unknown> {
+function defaultsOf(file: FileForSending, type: MediaType): Record<string, unknown> {
   if (type === 'document' && file.filename !== null) {
     return { filename: Array.from(file.filename).slice(0, MAX_FILENAME_LENGTH).join('') };
   }

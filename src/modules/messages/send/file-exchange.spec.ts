@@ -1,7 +1,7 @@
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../../connections/connections.types.js';
 import type { MediaTransferService } from '../../media/media-transfer.service.js';
-import type { PlatformId } from '../../media/media-transfer.types.js';
+import type { PlatformId } from '../../media/media.types.js';
 import { FileExchange } from './file-exchange.js';
 import { refusal } from './outcome-record.js';
 import type { ClaimedMessage } from './send.repository.js';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { watchPace } from './upload-clock.js';
+import { watchPace } from './upload.service.js';
 
 describe('watchPace', () => {
   const watch = (socket: { bytesRead: number }, graceMs: number): { errors: Error[]; stop: () => void } => {

@@ -1,5 +1,5 @@
 import { failure } from '../../../infrastructure/whatsapp/platform-result.js';
-import { faultOfDescription, faultOfDownload, isStaleAddress } from './fetch-verdict.js';
+import { failureOfDescription, failureOfDownload, isStaleAddress } from './fetch.processor.js';
 
 describe('a file that was not described', () => {
   it.each([
@@ -19,8 +19,8 @@ describe('a file that was not described', () => {
     // A token that can't stand in a header was never sent.
     ['rejected', null, null, 'account'],
   ] as const)('%s, HTTP %s, code %s: %s', (kind, status, code, expected) => {
-    const fault = faultOfDescription(failure(kind, { status, code, message: 'so it is' }));
-    expect(fault).toEqual({ kind: expected, failure: 'so it is' });
+    const failed = failureOfDescription(failure(kind, { status, code, message: 'so it is' }));
+    expect(failed).toEqual({ kind: expected, failure: 'so it is' });
   });
 });
 
@@ -32,11 +32,11 @@ describe('a file that did not come', () => {
     [{ kind: 'refused', status: 404 }, 'wait'],
     [{ kind: 'broken', code: 'ECONNRESET' }, 'wait'],
   ] as const)('%j: %s', (exchange, expected) => {
-    expect(faultOfDownload(exchange, 10)?.kind).toBe(expected);
+    expect(failureOfDownload(exchange, 10)?.kind).toBe(expected);
   });
 
-  it('is no fault where it came', () => {
-    expect(faultOfDownload({ kind: 'downloaded', sizeBytes: 1 }, 10)).toBeNull();
+  it('is no failed where it came', () => {
+    expect(failureOfDownload({ kind: 'downloaded', sizeBytes: 1 }, 10)).toBeNull();
   });
 });
 

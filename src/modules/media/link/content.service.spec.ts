@@ -1,4 +1,4 @@
-import { readRange } from './byte-range.js';
+import { readRange } from './content.service.js';
 
 describe('readRange', () => {
   it.each([

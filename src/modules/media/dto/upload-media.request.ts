@@ -1,0 +1,56 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional, Matches } from 'class-validator';
+import { commonErrors } from '../../../common/common.errors.js';
+import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import { UUID_PATTERN } from '../../../common/ids.js';
+import { propertiesOf, ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
+import { MEDIA_TYPES, type MediaType } from '../media.types.js';
+
+/** The form of POST /media. */
+export class UploadMediaRequest {
+  /** The number that will send it. */
+  @ApiProperty({ format: 'uuid', required: true, example: EXAMPLE_CONNECTION_ID })
+  @IsOptional()
+  @Matches(UUID_PATTERN, { message: 'connection_id must be a UUID.' })
+  connection_id?: string;
+
+  /** The bytes, as a part with a file name. */
+  @ApiProperty({ type: 'string', format: 'binary' })
+  file!: never;
+
+  /** What it is to be sent as. Without it: what its bytes say. */
+  @ApiPropertyOptional({ enum: MEDIA_TYPES })
+  @IsOptional()
+  @IsIn(MEDIA_TYPES, { message: `type must be one of ${MEDIA_TYPES.join(', ')}.` })
+  type?: MediaType;
+
+  /** It is a voice message. */
+  @ApiPropertyOptional({ type: 'string', enum: ['false', 'true'], default: 'false', example: 'false' })
+  @IsOptional()
+  @IsIn([true, false])
+  voice?: boolean;
+}
+
+const FIELDS = [...propertiesOf(UploadMediaRequest)];
+const VALIDATION = new ValidatedRequestPipe();
+
+/**
+ * Reads the fields that have come so far; which of them are required is known at the end of the form.
+ *
+ * @throws INVALID_REQUEST (400) naming each faulty one.
+ */
+export function readFields(form: Readonly<Record<string, unknown>>): UploadMediaRequest {
+  for (const name of Object.keys(form)) {
+    if (name === 'file') refuseField('file', 'type', 'file must be sent as a file, with a file name.');
+    if (FIELDS.includes(name)) continue;
+    const message = `This field is not known here; allowed: file, ${FIELDS.join(', ')}.`;
+    refuseField(name.slice(0, 64), 'unknown_field', message);
+  }
+  const fields = VALIDATION.transform(form, { type: 'query', metatype: UploadMediaRequest }) as UploadMediaRequest;
+  fields.connection_id = fields.connection_id?.toLowerCase();
+  return fields;
+}
+
+export function refuseField(field: string, rule: string, message: string): never {
+  throw commonErrors.INVALID_REQUEST({ details: [{ field, rule, message }] });
+}

@@ -1,0 +1,154 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
+import { Slots } from '../../common/slots.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Backlogs } from '../../infrastructure/operations/backlogs.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { FileStorage } from '../../infrastructure/storage/file-storage.js';
+import { MediaClient } from '../../infrastructure/whatsapp/media-client.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import { MediaFiles } from './media-files.js';
+import { MediaRepository } from './media.repository.js';
+import type { MediaDirection, MediaObject, PlatformCopy, RemovedMedia } from './media.types.js';
+import { MEDIA_DIRECTIONS } from './media.types.js';
+
+const DAY_MS = 86_400_000;
+const ERASURE_BATCH = 200;
+const REMOVALS_AT_ONCE = 8;
+
+const COPIES_AT_ONCE = 4;
+/** More than this are left to the platform, which forgets them within 30 days. */
+const MAX_WAITING_COPIES = 10_000;
+
+// Between storing the bytes and the row lie milliseconds; nothing that young is looked at.
+const UNKNOWN_MIN_AGE_MS = 60 * 60_000;
+const UNKNOWN_BATCH = 1_000;
+const UNKNOWN_LOOK_EVERY_MS = 5 * 60_000;
+/** Often, since its silence makes the service not ready; most rounds do nothing. */
+const UNKNOWN_SWEEP_EVERY_MS = 10_000;
+
+/**
+ * The end of files: those that have been kept for long enough, those of a workspace that is being deleted, bytes that no
+ * row names, and the platform's copies of what was deleted. Reports the backlog of files that wait to be fetched.
+ */
+@Injectable()
+export class MediaMaintenance implements OnModuleInit {
+  private readonly logger = new Logger(MediaMaintenance.name);
+  private readonly days: Readonly<Record<MediaDirection, number>>;
+  private readonly copySlots = new Slots(COPIES_AT_ONCE);
+  private waitingCopies = 0;
+  private nextPart: number;
+  private nextLookAt = performance.now() + UNKNOWN_LOOK_EVERY_MS;
+
+  constructor(
+    private readonly media: MediaRepository,
+    private readonly files: MediaFiles,
+    private readonly storage: FileStorage,
+    private readonly connections: ConnectionsService,
+    private readonly client: MediaClient,
+    private readonly counters: Counters,
+    private readonly retention: Retention,
+    private readonly workspaces: WorkspaceErasure,
+    private readonly sweeps: Sweeps,
+    private readonly backlogs: Backlogs,
+    config: Config,
+  ) {
+    this.days = { inbound: config.retention.receivedMediaDays, outbound: config.retention.uploadedMediaDays };
+    // Processes that restart often must not look at the same part each time.
+    this.nextPart = Math.floor(Math.random() * storage.parts);
+  }
+
+  onModuleInit(): void {
+    for (const direction of MEDIA_DIRECTIONS) {
+      this.retention.add({
+        name: `${direction} files`,
+        days: this.days[direction],
+        clear: async (before, limit) => this.finishRemoval(await this.media.deleteOld(direction, before, limit)),
+      });
+    }
+    this.workspaces.add({
+      // Counted with the rows of the other tables.
+      batch: async (organizationId, _cursor, erase) => {
+        const removed = erase
+          ? await this.finishRemoval(await this.media.deleteSome(organizationId, ERASURE_BATCH))
+          : 0;
+        return { found: { media_object: removed }, cursor: removed === 0 ? null : 'more' };
+      },
+    });
+    this.sweeps.add({
+      name: 'media_files',
+      everyMs: UNKNOWN_SWEEP_EVERY_MS,
+      run: (signal) => this.removeUnknown(signal),
+    });
+    this.backlogs.add('files', () => this.media.readBacklog());
+  }
+
+  /** When a file will be deleted by retention; null: never. */
+  expiryOf({ direction, createdAt }: Pick<MediaObject, 'direction' | 'createdAt'>): Date | null {
+    const days = this.days[direction];
+    return days === 0 ? null : new Date(createdAt.getTime() + days * DAY_MS);
+  }
+
+  /**
+   * Removes the bytes of files whose rows are gone, and starts to remove the platform's copies. Never rejects: what a
+   * process leaves behind when it dies, the sweep of unknown files finds. Returns how many files there were.
+   */
+  async finishRemoval(removed: readonly RemovedMedia[]): Promise<number> {
+    const keys = removed.flatMap(({ storageKey }) => storageKey ?? []);
+    for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) {
+      await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => this.files.removeBytes(key)));
+    }
+    for (const copy of removed.flatMap(({ copies }) => copies)) {
+      // An empty id is an upload under way: the process that makes it finds the file gone and removes its copy.
+      if (copy.platformMediaId === '' || this.waitingCopies >= MAX_WAITING_COPIES) continue;
+      this.waitingCopies++;
+      void this.removeCopy(copy).finally(() => this.waitingCopies--);
+    }
+    return removed.length;
+  }
+
+  /** Nothing depends on it: the platform forgets the copies by itself. */
+  private async removeCopy(copy: PlatformCopy): Promise<void> {
+    await this.copySlots.acquire(1);
+    try {
+      const connection = await this.connections.forSending(copy.connectionId);
+      if (connection === null || connection.organizationId !== copy.organizationId) return;
+      const { phoneNumberId, token } = connection;
+      const result = await this.client.deleteMedia({ mediaId: copy.platformMediaId, phoneNumberId, token });
+      this.counters.increment(result.ok ? 'media_copies_removed' : 'media_copies_left');
+    } catch (error) {
+      this.counters.increment('media_copies_left');
+      this.logger.warn(`a copy at the platform: ${describeError(error)}`);
+    } finally {
+      this.copySlots.release(1);
+    }
+  }
+
+  /**
+   * Removes stored files that no row names: a process died between the two, or a deletion could not remove the bytes.
+   * Every five minutes it looks at one part of the storage, so that all of it is seen about once a day.
+   */
+  private async removeUnknown(signal: AbortSignal): Promise<number> {
+    if (performance.now() < this.nextLookAt) return 0;
+    this.nextLookAt = performance.now() + UNKNOWN_LOOK_EVERY_MS;
+    const part = this.nextPart;
+    this.nextPart = (part + 1) % this.storage.parts;
+    return this.removeUnknownIn(part, signal);
+  }
+
+  /** Removes the unknown files of one part. Returns how many. */
+  async removeUnknownIn(part: number, signal?: AbortSignal): Promise<number> {
+    const keys = await this.storage.keysOf(part, UNKNOWN_MIN_AGE_MS);
+    let removed = 0;
+    for (let at = 0; at < keys.length && signal?.aborted !== true; at += UNKNOWN_BATCH) {
+      for (const key of await this.media.unknownKeys(keys.slice(at, at + UNKNOWN_BATCH))) {
+        await this.storage.remove(key);
+        removed++;
+      }
+    }
+    return removed;
+  }
+}
