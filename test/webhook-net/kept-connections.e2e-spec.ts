@@ -1,3 +1,4 @@
+import type { TLSSocket } from 'node:tls';
 import { waitFor } from '../support/wait-for.js';
 import { clientFor, closeClients, deliver, FakeResolver, issue, HOST, trusted } from './delivery-stage.js';
 import { RawReceiver, Receiver, type Answerer } from './receiver.js';
@@ -119,6 +120,22 @@ describe('a kept connection', () => {
     await waitFor(() => receiver.open === 0);
     expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ status: 200 });
     expect(receiver.connections).toBe(2);
+  });
+
+  it('that is gone leaves its TLS session: the next handshake resumes it', async () => {
+    const resumed: boolean[] = [];
+    const receiver = await RawReceiver.start((socket) => {
+      resumed.push((socket as TLSSocket).isSessionReused());
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'));
+    }, trusted);
+    closers.push(() => receiver.stop());
+    const client = clientFor(receiver.port);
+    // A session is garbage as soon as it is not in use: a collection between two deliveries may take it.
+    for (let n = 0; n < 20 && !resumed.includes(true); n += 1) {
+      expect(await deliver(client, { endpoint: 'one' })).toMatchObject({ status: 200 });
+    }
+    expect(resumed[0]).toBe(false);
+    expect(resumed).toContain(true);
   });
 
   it('ends with the client', async () => {

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
+import type { Pool } from 'undici';
 import { parseRetryAfter } from '../../common/retry-after.js';
 import { checkTargetUrl } from './address/check-url.js';
-import { TargetAddresses, type FoundAddresses, type TargetOptions } from './address/target-addresses.js';
-import { bounded } from './delivery/bounded.js';
-import { Connection, type Answer } from './delivery/connection.js';
-import { Connector, type Limits } from './delivery/connector.js';
-import { DeliveryFault } from './delivery/delivery-fault.js';
-import { IdleConnections } from './delivery/idle-connections.js';
+import { TargetAddresses, type TargetOptions } from './address/target-checker.js';
+import { Connector, type Destination } from './delivery/connector.js';
+import { DeliveryError } from './delivery/delivery-error.js';
+import { EndpointPools } from './delivery/endpoint-pools.js';
+import { Exchange, type Answer } from './delivery/exchange.js';
 
 /** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
 const LONGEST_REST_MS = 24 * 3_600_000;
@@ -70,8 +70,8 @@ const LIMITS: DeliveryLimits = {
  * Delivers to addresses that strangers chose.
  *
  * What happens to one delivery: the form of the URL is checked again; its host is resolved, and every address found must
- * be public; a connection is opened to one of those addresses (not to the name, so nobody can answer differently a
- * moment later), and the address that the socket reached is checked before a byte is written; the certificate is
+ * be public; a connection is opened to one of those addresses (not to the name, so no name server can answer differently
+ * a moment later), and the address that the socket reached is checked before a byte is written; the certificate is
  * verified for the host; the request goes out once; the head of the answer decides, its body is read up to a limit and
  * thrown away. No redirect is followed, no proxy asked, no cookie kept.
  *
@@ -80,21 +80,21 @@ const LIMITS: DeliveryLimits = {
  */
 export class DeliveryClient {
   private readonly addresses: TargetAddresses;
-  private readonly connector: Connector;
+  private readonly pools: EndpointPools;
   private readonly limits: DeliveryLimits;
-  private readonly idle = new IdleConnections();
   private readonly underWay = new Set<Promise<unknown>>();
   private closed = false;
 
   constructor(private readonly options: DeliveryClientOptions) {
     this.limits = { ...LIMITS, ...options.limits };
     this.addresses = new TargetAddresses(options);
-    this.connector = new Connector({
+    const connector = new Connector({
       connectTimeoutMs: this.limits.connectMs,
       tlsTimeoutMs: this.limits.tlsMs,
       ca: options.ca,
       isAllowed: (address) => this.addresses.isAllowed(address),
     });
+    this.pools = new EndpointPools(connector);
   }
 
   /** Deliveries under way. */
@@ -102,13 +102,11 @@ export class DeliveryClient {
     return this.underWay.size;
   }
 
-  /** Makes one delivery, within ten seconds. Never rejects: every fault is a result of its own. */
+  /** Makes one delivery, within ten seconds. Never rejects: whatever goes wrong is a result of its own. */
   async deliver(request: DeliveryRequest): Promise<DeliveryResult> {
     const startedAt = performance.now();
     const sinceMs = (): number => Math.round(performance.now() - startedAt);
-    if (this.closed) {
-      return { kind: 'failed', error: 'aborted', durationMs: 0 };
-    }
+    if (this.closed || request.signal?.aborted === true) return { kind: 'failed', error: 'aborted', durationMs: 0 };
     const attempt = this.attempt(request, startedAt + this.limits.totalMs);
     this.underWay.add(attempt);
     try {
@@ -116,7 +114,7 @@ export class DeliveryClient {
       const retryAfterMs = parseRetryAfter(answer.retryAfter, Date.now(), LONGEST_REST_MS);
       return { kind: 'answered', status: answer.status, retryAfterMs, durationMs: sinceMs() };
     } catch (error) {
-      const word = error instanceof DeliveryFault ? error.word : 'request_not_valid';
+      const word = error instanceof DeliveryError ? error.word : 'request_not_valid';
       return { kind: 'failed', error: word, durationMs: sinceMs() };
     } finally {
       this.underWay.delete(attempt);
@@ -127,87 +125,57 @@ export class DeliveryClient {
   async close(): Promise<void> {
     this.closed = true;
     await Promise.allSettled(this.underWay);
-    this.idle.clear();
+    this.pools.close();
   }
 
   private async attempt(request: DeliveryRequest, notAfter: number): Promise<Answer> {
     const form = checkTargetUrl(request.url, this.options.policy);
-    if (!form.ok) {
-      throw new DeliveryFault(form.reason);
-    }
+    if (!form.ok) throw new DeliveryError(form.reason);
     const { url } = form;
-    const limits = { notAfter, signal: request.signal };
-    if (request.signal !== undefined) {
-      // One signal serves many deliveries at once.
-      setMaxListeners(0, request.signal);
+    // One signal serves many deliveries at once.
+    if (request.signal !== undefined) setMaxListeners(0, request.signal);
+    const destination = await this.find(url, request.signal, notAfter);
+    if (request.endpoint === undefined) return this.postAlone(url, request, destination, notAfter);
+    const pool = this.pools.of(request.endpoint, url.origin, destination);
+    try {
+      return await this.post(pool, url, request, notAfter);
+    } catch (error) {
+      const isStale = error instanceof DeliveryError && error.onKept && CLOSED_BEFORE.has(error.word);
+      if (!isStale) throw error;
+      return this.postAlone(url, request, destination, notAfter);
     }
-    const found = await this.find(url.hostname, limits);
-    if (!found.ok) {
-      throw new DeliveryFault(found.fault);
-    }
-    const key = request.endpoint === undefined ? null : `${request.endpoint} ${url.origin}`;
-    const kept = key === null ? null : this.idle.take(key, found.addresses);
-    if (kept !== null) {
-      try {
-        return await this.post(kept, key, url, request, limits);
-      } catch (error) {
-        if (!(error instanceof DeliveryFault && CLOSED_BEFORE.has(error.word))) {
-          throw error;
-        }
-      }
-    }
-    const { socket, address } = await this.connector.open(
-      { host: url.hostname, secure: url.protocol === 'https:', port: this.portOf(url), addresses: found.addresses },
-      limits,
-    );
-    const connection = new Connection(url.origin, socket, address);
-    if (key !== null) {
-      connection.onClosed(() => this.idle.remove(key, connection));
-    }
-    return this.post(connection, key, url, request, limits);
   }
 
-  private find(host: string, limits: Limits): Promise<FoundAddresses> {
-    const timeoutMs = Math.min(this.limits.dnsMs, limits.notAfter - performance.now());
-    return bounded({ timeoutMs, word: 'dns_timeout', signal: limits.signal }, (resolve) => {
-      void this.addresses.find(host).then(resolve);
-      return () => {};
-    });
+  private async find(url: URL, signal: AbortSignal | undefined, notAfter: number): Promise<Destination> {
+    const timeoutMs = Math.min(this.limits.dnsMs, notAfter - performance.now());
+    const found = await this.addresses.find(url.hostname, timeoutMs, signal);
+    if (signal?.aborted) throw new DeliveryError('aborted');
+    if (!found.ok) throw new DeliveryError(found.failure);
+    const secure = url.protocol === 'https:';
+    const port = url.port === '' ? (secure ? (this.options.httpsPort ?? 443) : 80) : Number(url.port);
+    return { host: url.hostname, secure, port, addresses: found.addresses };
   }
 
-  private portOf(url: URL): number {
-    if (url.port !== '') {
-      return Number(url.port);
-    }
-    return url.protocol === 'https:' ? (this.options.httpsPort ?? 443) : 80;
-  }
-
-  private async post(
-    connection: Connection,
-    key: string | null,
+  /** Over a connection of its own. */
+  private async postAlone(
     url: URL,
     request: DeliveryRequest,
-    limits: Limits,
+    destination: Destination,
+    notAfter: number,
   ): Promise<Answer> {
-    let answer: Answer | null = null;
+    const pool = this.pools.single(url.origin, destination);
     try {
-      answer = await connection.post(
-        { path: url.pathname + url.search, headers: request.headers, body: request.body, keep: key !== null },
-        {
-          ...limits,
-          headersTimeoutMs: this.limits.headersMs,
-          bodyTimeoutMs: this.limits.bodyMs,
-          bodyBytes: this.limits.bodyBytes,
-        },
-      );
-      return answer;
+      return await this.post(pool, url, { ...request, endpoint: undefined }, notAfter);
     } finally {
-      if (key !== null && answer?.complete === true && !this.closed) {
-        this.idle.put(key, connection);
-      } else {
-        connection.destroy();
-      }
+      void pool.destroy();
     }
+  }
+
+  private post(pool: Pool, url: URL, request: DeliveryRequest, notAfter: number): Promise<Answer> {
+    const { headers, body, endpoint, signal } = request;
+    const path = url.pathname + url.search;
+    const options = { method: 'POST', path, headers: { ...headers }, body, reset: endpoint === undefined } as const;
+    return Exchange.run(pool, options, { ...this.limits, notAfter }, signal);
   }
 }
 

@@ -42,8 +42,8 @@ describe('addresses', () => {
     expect(await resolverOf(server).resolve('hooks.example.com')).toEqual([only === 'A' ? FOUR.value : SIX.value]);
   });
 
-  it.each([2, 5, 'silence'] as const)('are those of one family where the other fails: %s', async (fault) => {
-    const server = await serve((name, type) => (type === 'A' ? both(name, type) : fault));
+  it.each([2, 5, 'silence'] as const)('are those of one family where the other fails: %s', async (failure) => {
+    const server = await serve((name, type) => (type === 'A' ? both(name, type) : failure));
     expect(await resolverOf(server, HASTY).resolve('hooks.example.com')).toEqual([FOUR.value]);
   });
 
@@ -77,7 +77,7 @@ describe('addresses', () => {
 
   it('are never those of /etc/hosts', async () => {
     const server = await serve(() => 3);
-    await expect(resolverOf(server).resolve('localhost')).rejects.toMatchObject({ fault: 'unresolvable' });
+    await expect(resolverOf(server).resolve('localhost')).rejects.toMatchObject({ failure: 'unresolvable' });
   });
 });
 
@@ -89,16 +89,16 @@ describe('no addresses', () => {
     ['a server that fails', 2, 'dns_failed'],
     ['a server that refuses', 5, 'dns_failed'],
     ['a server that is silent', 'silence', 'dns_timeout'],
-  ] as const)('%s', async (_title, reply, fault) => {
+  ] as const)('%s', async (_title, reply, failure) => {
     const server = await serve(() => reply);
-    await expect(resolverOf(server, HASTY).resolve('x.example.com')).rejects.toMatchObject({ fault });
+    await expect(resolverOf(server, HASTY).resolve('x.example.com')).rejects.toMatchObject({ failure });
   });
 
   it('in time, however patient c-ares is', async () => {
     const server = await serve(() => 'silence');
     const startedAt = performance.now();
     const resolver = resolverOf(server, { tries: 1, timeoutMs: 200 });
-    await expect(resolver.resolve('x.example.com')).rejects.toMatchObject({ fault: 'dns_timeout' });
+    await expect(resolver.resolve('x.example.com')).rejects.toMatchObject({ failure: 'dns_timeout' });
     expect(performance.now() - startedAt).toBeLessThan(PATIENT.tryTimeoutMs / 2);
   });
 });
@@ -109,7 +109,7 @@ describe('name servers', () => {
     const servers = [old.address];
     const resolver = new CaresResolver({ ...PATIENT, servers: () => servers, renewMs: 0 });
     servers[0] = fresh.address;
-    await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'dns_failed' });
+    await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ failure: 'dns_failed' });
     expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
   });
 
@@ -119,7 +119,7 @@ describe('name servers', () => {
     const resolver = new CaresResolver({ ...PATIENT, servers: () => servers, renewMs: 0 });
     servers[0] = second.address;
     for (let index = 0; index < 2; index += 1) {
-      await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'unresolvable' });
+      await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ failure: 'unresolvable' });
     }
   });
 });
@@ -137,7 +137,7 @@ describe('load', () => {
     );
     await Promise.all([resolver.resolve('quick.example.com'), readFile(new URL(import.meta.url))]);
     expect(ended).toBe(0);
-    expect(await Promise.all(silent)).toEqual(Array(32).fill(expect.objectContaining({ fault: 'dns_timeout' })));
+    expect(await Promise.all(silent)).toEqual(Array(32).fill(expect.objectContaining({ failure: 'dns_timeout' })));
   });
 
   it('calls for one name at the same time share one question', async () => {
@@ -169,7 +169,7 @@ describe('load', () => {
     let reply: DnsReply = 2;
     const server = await serve((name, type) => (reply === 2 ? reply : both(name, type)));
     const resolver = resolverOf(server);
-    await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ fault: 'dns_failed' });
+    await expect(resolver.resolve('hooks.example.com')).rejects.toMatchObject({ failure: 'dns_failed' });
     reply = [];
     expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
   });

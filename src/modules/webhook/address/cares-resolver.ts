@@ -1,6 +1,7 @@
 import type { RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { codeOf } from '../../../common/describe-error.js';
+import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { Slots } from '../../../common/slots.js';
 import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js';
 
@@ -20,11 +21,6 @@ export interface CaresResolverOptions {
   readonly renewMs?: number | undefined;
   /** How long an answer is used; never longer than its own time to live. */
   readonly keepMs?: number | undefined;
-}
-
-interface Answer {
-  readonly addresses: string[];
-  readonly goodUntil: number;
 }
 
 /** Answers kept at the most. */
@@ -48,8 +44,8 @@ export class CaresResolver implements HostResolver {
   private readonly timeoutMs: number;
   private readonly keepMs: number;
   private readonly patienceMs: number;
-  private readonly asked = new Map<string, Promise<Answer>>();
-  private readonly kept = new Map<string, Answer>();
+  /** Each answer is kept for a time of its own. */
+  private readonly answers: ExpiringCache<string, string[]>;
 
   constructor(private readonly options: CaresResolverOptions = {}) {
     this.resolver = this.newResolver();
@@ -57,24 +53,19 @@ export class CaresResolver implements HostResolver {
     this.timeoutMs = options.timeoutMs ?? 4_000;
     this.keepMs = options.keepMs ?? 1_000;
     this.patienceMs = options.patienceMs ?? 1_000;
+    this.answers = new ExpiringCache({ ttlMs: this.keepMs, maxEntries: MOST_KEPT, keep: () => false });
   }
 
   async resolve(host: string): Promise<string[]> {
-    const kept = this.kept.get(host);
-    if (kept !== undefined && performance.now() < kept.goodUntil) {
-      return [...kept.addresses];
-    }
-    this.kept.delete(host);
-    let question = this.asked.get(host);
-    if (question === undefined) {
-      question = this.ask(host).finally(() => this.asked.delete(host));
-      this.asked.set(host, question);
-    }
-    const { addresses } = await answeredWithin(question, this.timeoutMs);
-    return [...addresses];
+    return [
+      ...(await answeredWithin(
+        this.answers.get(host, () => this.ask(host)),
+        this.timeoutMs,
+      )),
+    ];
   }
 
-  private async ask(host: string): Promise<Answer> {
+  private async ask(host: string): Promise<string[]> {
     const notAfter = performance.now() + this.timeoutMs;
     await this.slots.acquire(1);
     if (performance.now() >= notAfter) {
@@ -87,9 +78,11 @@ export class CaresResolver implements HostResolver {
     void both.then(() => this.slots.release(1));
     const records = await Promise.race([both, this.oneAlone(families)]);
     try {
-      const answer = answerOf(records, this.keepMs);
-      this.keep(host, answer);
-      return answer;
+      const found = recordsIn(records);
+      const ttlMs = Math.min(this.keepMs, ...found.map((record) => record.ttl * 1_000));
+      const addresses = found.map((record) => record.address);
+      if (ttlMs > 0) this.answers.set(host, addresses, undefined, ttlMs);
+      return addresses;
     } catch (error) {
       this.renew(error);
       throw error;
@@ -99,15 +92,13 @@ export class CaresResolver implements HostResolver {
   private newResolver(): Resolver {
     const { tryTimeoutMs = 1_500, tries = 2, servers } = this.options;
     const resolver = new Resolver({ timeout: tryTimeoutMs, tries });
-    if (servers !== undefined) {
-      resolver.setServers(servers());
-    }
+    if (servers !== undefined) resolver.setServers(servers());
     return resolver;
   }
 
   /** A resolver knows the name servers of the moment in which it was made; a machine may get others. */
   private renew(error: unknown): void {
-    const away = error instanceof HostUnresolved && error.fault !== 'unresolvable';
+    const away = error instanceof HostUnresolved && error.failure !== 'unresolvable';
     if (away && performance.now() - this.renewedAt > (this.options.renewMs ?? 30_000)) {
       this.renewedAt = performance.now();
       this.resolver = this.newResolver();
@@ -129,31 +120,15 @@ export class CaresResolver implements HostResolver {
       }
     });
   }
-
-  private keep(host: string, answer: Answer): void {
-    if (this.kept.size >= MOST_KEPT) {
-      const [oldest] = this.kept.keys();
-      this.kept.delete(oldest ?? '');
-    }
-    this.kept.set(host, answer);
-  }
 }
 
 type Records = PromiseSettledResult<RecordWithTtl[]>;
 
 /** One family that fails does no harm where the other has addresses: only what was seen is connected to. */
-function answerOf(families: readonly Records[], keepMs: number): Answer {
+function recordsIn(families: readonly Records[]): RecordWithTtl[] {
   const records = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
-  if (records.length === 0) {
-    const codes = families.map((family) =>
-      family.status === 'rejected' ? (codeOf(family.reason) ?? 'UNKNOWN') : 'ENODATA',
-    );
-    const bad = codes.find((code) => !NOTHING.has(code));
-    throw new HostUnresolved(bad === undefined ? 'unresolvable' : bad === 'ETIMEOUT' ? 'dns_timeout' : 'dns_failed');
-  }
-  const ttlMs = Math.min(...records.map((record) => record.ttl)) * 1_000;
-  return {
-    addresses: records.map((record) => record.address),
-    goodUntil: performance.now() + Math.min(ttlMs, keepMs),
-  };
+  if (records.length > 0) return records;
+  const codes = families.map((family) => (family.status === 'rejected' ? (codeOf(family.reason) ?? '') : 'ENODATA'));
+  const bad = codes.find((code) => !NOTHING.has(code));
+  throw new HostUnresolved(bad === undefined ? 'unresolvable' : bad === 'ETIMEOUT' ? 'dns_timeout' : 'dns_failed');
 }

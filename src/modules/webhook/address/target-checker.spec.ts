@@ -1,9 +1,9 @@
-import { HostUnresolved, type ResolveFault } from './resolver.js';
+import { HostUnresolved, type ResolveFailure } from './resolver.js';
 import { TargetChecker } from './target-checker.js';
 
 const HOOKS = 'https://hooks.example.com/x';
 
-function checkerFor(addresses: readonly string[] | ResolveFault | Error, allowPrivate = false): TargetChecker {
+function checkerFor(addresses: readonly string[] | ResolveFailure | Error, allowPrivate = false): TargetChecker {
   const resolve = async (): Promise<string[]> => {
     if (typeof addresses === 'string') throw new HostUnresolved(addresses);
     if (addresses instanceof Error) throw addresses;

@@ -1,8 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { createSecureContext } from 'node:tls';
+import { buildConnector } from 'undici';
 import { isSameAddress } from '../address/check-address.js';
-import { bounded } from './bounded.js';
-import { connectWord, DeliveryFault, tlsWord } from './delivery-fault.js';
+import { connectWord, DeliveryError, tlsWord } from './delivery-error.js';
 
 export interface ConnectorOptions {
   /** For TCP with one address, in milliseconds. */
@@ -34,101 +34,93 @@ export interface OpenSocket {
   readonly address: string;
 }
 
-/** Addresses tried one after the other where nobody listens on the first. */
+/** Addresses tried one after the other where the first does not take the connection. */
 const MOST_TRIED = 3;
+
+/** A session lets a handshake pass without the certificate, which is to be seen again from time to time. */
+const SESSIONS_KEPT_MS = 60_000;
 
 /**
  * Opens connections to addresses, never to names, so that nothing is looked up between the check and the connection.
- * Not one byte is written before the socket's own word on whom it reached was checked, and none of a request before the
- * certificate was.
+ * Not one byte is written before the address that the socket reached was checked, and none of a request before the
+ * certificate was. undici's connector makes the handshakes, and resumes sessions.
  */
 export class Connector {
-  private readonly secureContext: SecureContext;
+  private readonly tlsOptions: buildConnector.BuildOptions;
+  private handshake: buildConnector.connector;
+  private sessionsSince = performance.now();
 
   constructor(private readonly options: ConnectorOptions) {
-    // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
-    this.secureContext = createSecureContext({ ca: options.ca, minVersion: 'TLSv1.2' });
+    this.tlsOptions = {
+      // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
+      secureContext: createSecureContext({ ca: options.ca, minVersion: 'TLSv1.2' }),
+      // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
+      rejectUnauthorized: true,
+      timeout: options.tlsTimeoutMs,
+    };
+    this.handshake = buildConnector(this.tlsOptions);
   }
 
-  /** A connected, for https also verified, socket. @throws DeliveryFault */
+  /** A connected, for https also verified, socket. @throws DeliveryError */
   async open(destination: Destination, limits: Limits): Promise<OpenSocket> {
     const opened = await this.connect(destination, limits);
-    return destination.secure
-      ? { ...opened, socket: await this.secure(opened.socket, destination.host, limits) }
-      : opened;
+    return destination.secure ? { ...opened, socket: await this.secure(opened.socket, destination) } : opened;
   }
 
   private async connect(destination: Destination, limits: Limits): Promise<OpenSocket> {
-    let fault = new DeliveryFault('connection_failed');
+    let failure = new DeliveryError('connection_failed');
     for (const address of inOrder(destination.addresses).slice(0, MOST_TRIED)) {
       try {
         return { address, socket: await this.connectTo(address, destination.port, limits) };
       } catch (error) {
-        fault = error as DeliveryFault;
-        if (fault.word === 'aborted' || fault.word === 'private_address') {
-          break;
-        }
+        failure = error as DeliveryError;
+        if (failure.word === 'aborted' || failure.word === 'private_address') break;
       }
     }
-    throw fault;
+    throw failure;
   }
 
   private connectTo(address: string, port: number, { notAfter, signal }: Limits): Promise<Socket> {
-    const timeoutMs = Math.min(this.options.connectTimeoutMs, notAfter - performance.now());
-    return bounded({ timeoutMs, word: 'connect_timeout', signal }, (resolve, reject) => {
+    return new Promise((resolve, reject) => {
       // An address needs no lookup; should one be asked for all the same, it is refused.
       const socket = connectTcp({ host: address, port, noDelay: true, lookup: refuseLookup });
-      const onError = (error: unknown): void => reject(new DeliveryFault(connectWord(error)));
-      socket.on('error', onError);
-      socket.once('connect', () => {
-        const reached = socket.remoteAddress;
-        if (reached === undefined || !isSameAddress(reached, address) || !this.options.isAllowed(reached)) {
-          socket.destroy();
-          reject(new DeliveryFault(reached === undefined ? 'connection_reset' : 'private_address'));
-          return;
-        }
-        resolve(socket);
-        // A plain socket passes on to the HTTP client, which listens from here on.
-        setImmediate(() => socket.off('error', onError).on('error', ignore));
+      const give = (word: string): void => void socket.destroy(new DeliveryError(word));
+      const onAbort = (): void => give('aborted');
+      const timeoutMs = Math.max(0, Math.min(this.options.connectTimeoutMs, notAfter - performance.now()));
+      const timer = setTimeout(() => give('connect_timeout'), timeoutMs);
+      signal?.addEventListener('abort', onAbort);
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      socket.on('error', (error) => {
+        settle();
+        reject(error instanceof DeliveryError ? error : new DeliveryError(connectWord(error)));
       });
-      return () => socket.destroy();
+      socket.once('connect', () => {
+        settle();
+        const reached = socket.remoteAddress;
+        if (reached === undefined) give('connection_reset');
+        else if (!isSameAddress(reached, address) || !this.options.isAllowed(reached)) give('private_address');
+        else resolve(socket);
+      });
+      if (signal?.aborted === true) onAbort();
     });
   }
 
-  private secure(socket: Socket, host: string, { notAfter, signal }: Limits): Promise<TLSSocket> {
-    const timeoutMs = Math.min(this.options.tlsTimeoutMs, notAfter - performance.now());
-    return bounded<TLSSocket>({ timeoutMs, word: 'tls: timeout', signal }, (resolve, reject) => {
-      const literal = host.startsWith('[') ? host.slice(1, -1) : host;
-      const secured = connectTls({
-        socket,
-        host: literal,
-        // A server name is never an address.
-        ...(isIP(literal) === 0 ? { servername: literal } : {}),
-        secureContext: this.secureContext,
-        ALPNProtocols: ['http/1.1'],
-        // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
-        rejectUnauthorized: true,
-      });
-      const fail = (word: string): void => {
-        reject(new DeliveryFault(word));
-        secured.destroy();
+  private secure(socket: Socket, { host, port }: Destination): Promise<Socket> {
+    if (performance.now() - this.sessionsSince > SESSIONS_KEPT_MS) {
+      this.sessionsSince = performance.now();
+      this.handshake = buildConnector(this.tlsOptions);
+    }
+    const hostname = host.startsWith('[') ? host.slice(1, -1) : host;
+    return new Promise((resolve, reject) => {
+      const options = { protocol: 'https:', hostname, host, port: String(port), httpSocket: socket };
+      this.handshake(options, (error, secured) => {
+        if (error === null) return resolve(secured);
         socket.destroy();
-      };
-      secured.on('error', (error) => fail(tlsWord(error)));
-      const onClose = (): void => fail('tls: connection closed during the handshake');
-      secured.once('close', onClose);
-      secured.once('secureConnect', () => {
-        if (secured.authorized) {
-          secured.off('close', onClose);
-          resolve(secured);
-        } else {
-          fail('tls: certificate is not trusted');
-        }
+        reject(new DeliveryError(tlsWord(error)));
       });
-      return () => fail('tls: timeout');
-    }).catch((fault: unknown) => {
-      socket.destroy();
-      throw fault;
     });
   }
 }
@@ -145,5 +137,3 @@ function inOrder(addresses: readonly string[]): string[] {
 function refuseLookup(_host: string, _options: unknown, callback: (error: Error, address: string) => void): void {
   callback(new Error('nothing is looked up while connecting'), '');
 }
-
-function ignore(): void {}

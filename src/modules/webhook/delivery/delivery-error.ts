@@ -4,10 +4,14 @@ import { codeOf } from '../../../common/describe-error.js';
  * Why a delivery got no answer, in words that are short, stable and shown to the workspace: they name no address and
  * quote nobody.
  */
-export class DeliveryFault extends Error {
-  constructor(readonly word: string) {
+export class DeliveryError extends Error {
+  /** @param onKept it ended a connection that had served before. */
+  constructor(
+    readonly word: string,
+    readonly onKept = false,
+  ) {
     super(word);
-    this.name = 'DeliveryFault';
+    this.name = 'DeliveryError';
   }
 }
 
@@ -46,10 +50,10 @@ const CERTIFICATE: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'certificate signature is wrong',
 };
 
+const NO_TLS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
+
 const ANSWER: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: 'answer_headers_too_large',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_INVALID_ARG: 'request_not_valid',
 };
 
@@ -62,15 +66,10 @@ export function connectWord(error: unknown): string {
 export function tlsWord(error: unknown): string {
   const code = codeOf(error) ?? '';
   const certificate = CERTIFICATE[code];
-  if (certificate !== undefined) {
-    return `tls: ${certificate}`;
-  }
-  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
-    return 'tls: the server does not speak TLS';
-  }
-  if (/_PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL/.test(code)) {
-    return 'tls: version 1.2 or newer is required';
-  }
+  if (certificate !== undefined) return `tls: ${certificate}`;
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'tls: timeout';
+  if (NO_TLS.has(code)) return 'tls: the server does not speak TLS';
+  if (/_PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL/.test(code)) return 'tls: version 1.2 or newer is required';
   return code in CONNECTION ? 'tls: connection closed during the handshake' : 'tls: handshake failed';
 }
 
@@ -78,11 +77,9 @@ export function tlsWord(error: unknown): string {
 export function answerWord(error: unknown): string {
   const code = codeOf(error) ?? '';
   const word = ANSWER[code] ?? CONNECTION[code];
-  if (word !== undefined) {
-    return word;
-  }
+  if (word !== undefined) return word;
   // The parser's own errors have a code or none, but always this name.
-  const name = typeof error === 'object' && error !== null && 'name' in error ? error.name : undefined;
+  const name = error instanceof Error ? error.name : '';
   if (name === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return 'answer_is_not_http';
   }

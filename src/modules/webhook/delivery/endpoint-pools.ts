@@ -1,0 +1,119 @@
+import { setMaxListeners } from 'node:events';
+import { LRUCache } from 'lru-cache';
+import { Client, Pool, type Dispatcher } from 'undici';
+import { DeliveryError } from './delivery-error.js';
+import type { Connector, Destination, OpenSocket } from './connector.js';
+import type { ExchangeRequest } from './exchange.js';
+
+/** Endpoints whose connections are kept, and connections of all of them: the one used least lately gives its own up. */
+const MOST_POOLS = 512;
+const MOST_OPEN = 512;
+
+/** A name moves, a certificate runs out: from time to time connections are made anew. */
+const LONGEST_LIFE_MS = 60_000;
+
+/**
+ * An idle connection lives for 4 s, or 1 s less than the server announces: what meets a connection that the other side
+ * is just closing has to be sent again.
+ */
+const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE_MARGIN_MS = 1_000;
+
+/** More in an answer's head is an attempt to fill our memory. */
+const HEAD_BYTES = 16_384;
+
+/** For one connection, all addresses that are tried and the handshake together. */
+const CONNECT_MS = 10_000;
+
+interface EndpointPool {
+  readonly pool: Pool;
+  /** Found by the last delivery. */
+  destination: Destination;
+  readonly sockets: Set<OpenSocket>;
+}
+
+/** HTTP/1.1 over one connection at a time. */
+class EndpointClient extends Client {
+  override dispatch(request: ExchangeRequest, handler: Dispatcher.DispatchHandler): boolean {
+    request.exchange.kept = this.stats.connected;
+    return super.dispatch(request, handler);
+  }
+}
+
+/**
+ * Connections for the deliveries of each endpoint. One endpoint never gets another's, not even where both name the same
+ * host, so that what one server says on it can only ever reach the one who chose that server.
+ */
+export class EndpointPools {
+  private readonly pools = new LRUCache<string, EndpointPool>({
+    max: MOST_POOLS,
+    ttl: LONGEST_LIFE_MS,
+    // What is under way comes to its end.
+    dispose: ({ pool }) => void pool.close(),
+  });
+  private readonly closing = new AbortController();
+  private open = 0;
+
+  constructor(private readonly connector: Connector) {
+    setMaxListeners(0, this.closing.signal);
+  }
+
+  /** Those of this endpoint, all of which lead to addresses that were found and checked just now. */
+  of(endpoint: string, origin: string, destination: Destination): Pool {
+    const key = `${endpoint} ${origin}`;
+    const known = this.pools.get(key);
+    if (known !== undefined && [...known.sockets].every(({ address }) => destination.addresses.includes(address))) {
+      known.destination = destination;
+      return known.pool;
+    }
+    const made = this.make(origin, destination);
+    this.pools.set(key, made);
+    return made.pool;
+  }
+
+  /** For one delivery; the caller destroys it. */
+  single(origin: string, destination: Destination): Pool {
+    return this.make(origin, destination).pool;
+  }
+
+  /** Closes the connections; only when nothing is in flight any more. */
+  close(): void {
+    this.closing.abort();
+    this.pools.clear();
+  }
+
+  private make(origin: string, destination: Destination): EndpointPool {
+    const pool = new Pool(origin, {
+      factory: (url, options) => new EndpointClient(url, options),
+      pipelining: 1,
+      allowH2: false,
+      maxHeaderSize: HEAD_BYTES,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
+      connect: (_options, callback) => {
+        this.connect(made).then(
+          ({ socket }) => callback(null, socket),
+          (error: unknown) => callback(error instanceof Error ? error : new DeliveryError('connection_failed'), null),
+        );
+      },
+    });
+    const made: EndpointPool = { pool, destination, sockets: new Set() };
+    return made;
+  }
+
+  private async connect(pool: EndpointPool): Promise<OpenSocket> {
+    const limits = { notAfter: performance.now() + CONNECT_MS, signal: this.closing.signal };
+    const opened = await this.connector.open(pool.destination, limits);
+    pool.sockets.add(opened);
+    this.open++;
+    opened.socket.once('close', () => {
+      pool.sockets.delete(opened);
+      this.open--;
+    });
+    if (this.open > MOST_OPEN) this.pools.pop();
+    return opened;
+  }
+}
