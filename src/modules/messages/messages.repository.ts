@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './send/attempt-sql.js';
 import { READY } from './send/claim-sql.js';
-import { laneRecipient } from './contacts/contact-writer.js';
+import { laneRecipient } from './contacts/conversations.repository.js';
 import { attemptOf, messageJoins, MESSAGE_SELECT, messageOf, type AttemptRow, type MessageRow } from './message-row.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
 import type { Attempt, Message } from './messages.types.js';

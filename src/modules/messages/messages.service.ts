@@ -12,9 +12,11 @@ import { statesThatTake } from './message-state.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, Message } from './messages.types.js';
+import { RecipientsService } from './contacts/recipients.service.js';
 import { isUserId } from './accept/recipient.js';
 import { SendProcessor } from './send/send.processor.js';
 import { SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
+import { windowClosesAt } from './accept/windows.js';
 
 export interface SendResult {
   messageId: string;
@@ -36,6 +38,7 @@ export class MessagesService {
     private readonly messages: MessagesRepository,
     private readonly journal: JournalRepository,
     private readonly preparation: SendPreparation,
+    private readonly recipients: RecipientsService,
     private readonly backlog: BacklogGuard,
     private readonly connections: ConnectionsService,
     private readonly processor: SendProcessor,
@@ -66,6 +69,7 @@ export class MessagesService {
       organizationId: sender.organizationId,
       connectionId: connection.id,
       conversationId,
+      lookUp: conversationId !== null ? null : input.type === 'template' ? 'contact' : 'window',
       type: input.type,
       recipient: input.recipient,
       recipientUserId: isUserId(input.recipient) ? input.recipient : null,
@@ -78,7 +82,12 @@ export class MessagesService {
       idempotencyKey: key,
       fingerprint,
     });
+    if (accepted.kind === 'window_closed') {
+      throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
+    }
     if (accepted.kind === 'known') return replay(accepted, fingerprint);
+    const { lastInboundAt, conversationId: foundId } = accepted;
+    if (foundId && lastInboundAt) this.recipients.remember(connection.id, input.recipient, foundId, lastInboundAt);
     this.processor.wake(connection.id);
     return { messageId: accepted.messageId, replayed: false };
   }

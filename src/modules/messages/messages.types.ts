@@ -103,26 +103,6 @@ export type CallReport = Pick<
   'connectionId' | 'organizationId' | 'from' | 'userId' | 'profileName' | 'occurredAt'
 >;
 
-/** Identities under which the platform or a caller names one contact. At least one is set. */
-export interface ContactIdentity {
-  /** The number as the caller gave it, digits. */
-  phone?: string | null;
-  /** The platform's spelling of the number. */
-  waId?: string | null;
-  userId?: string | null;
-}
-
-export interface Conversation {
-  id: string;
-  organizationId: string;
-  connectionId: string;
-  phone: string | null;
-  waId: string | null;
-  userId: string | null;
-  profileName: string | null;
-  lastInboundAt: Date | null;
-}
-
 /** What waits in one connection's lane. */
 export interface LaneStatus {
   connectionId: string;

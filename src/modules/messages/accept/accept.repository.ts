@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { newId } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { laneRecipient } from '../contacts/contact-writer.js';
+import { laneRecipient } from '../contacts/conversations.repository.js';
+import { WINDOW_MS } from './windows.js';
 
 /** A validated message that waits to become durable. */
 export interface NewMessage {
@@ -10,6 +12,11 @@ export interface NewMessage {
   organizationId: string;
   connectionId: string;
   conversationId: string | null;
+  /**
+   * What the statement looks up where the conversation is not known. `window`: it must exist, with an open window.
+   * `contact`: it is made where there is none.
+   */
+  lookUp?: 'window' | 'contact' | null;
   type: string;
   /** Digits without `+`, or the user id. */
   recipient: string;
@@ -26,11 +33,25 @@ export interface NewMessage {
   fingerprint: string;
 }
 
-/** `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. */
+/**
+ * `inserted`: this call made the message. `known`: the key had one already, made from `fingerprint`. `window_closed`: the
+ * key is free, but the contact's window is not open, and nothing was made.
+ */
 export interface Accepted {
-  kind: 'inserted' | 'known';
+  kind: 'inserted' | 'known' | 'window_closed';
   messageId: string;
   fingerprint: string;
+  /** The conversation that was looked up for its window, where there is one. */
+  conversationId?: string | null;
+  lastInboundAt?: Date | null;
+}
+
+/** A message that was inserted, or one whose conversation was looked up. */
+interface StoredRow {
+  id: string;
+  isInserted: boolean;
+  conversationId: string | null;
+  lastInboundAt: Date | null;
 }
 
 interface KeyRow {
@@ -87,23 +108,24 @@ export class AcceptRepository {
       if (!byKey.has(key)) byKey.set(key, message);
     }
     const rows = [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message);
-    const inserted = new Set(
-      (await statements.query<{ id: string }>(INSERT_MESSAGES, [JSON.stringify(rows)])).map((row) => row.id),
-    );
-    const missing = rows.filter((row) => !inserted.has(row.id));
+    const found = await statements.query<StoredRow>(INSERT_MESSAGES, [JSON.stringify(withNewConversations(rows))]);
+    const stored = new Map(found.map((row) => [row.id, row]));
+    const missing = rows.filter(({ id }) => stored.get(id)?.isInserted !== true);
     const known = missing.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(missing, statements);
+    // Another transaction made their contact meanwhile: a new statement sees it.
+    const passed = missing.filter(
+      (message) =>
+        message.lookUp === 'contact' &&
+        stored.get(message.id)?.conversationId === null &&
+        !known.has(keyOf(message.organizationId, message.idempotencyKey)),
+    );
+    const again = passed.length === 0 ? [] : await this.commit(passed, statements);
+    const later = new Map(passed.map(({ id }, index) => [id, again[index]]));
     return messages.map((message) => {
       const key = keyOf(message.organizationId, message.idempotencyKey);
-      const first = byKey.get(key);
-      if (first !== undefined && inserted.has(first.id)) {
-        const kind = first === message ? 'inserted' : 'known';
-        return { kind, messageId: first.id, fingerprint: first.fingerprint };
-      }
-      const row = known.get(key);
-      if (row === undefined) throw new Error('a key that conflicted has no row');
-      // Its own where a batch is tried again that ran out of time after its INSERT.
-      const kind = row.id === message.id ? 'inserted' : 'known';
-      return { kind, messageId: row.id, fingerprint: row.fingerprint };
+      const first = byKey.get(key) ?? message;
+      const result = later.get(first.id) ?? resultOf(first, stored.get(first.id), known.get(key));
+      return result.kind === 'inserted' && first !== message ? { ...result, kind: 'known' } : result;
     });
   }
 
@@ -119,31 +141,87 @@ export class AcceptRepository {
   }
 }
 
+/** One new conversation for all messages of a batch to one contact, should there be none. */
+function withNewConversations(messages: readonly NewMessage[]): object[] {
+  const ids = new Map<string, string>();
+  return messages.map((message) => {
+    if (message.lookUp !== 'contact') return message;
+    const contact = `${message.connectionId}/${message.recipient}`;
+    const newConversationId = ids.get(contact) ?? newId();
+    ids.set(contact, newConversationId);
+    return { ...message, newConversationId };
+  });
+}
+
+function resultOf(message: NewMessage, stored: StoredRow | undefined, known: KeyRow | undefined): Accepted {
+  const { id: messageId, fingerprint } = message;
+  if (stored?.isInserted === true) {
+    const { conversationId, lastInboundAt } = stored;
+    return {
+      kind: 'inserted',
+      messageId,
+      fingerprint,
+      ...(message.lookUp === 'window' && { conversationId, lastInboundAt }),
+    };
+  }
+  if (known !== undefined) {
+    // Its own where a batch is tried again that ran out of time after its INSERT.
+    return { kind: known.id === messageId ? 'inserted' : 'known', messageId: known.id, fingerprint: known.fingerprint };
+  }
+  if (message.lookUp !== 'window') throw new Error('a key that conflicted has no row');
+  return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored?.lastInboundAt ?? null };
+}
+
 function keyOf(organizationId: string, idempotencyKey: string): string {
   return `${organizationId}/${idempotencyKey}`;
 }
 
+/** Conversations by the name that the message is addressed to: as in `ConversationsRepository.findByRecipient`. */
+const FOUND = `case when i."recipientUserId" is null then coalesce(
+    (select c.id from conversation c where c.connection_id = i."connectionId" and c.phone = i.recipient),
+    (select c.id from conversation c where c.connection_id = i."connectionId" and c.wa_id = i.recipient))
+  else (select c.id from conversation c where c.connection_id = i."connectionId" and c.user_id = i."recipientUserId") end`;
+
 /**
- * One parameter: the messages as JSON, with the names of `NewMessage`. The place in the recipient's order is taken after
- * the time, which the low-water marks of the lanes count on.
+ * One parameter: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be
+ * made. Conversations are made before messages, both in the order of their indexes: batches never wait for each other in a
+ * ring. The place in the recipient's order is taken after the time, which the low-water marks of the lanes count on.
  */
 export const INSERT_MESSAGES: Prepared = {
   name: 'message_accept',
   text: `
-with accepted as materialized (
-  select i.*, now.at, ${laneRecipient('i', '"recipientUserId"', '"conversationId"', '"organizationId"')} as lane
-  from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid, type text,
-    recipient text, "recipientUserId" text, sender text, body text, content jsonb, "clientMessageId" text,
-    "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid, fingerprint text)
+with given as materialized (
+  select i.*, now.at, case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id
+  from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
+    "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
+    content jsonb, "clientMessageId" text, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
+    fingerprint text)
   cross join (select clock_timestamp() as at) as now
+), made as (
+  insert into conversation (id, organization_id, connection_id, phone, user_id)
+  select distinct on ("connectionId", recipient) "newConversationId", "organizationId", "connectionId",
+    case when "recipientUserId" is null then recipient end, "recipientUserId"
+  from given where found_id is null and "lookUp" = 'contact'
+  order by "connectionId", recipient
+  on conflict do nothing
+  returning id
+), accepted as materialized (
+  select g.*, ${laneRecipient('g', '"recipientUserId"', 'found_id', '"organizationId"')} as lane,
+    coalesce(g.found_id, case when g."newConversationId" in (select id from made) then g."newConversationId" end)
+      as conversation_id,
+    case when g."lookUp" = 'window' then (select c.last_inbound_at from conversation c where c.id = g.found_id) end
+      as last_inbound_at
+  from given g
 ), fresh as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
     recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
     created_at)
-  select id, "organizationId", "connectionId", "conversationId", 'outbound', type, lane, "recipientUserId", sender,
+  select id, "organizationId", "connectionId", conversation_id, 'outbound', type, lane, "recipientUserId", sender,
     "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
     date_trunc('milliseconds', at)
   from accepted
+  where case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
+    when 'contact' then conversation_id is not null else true end
   on conflict (organization_id, idempotency_key) where idempotency_key is not null do nothing
   returning id, created_at
 ), contents as (
@@ -152,7 +230,10 @@ with accepted as materialized (
 ), waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
     queued_at)
-  select "connectionId", created_at, id, "organizationId", "conversationId", lane, at from accepted join fresh using (id)
+  select "connectionId", created_at, id, "organizationId", conversation_id, lane, at from accepted join fresh using (id)
 )
-select id from fresh`,
+select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
+  as "conversationId", a.last_inbound_at as "lastInboundAt"
+from accepted a left join fresh f using (id)
+where f.id is not null or a."lookUp" is not null`,
 };

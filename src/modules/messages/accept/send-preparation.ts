@@ -21,7 +21,8 @@ export interface Sender {
 /** Everything that a well-formed request needs before it may be queued. */
 export interface PreparedSend {
   connection: Connection;
-  conversationId: string;
+  /** Null where it is looked up as the message is stored. */
+  conversationId: string | null;
   /** As it is to be kept. */
   message: MessageContent;
 }
@@ -58,18 +59,19 @@ export class SendPreparation {
   async prepare(sender: Sender, input: MessageInput): Promise<PreparedSend> {
     await this.requirePayment(sender);
     const connection = await this.readyConnection(sender.organizationId, input.connectionId);
-    // A template comes before its conversation: where it can't be sent, none is made. All else needs an open one.
-    const template =
-      input.type === 'template' ? await this.contents.prepare(connection, input, isUserId(input.recipient)) : null;
+    const prepare = () => this.contents.prepare(connection, input, isUserId(input.recipient));
+    const template = input.type === 'template' ? await prepare() : null;
+    if (input.replyToMessageId === null && (template !== null || this.contents.isPlain(input))) {
+      const open = this.recipients.peekOpen(connection.id, input.recipient);
+      return { connection, conversationId: open?.conversationId ?? null, message: template ?? input };
+    }
     const conversationId = await this.conversationFor(connection, input);
     if (input.replyToMessageId !== null) {
       const target = await this.messages.findReplyTarget(sender.organizationId, input.replyToMessageId, conversationId);
       if (target === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
     }
     if (template !== null) return { connection, conversationId, message: template };
-    const message = this.contents.isPlain(input)
-      ? input
-      : await this.contents.prepare(connection, input, isUserId(input.recipient));
+    const message = this.contents.isPlain(input) ? input : await prepare();
     return { connection, conversationId, message };
   }
 
@@ -99,9 +101,13 @@ export class SendPreparation {
     }
   }
 
-  /** A template may go to anybody at any time; everything else needs a window that the contact has opened. */
+  /** The conversation that an answer belongs to. A template may go to any contact at any time, all else into a window. */
   private async conversationFor(connection: Connection, input: MessageInput): Promise<string> {
-    if (input.type === 'template') return this.recipients.resolve(connection, input.recipient);
+    if (input.type === 'template') {
+      const conversationId = await this.recipients.find(connection.id, input.recipient);
+      if (conversationId === null) throw messagesErrors.REPLY_TARGET_NOT_FOUND();
+      return conversationId;
+    }
     const window = await this.recipients.findOpen(connection.id, input.recipient);
     if (window.open === null) throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
     return window.open.conversationId;

@@ -1,7 +1,16 @@
-import type { Conversation } from '../messages.types.js';
-
-/** A row of `conversation`; `mergedInto` leads to the row that took its place. */
-export interface ConversationRecord extends Conversation {
+/** A row of `conversation`: one contact on one connection. */
+export interface ConversationRecord {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  /** The number as a caller gave it, digits. */
+  phone: string | null;
+  /** The platform's spelling of the number. */
+  waId: string | null;
+  userId: string | null;
+  profileName: string | null;
+  lastInboundAt: Date | null;
+  /** The row that took its place. */
   mergedInto: string | null;
   createdAt: Date;
 }

@@ -4,8 +4,8 @@ import type { Database } from '../../../infrastructure/database/database.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
-import { ConversationsRepository } from './conversations.repository.js';
-import type { ContactIdentity } from '../messages.types.js';
+import { ContactBook } from '../../../../test/support/contact-book.js';
+import { ConversationsRepository, type Adoption } from './conversations.repository.js';
 
 interface Row {
   id: string;
@@ -16,14 +16,21 @@ interface Row {
   last_inbound_at: Date | null;
 }
 
+interface Process {
+  contacts: ContactBook;
+  repository: ConversationsRepository;
+}
+
 let opened: OpenTestDatabase;
 let conversations: ConversationsRepository;
+let book: ContactBook;
 let factories: Factories;
 let connection: ConnectionRow;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   conversations = new ConversationsRepository(opened.database);
+  book = new ContactBook(opened.database);
   factories = new Factories(opened.database);
 });
 
@@ -34,8 +41,14 @@ beforeEach(async () => {
   connection = await factories.connection({ organizationId: workspace.id });
 });
 
-function resolve(identity: ContactIdentity, repository = conversations) {
-  return repository.resolve(connection, identity);
+type Identity = Parameters<ContactBook['resolve']>[1];
+
+function resolve(identity: Identity, contacts = book) {
+  return contacts.resolve(connection, identity);
+}
+
+function adopt(conversationId: string, names: Partial<Adoption>, repository = conversations) {
+  return repository.adopt({ conversationId, waId: null, userId: null, ...names });
 }
 
 async function rows(): Promise<Row[]> {
@@ -64,11 +77,11 @@ function watchFaults(database: Database): unknown[] {
 
 describe('resolve', () => {
   it('makes one row for a contact, however many ask at once', async () => {
-    const repositories = Array.from({ length: 6 }, () => new ConversationsRepository(opened.database));
+    const books = Array.from({ length: 6 }, () => new ContactBook(opened.database));
     const faults = watchFaults(opened.database);
     for (let round = 1; round <= 10; round++) {
       const identity = { phone: testPhone() };
-      const found = await Promise.all([...repositories, ...repositories].map((each) => resolve(identity, each)));
+      const found = await Promise.all([...books, ...books].map((each) => resolve(identity, each)));
       expect(new Set(found.map((conversation) => conversation.id)).size).toBe(1);
       expect(await rows()).toHaveLength(round);
     }
@@ -99,26 +112,26 @@ describe('resolve', () => {
   it('keeps connections apart', async () => {
     const first = await resolve({ phone: '15550001111' });
     const other = await factories.connection({ organizationId: connection.organizationId });
-    const second = await conversations.resolve(other, { phone: '15550001111' });
+    const second = await book.resolve(other, { phone: '15550001111' });
     expect(second.id).not.toBe(first.id);
   });
 });
 
-describe('findByPhone', () => {
+describe('findByRecipient', () => {
   it('finds by the caller’s spelling first, then by the platform’s', async () => {
     const byPhone = await factories.conversation({ connection, phone: '5511988887777', waId: '551188887777' });
-    expect((await conversations.findByPhone(connection.id, '551188887777'))?.id).toBe(byPhone.id);
+    expect((await conversations.findByRecipient(connection.id, '551188887777'))?.id).toBe(byPhone.id);
     const other = await factories.conversation({ connection, phone: '551188887777' });
-    expect((await conversations.findByPhone(connection.id, '551188887777'))?.id).toBe(other.id);
-    expect(await conversations.findByPhone(connection.id, '1')).toBeNull();
-    expect(await conversations.findByPhone(newId(), '5511988887777')).toBeNull();
+    expect((await conversations.findByRecipient(connection.id, '551188887777'))?.id).toBe(other.id);
+    expect(await conversations.findByRecipient(connection.id, '1')).toBeNull();
+    expect(await conversations.findByRecipient(newId(), '5511988887777')).toBeNull();
   });
 });
 
 describe('adopt', () => {
   it('notes the platform’s names of a contact', async () => {
     const { id } = await resolve({ phone: '5511988887777' });
-    await conversations.adopt(id, { waId: '551188887777', userId: 'BR.1' });
+    await adopt(id, { waId: '551188887777', userId: 'BR.1' });
     expect(await rows()).toEqual([
       expect.objectContaining({ id, phone: '5511988887777', wa_id: '551188887777', user_id: 'BR.1' }),
     ]);
@@ -131,12 +144,12 @@ describe('adopt', () => {
       new Date(1_700_000_000_000),
     ]);
     const outbound = await resolve({ phone: '5511988887777' });
-    await conversations.adopt(outbound.id, { waId: '551188887777' });
+    await adopt(outbound.id, { waId: '551188887777' });
     expect(await rows()).toEqual([
       expect.objectContaining({ id: inbound.id, phone: '5511988887777', wa_id: '551188887777', merged_into: null }),
       expect.objectContaining({ id: outbound.id, phone: null, wa_id: null, merged_into: inbound.id }),
     ]);
-    const found = await conversations.findByPhone(connection.id, '5511988887777');
+    const found = await conversations.findByRecipient(connection.id, '5511988887777');
     expect(found).toMatchObject({ id: inbound.id, lastInboundAt: new Date(1_700_000_000_000) });
   });
 
@@ -144,8 +157,8 @@ describe('adopt', () => {
     const oldest = await resolve({ userId: 'BR.1' });
     const middle = await resolve({ waId: '551188887777' });
     const youngest = await resolve({ phone: '5511988887777' });
-    await conversations.adopt(youngest.id, { waId: '551188887777' });
-    await conversations.adopt(youngest.id, { userId: 'BR.1' });
+    await adopt(youngest.id, { waId: '551188887777' });
+    await adopt(youngest.id, { userId: 'BR.1' });
     const into = Object.fromEntries((await rows()).map((row) => [row.id, row.merged_into]));
     expect(into).toEqual({ [oldest.id]: null, [middle.id]: oldest.id, [youngest.id]: oldest.id });
     expect(await survivors()).toEqual([
@@ -156,10 +169,7 @@ describe('adopt', () => {
   it('gives an identity that a contact lost to another one in the same batch', async () => {
     const first = await resolve({ waId: '1', userId: 'A' });
     const second = await resolve({ phone: '2', userId: 'B' });
-    await Promise.all([
-      conversations.adopt(first.id, { waId: '3' }),
-      conversations.adopt(second.id, { waId: '1', userId: 'B' }),
-    ]);
+    await Promise.all([adopt(first.id, { waId: '3' }), adopt(second.id, { waId: '1', userId: 'B' })]);
     const byUser = new Map((await survivors()).map((row) => [row.user_id, row.wa_id]));
     expect(byUser).toEqual(
       new Map([
@@ -170,22 +180,25 @@ describe('adopt', () => {
   });
 
   it('does nothing for an unknown conversation', async () => {
-    await conversations.adopt(newId(), { waId: '1', userId: 'A' });
+    await adopt(newId(), { waId: '1', userId: 'A' });
     expect(await rows()).toEqual([]);
   });
 });
 
 describe('many at once', () => {
   it('merge crosswise without a deadlock, into one row a contact', async () => {
-    const repositories = Array.from({ length: 4 }, () => new ConversationsRepository(opened.database));
+    const processes = Array.from({ length: 4 }, () => ({
+      contacts: new ContactBook(opened.database),
+      repository: new ConversationsRepository(opened.database),
+    }));
     const contacts = Array.from({ length: 40 }, (_, n) => ({ phone: testPhone(), waId: `49${n}`, userId: `U.${n}` }));
     const links = await Promise.all(
       contacts.map(async ({ phone, waId, userId }) => {
         const [byPhone] = await Promise.all([resolve({ phone }), resolve({ waId }), resolve({ userId })]);
         return [
-          (repository: ConversationsRepository) => repository.adopt(byPhone.id, { userId }),
-          (repository: ConversationsRepository) => repository.adopt(byPhone.id, { waId }),
-          (repository: ConversationsRepository) => resolve({ waId, userId }, repository),
+          ({ repository }: Process) => adopt(byPhone.id, { userId }, repository),
+          ({ repository }: Process) => adopt(byPhone.id, { waId }, repository),
+          ({ contacts: own }: Process) => resolve({ waId, userId }, own),
         ];
       }),
     );
@@ -193,10 +206,10 @@ describe('many at once', () => {
     const faults = watchFaults(opened.database);
     // Every process enters every link, each process from another place on.
     await Promise.all(
-      repositories.flatMap((repository, n) => {
+      processes.flatMap((each, n) => {
         const all = links.flat();
-        const from = Math.floor((all.length * n) / repositories.length);
-        return [...all.slice(from), ...all.slice(0, from)].map((link) => link(repository));
+        const from = Math.floor((all.length * n) / processes.length);
+        return [...all.slice(from), ...all.slice(0, from)].map((link) => link(each));
       }),
     );
     expect(faults).toEqual([]);

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
 import { ConversationsRepository } from './conversations.repository.js';
-import { isUserId } from '../accept/recipient.js';
-import { windowClosesAt } from '../accept/windows.js';
+import { WINDOW_MS, windowClosesAt } from '../accept/windows.js';
 
 /** A contact whom an ordinary message may reach now. */
 export interface OpenConversation {
@@ -23,16 +22,11 @@ export class RecipientsService {
   // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.
   private readonly open = new ExpiringCache<string, OpenConversation>(CACHE);
 
-  private readonly conversationIds = new ExpiringCache<string, string>(CACHE);
-
   constructor(
     private readonly conversations: ConversationsRepository,
     invalidation: CacheInvalidation,
   ) {
-    invalidation.on(CONTACTS, () => {
-      this.open.clear();
-      this.conversationIds.clear();
-    });
+    invalidation.on(CONTACTS, () => this.open.clear());
   }
 
   /** The open conversation with a recipient where it is known, without asking; null says nothing. */
@@ -52,9 +46,7 @@ export class RecipientsService {
   ): Promise<{ open: OpenConversation } | { open: null; expiredAt: Date | null }> {
     const known = this.peekOpen(connectionId, recipient);
     if (known !== null) return { open: known };
-    const conversation = isUserId(recipient)
-      ? await this.conversations.findByUserId(connectionId, recipient)
-      : await this.conversations.findByPhone(connectionId, recipient);
+    const conversation = await this.conversations.findByRecipient(connectionId, recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
     if (conversation === null || closesAt === null || closesAt.getTime() <= Date.now()) {
       return { open: null, expiredAt: closesAt };
@@ -64,12 +56,14 @@ export class RecipientsService {
     return { open };
   }
 
-  /** The conversation with a recipient (digits or a user id), made at the first contact. */
-  async resolve(connection: { id: string; organizationId: string }, recipient: string): Promise<string> {
-    return this.conversationIds.get(`${connection.id}/${recipient}`, async () => {
-      const identity = isUserId(recipient) ? { userId: recipient } : { phone: recipient };
-      const conversation = await this.conversations.resolve(connection, identity);
-      return conversation.id;
-    });
+  /** Keeps an open conversation that was read elsewhere. */
+  remember(connectionId: string, recipient: string, conversationId: string, lastInboundAt: Date): void {
+    const closesAt = lastInboundAt.getTime() + WINDOW_MS;
+    this.open.set(`${connectionId}/${recipient}`, { conversationId, closesAt });
+  }
+
+  /** The conversation with a recipient (digits or a user id), whether open or not; null where there is none. */
+  async find(connectionId: string, recipient: string): Promise<string | null> {
+    return (await this.conversations.findByRecipient(connectionId, recipient))?.id ?? null;
   }
 }

@@ -65,7 +65,7 @@ async function stored(): Promise<Record<string, unknown>[]> {
 }
 
 async function windowOf(phone: string): Promise<Date | null | undefined> {
-  return (await conversations.findByPhone(connection.id, phone))?.lastInboundAt;
+  return (await conversations.findByRecipient(connection.id, phone))?.lastInboundAt;
 }
 
 describe('an inbound message', () => {
@@ -73,7 +73,7 @@ describe('an inbound message', () => {
     const occurredAt = secondsAgo(30);
     const { messageId, created } = await inbound.receive(report({ userId: 'BR.1', occurredAt }));
     expect(created).toBe(true);
-    const conversation = await conversations.findByPhone(connection.id, '5511988887777');
+    const conversation = await conversations.findByRecipient(connection.id, '5511988887777');
     expect(conversation).toMatchObject({ waId: '5511988887777', userId: 'BR.1', profileName: 'Ana' });
     const [message] = await stored();
     expect(message).toMatchObject({

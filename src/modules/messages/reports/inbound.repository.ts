@@ -4,7 +4,7 @@ import type { Statements } from '../../../infrastructure/database/database.js';
 import { MediaService } from '../../media/media.service.js';
 import type { PendingMedia } from '../../media/media.types.js';
 import type { ContactObservation } from '../contacts/contact-resolver.js';
-import { enterContactObservations } from '../contacts/contact-writer.js';
+import { enterContactObservations } from '../contacts/conversations.repository.js';
 import { pendingFileOf } from './inbound-files.js';
 import { insertReceivedEvents } from './message-event-sql.js';
 import type { InboundReport } from '../messages.types.js';

@@ -176,7 +176,8 @@ export class MessageSender implements LaneHandler<SendTask> {
     const next = await this.record(task, recordOf(task, outcome), outcome.kind === 'lane_paused' ? outcome : null);
     if (outcome.kind === 'accepted') {
       await this.quietly(this.lanes.succeeded(task.connectionId, task.claimedAt));
-      await this.adopt(task, outcome.waId, outcome.userId);
+      const adopted = this.adopt(task, outcome.waId, outcome.userId);
+      if (this.stopping) await adopted;
     } else if (isTokenRefused({ code: outcome.platformCode })) {
       await this.quietly(this.connections.tokenRefused(connection));
     } else if (outcome.kind === 'rejected' && outcome.category === 'template_unavailable') {
@@ -194,7 +195,7 @@ export class MessageSender implements LaneHandler<SendTask> {
   private async adopt(task: SendTask, waId: string | null, userId: string | null): Promise<void> {
     const isKnown = (waId === null || waId === task.recipient) && (userId === null || userId === task.recipientUserId);
     if (task.conversationId === null || isKnown) return;
-    await this.quietly(this.conversations.adopt(task.conversationId, { waId, userId }));
+    await this.quietly(this.conversations.adopt({ conversationId: task.conversationId, waId, userId }));
   }
 
   /**

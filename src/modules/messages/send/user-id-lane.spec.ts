@@ -4,6 +4,7 @@ import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js
 import { Factories } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
+import { ContactBook } from '../../../../test/support/contact-book.js';
 import { ConversationsRepository } from '../contacts/conversations.repository.js';
 import { recordOf } from './outcome-record.js';
 import { OutcomeRepository } from './outcome.repository.js';
@@ -16,12 +17,14 @@ const USER_ID = 'US.13491208655302741918';
 let opened: OpenTestDatabase;
 let accepts: AcceptRepository;
 let conversations: ConversationsRepository;
+let book: ContactBook;
 let connection: { id: string; organizationId: string };
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   accepts = new AcceptRepository(opened.database);
   conversations = new ConversationsRepository(opened.database);
+  book = new ContactBook(opened.database);
 });
 
 afterAll(() => opened.close());
@@ -80,7 +83,7 @@ async function drained(): Promise<string[]> {
 
 describe('messages to the number and to the user id of one contact', () => {
   it('go one after the other, in the order in which they were taken', async () => {
-    const { id } = await conversations.resolve(connection, { phone: PHONE, userId: USER_ID });
+    const { id } = await book.resolve(connection, { phone: PHONE, userId: USER_ID });
     const queued = [
       await queue(id, USER_ID),
       await queue(id, PHONE),
@@ -92,29 +95,29 @@ describe('messages to the number and to the user id of one contact', () => {
   });
 
   it('and are addressed as they were given', async () => {
-    const { id } = await conversations.resolve(connection, { phone: PHONE, userId: USER_ID });
+    const { id } = await book.resolve(connection, { phone: PHONE, userId: USER_ID });
     await queue(id, USER_ID);
     const [claimed] = await claim();
     expect(claimed).toMatchObject({ recipient: PHONE, recipientUserId: USER_ID });
   });
 
   it('keep their order when the number becomes known while they wait', async () => {
-    const { id } = await conversations.resolve(connection, { userId: USER_ID });
+    const { id } = await book.resolve(connection, { userId: USER_ID });
     const first = await queue(id, USER_ID);
     const second = await queue(id, USER_ID);
-    await conversations.adopt(id, { waId: PHONE, userId: USER_ID });
+    await conversations.adopt({ conversationId: id, waId: PHONE, userId: USER_ID });
     const third = await queue(id, PHONE);
     expect(await drained()).toEqual([first, second, third]);
   });
 
   it('keep it when two conversations turn out to be one contact, one message being under way', async () => {
-    const byNumber = await conversations.resolve(connection, { phone: PHONE });
-    const byUserId = await conversations.resolve(connection, { userId: USER_ID });
+    const byNumber = await book.resolve(connection, { phone: PHONE });
+    const byUserId = await book.resolve(connection, { userId: USER_ID });
     const first = await queue(byUserId.id, USER_ID);
     const second = await queue(byUserId.id, USER_ID);
     const [claimed] = await claim();
     expect(claimed?.id).toBe(first);
-    await conversations.adopt(byUserId.id, { waId: PHONE, userId: USER_ID });
+    await conversations.adopt({ conversationId: byUserId.id, waId: PHONE, userId: USER_ID });
     const third = await queue(byNumber.id, PHONE);
     expect(await claim()).toEqual([]);
     if (claimed !== undefined) await finish(claimed);

@@ -1,0 +1,141 @@
+import { newId } from '../../../common/ids.js';
+import { ContactBook } from '../../../../test/support/contact-book.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { AcceptRepository, type Accepted, type NewMessage } from './accept.repository.js';
+import { WINDOW_MS } from './windows.js';
+
+let opened: OpenTestDatabase;
+let factories: Factories;
+let accepts: AcceptRepository;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  factories = new Factories(opened.database);
+  accepts = new AcceptRepository(opened.database);
+});
+
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  const workspace = await factories.workspace();
+  connection = await factories.connection({ organizationId: workspace.id });
+});
+
+function newMessage(recipient: string, lookUp: NewMessage['lookUp']): NewMessage {
+  return {
+    id: newId(),
+    organizationId: connection.organizationId,
+    connectionId: connection.id,
+    conversationId: null,
+    lookUp,
+    type: 'text',
+    recipient,
+    recipientUserId: recipient.includes('.') ? recipient : null,
+    sender: '15550000000',
+    body: 'hello',
+    content: { body: 'hello' },
+    clientMessageId: null,
+    replyToMessageId: null,
+    mediaObjectId: null,
+    idempotencyKey: newId(),
+    fingerprint: '00'.repeat(32),
+  };
+}
+
+async function conversationOf({ messageId }: Accepted): Promise<unknown> {
+  const rows = await opened.database.query(
+    `select m.conversation_id, q.conversation_id as queued, q.recipient from message m
+     join message_queue q on q.message_id = m.id where m.id = $1`,
+    [messageId],
+  );
+  expect(rows[0]?.queued).toBe(rows[0]?.conversation_id);
+  return rows[0]?.conversation_id;
+}
+
+async function contacts(): Promise<unknown[]> {
+  return opened.database.query('select id, phone, wa_id, user_id from conversation where connection_id = $1', [
+    connection.id,
+  ]);
+}
+
+describe('a message to a contact', () => {
+  it('makes one conversation, however many are accepted at once, in one process and in several', async () => {
+    const processes = Array.from({ length: 4 }, () => new AcceptRepository(opened.database));
+    for (let round = 1; round <= 10; round++) {
+      const phone = testPhone();
+      const results = await Promise.all(
+        [...processes, ...processes].map((each) => each.accept(newMessage(phone, 'contact'))),
+      );
+      expect(results.map(({ kind }) => kind)).toEqual(results.map(() => 'inserted'));
+      expect(new Set(await Promise.all(results.map(conversationOf))).size).toBe(1);
+      expect(await contacts()).toHaveLength(round);
+    }
+  });
+
+  it('makes one conversation where the contact writes at the same moment', async () => {
+    const book = new ContactBook(opened.database);
+    for (let round = 1; round <= 20; round++) {
+      const waId = testPhone();
+      const [written, accepted] = await Promise.all([
+        book.resolve(connection, { waId, userId: `DE.${waId}` }),
+        accepts.accept(newMessage(waId, 'contact')),
+      ]);
+      expect(await conversationOf(accepted)).toBe(written.id);
+      expect(await contacts()).toHaveLength(round);
+    }
+  });
+
+  it('finds the conversation by the caller’s spelling, by the platform’s, and by the user id', async () => {
+    const known = await factories.conversation({ connection, phone: '1', waId: '2', userId: 'DE.1' });
+    for (const recipient of ['1', '2', 'DE.1']) {
+      expect(await conversationOf(await accepts.accept(newMessage(recipient, 'contact')))).toBe(known.id);
+    }
+    const other = await accepts.accept(newMessage('DE.2', 'contact'));
+    expect(await contacts()).toEqual(
+      expect.arrayContaining([{ id: await conversationOf(other), phone: null, wa_id: null, user_id: 'DE.2' }]),
+    );
+    expect(await contacts()).toHaveLength(2);
+  });
+});
+
+describe('a message into a window', () => {
+  const ago = (ms: number): Date => new Date(Date.now() - ms);
+
+  it('is accepted while it is open, and says until when', async () => {
+    const lastInboundAt = ago(WINDOW_MS - 60_000);
+    const { id } = await factories.conversation({ connection, phone: '1', lastInboundAt });
+    const accepted = await accepts.accept(newMessage('1', 'window'));
+    expect(accepted).toMatchObject({ kind: 'inserted', conversationId: id, lastInboundAt });
+    expect(await conversationOf(accepted)).toBe(id);
+  });
+
+  it('is refused where it is closed or was never open; nothing is made, and others of its batch are accepted', async () => {
+    const lastInboundAt = ago(WINDOW_MS + 60_000);
+    await factories.conversation({ connection, phone: '1', lastInboundAt });
+    await factories.conversation({ connection, phone: '2', lastInboundAt: null });
+    const messages = ['1', '2', '3'].map((recipient) => newMessage(recipient, 'window'));
+    const [other, ...results] = await Promise.all(
+      [newMessage('4', 'contact'), ...messages].map((message) => accepts.accept(message)),
+    );
+    expect(other?.kind).toBe('inserted');
+    expect(results).toEqual([
+      expect.objectContaining({ kind: 'window_closed', lastInboundAt }),
+      expect.objectContaining({ kind: 'window_closed', lastInboundAt: null }),
+      expect.objectContaining({ kind: 'window_closed', lastInboundAt: null }),
+    ]);
+    expect(await contacts()).toHaveLength(3);
+    for (const { organizationId, idempotencyKey } of messages) {
+      expect(await accepts.findByKey(organizationId, idempotencyKey)).toBeNull();
+    }
+  });
+
+  it('is what its key already stands for, though the window has closed since', async () => {
+    const { id } = await factories.conversation({ connection, phone: '1', lastInboundAt: ago(60_000) });
+    const message = newMessage('1', 'window');
+    await accepts.accept(message);
+    await opened.database.execute('update conversation set last_inbound_at = null where id = $1', [id]);
+    expect(await accepts.accept({ ...message, id: newId() })).toMatchObject({ kind: 'known', messageId: message.id });
+  });
+});
