@@ -281,7 +281,7 @@ describe('POST /connections/{id}/templates/preview', () => {
     [{}, 'template_name'],
     [{ template_name: 7 }, 'template_name'],
     [{ template_name: 'a', more: 1 }, 'more'],
-    [{ template_name: 'a', parameters: { body: [1] } }, 'parameters.body[0]'],
+    [{ template_name: 'a', parameters: { body: [1] } }, 'parameters.body'],
     [{ template_name: 'a', parameters: { footer: [] } }, 'parameters.footer'],
   ])('refuses %j', async (body, field) => {
     const workspace = await templateWorkspace(stage.test);

@@ -62,11 +62,11 @@ export interface paths {
         /**
          * List templates and their moderation statuses
          * @description All templates of the connection's account, by name and language; the numbers of one account share them.
-         *     Compared with the platform when the last comparison is older than a minute; changes that the platform tells
-         *     of show at once. While the platform is down, the list shows what was known last (`synced_at`).
+         *     Compared with the platform when the last comparison is older than a minute; changes that the platform tells of show
+         *     at once. While the platform is down, the list shows what was known last (`synced_at`).
          *
-         *     The parameters are an addition of this service. Without them the whole list comes: the platform allows an
-         *     account 6,000 templates at the most, counted by language.
+         *     The parameters are an addition of this service. Without them the whole list comes: the platform allows an account
+         *     6,000 templates at the most, counted by language.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -75,13 +75,13 @@ export interface paths {
         /**
          * Create a template
          * @description Hands a template to the platform for review; send it once its status is `approved`. It is made either of
-         *     `body` with one example for each variable, or of `components` in the platform's own format. One request makes
-         *     one language; a further one with the same name adds another.
+         *     `body` with one example for each variable, or of `components` in the platform's own format. One request makes one
+         *     language; a further one with the same name adds another.
          *
          *     A media header needs `example.header_handle`, which the platform gives for an upload of its own.
          *
-         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you
-         *     repeat the request.
+         *     Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+         *     the request.
          *
          *     Needs a key with the scope `templates:write`.
          */
@@ -112,8 +112,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a template
-         * @description Deletes all languages of a template. The name is gone here at once, even while the platform still lists it; the
-         *     platform refuses a new template with the name of an approved one for 30 days. The example is the one that the
+         * @description Deletes all languages of a template. The name is gone here at once, even while the platform still lists it;
+         *     the platform refuses a new template with the name of an approved one for 30 days. The example is the one that the
          *     first example of POST makes.
          *
          *     Needs a key with the scope `templates:write`.
@@ -123,8 +123,8 @@ export interface paths {
         head?: never;
         /**
          * Change the components of a template
-         * @description Replaces all components of one language; the platform reviews them anew, and until then the template can not
-         *     be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+         * @description Replaces all components of one language; the platform reviews them anew, and until then the template can
+         *     not be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
          *
          *     Needs a key with the scope `templates:write`.
          */
@@ -142,8 +142,8 @@ export interface paths {
         put?: never;
         /**
          * Preview a template with its variables filled
-         * @description Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got no
-         *     value, `unused` the values that no variable takes.
+         * @description Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
+         *     no value, `unused` the values that no variable takes.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -1546,7 +1546,7 @@ export interface components {
             /** @example order_update */
             name: string;
             /**
-             * @description Parameters that no variable takes.
+             * @description Parameters that no variable takes, by their place from 0, such as `body[2]`.
              * @example []
              */
             unused: string[];
@@ -1566,7 +1566,7 @@ export interface components {
         PreviewResponse: {
             data: components["schemas"]["PreviewData"];
         };
-        PreviewTemplate: {
+        PreviewTemplateRequest: {
             /**
              * @description Default: an approved version goes first.
              * @example en_US
@@ -4290,7 +4290,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PreviewTemplate"];
+                "application/json": components["schemas"]["PreviewTemplateRequest"];
             };
         };
         responses: {

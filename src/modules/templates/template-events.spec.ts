@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { decide, readTemplateEvent, type RowChange, type TemplateEvent } from './template-events.js';
-import type { TemplateRow } from './template-row.js';
+import type { RowChange } from './entities/template.entity.js';
+import { decide, readTemplateEvent, type TemplateEvent, type TemplateRow } from './template-events.js';
 
 const at = (seconds: number): Date => new Date(1_800_000_000_000 + seconds * 1_000);
 

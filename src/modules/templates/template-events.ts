@@ -1,8 +1,7 @@
-import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
 import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import type { TemplateRow } from './template-row.js';
-import { reasonOf, statusOf } from './template-status.js';
-import { TEMPLATE_CATEGORIES, type TemplateCategory, type TemplateStatus } from './templates.types.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import type { RowChange, TemplateEntity } from './entities/template.entity.js';
+import { reasonOf, statusOf, TEMPLATE_CATEGORIES, type TemplateCategory } from './templates.types.js';
 
 /** What a notification says of one template. */
 export interface TemplateEvent {
@@ -13,35 +12,11 @@ export interface TemplateEvent {
   readonly platformId: string | null;
   /** The platform's time, in whole seconds; null where it gave none. */
   readonly occurredAt: Date | null;
-  readonly says: StatusWord | QualityWord | CategoryWord | { readonly kind: 'components' };
-}
-
-interface StatusWord {
-  readonly kind: 'status';
-  readonly event: string;
-  readonly reason: string | null;
-}
-interface QualityWord {
-  readonly kind: 'quality';
-  readonly quality: string;
-}
-interface CategoryWord {
-  readonly kind: 'category';
-  readonly category: TemplateCategory;
-}
-
-/** Fields of a row to change; what is left out stays. */
-export interface RowChange {
-  status?: TemplateStatus;
-  platformStatus?: string;
-  /** Goes with `status`. */
-  rejectedReason?: string | null;
-  statusAt?: Date;
-  quality?: string;
-  qualityAt?: Date;
-  category?: TemplateCategory;
-  categoryAt?: Date;
-  deleted?: boolean;
+  readonly says:
+    | { readonly kind: 'status'; readonly event: string; readonly reason: string | null }
+    | { readonly kind: 'quality'; readonly quality: string }
+    | { readonly kind: 'category'; readonly category: TemplateCategory }
+    | { readonly kind: 'components' };
 }
 
 export interface Decision {
@@ -51,11 +26,14 @@ export interface Decision {
   readonly stale: boolean;
 }
 
+/** What of a row an event may be about. */
+export type TemplateRow = Omit<TemplateEntity, 'organizationId' | 'wabaId' | 'touchedAt'>;
+
 const NOTHING: Decision = { change: null, stale: false };
 const ASK: Decision = { change: null, stale: true };
 
 /** Warnings, and events that name no state: the platform's list knows the state. */
-const STATELESS_EVENTS = new Set(['FLAGGED', 'UNARCHIVED']);
+const STATELESS_EVENTS: ReadonlySet<string> = new Set(['FLAGGED', 'UNARCHIVED']);
 
 /** Two clocks are compared, and one of them counts whole seconds: words that lie closer together are no order. */
 const DOUBT_MS = 60_000;

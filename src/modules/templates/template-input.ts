@@ -1,12 +1,10 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { isObject } from '../../common/json.js';
-import { array, fault, integer, object, oneOf, string, type Shape } from '../../common/shape.js';
-import { componentsFromBody } from './form/body-template.js';
-import { checkTemplate, type TemplateDraft } from './form/check-template.js';
-import { componentsInCapitals, inCapitals } from './form/platform-words.js';
-import type { PreviewParameters } from './form/preview.js';
-import { variablesOf } from './form/variables.js';
+import { array, integer, object, oneOf, string, type Shape } from '../../common/shape.js';
+import { checkTemplate, COMPONENT_TYPES, type TemplateDraft } from './form/check-template.js';
+import { violation } from './form/check-text.js';
+import { variableNamesIn } from './form/template-text.js';
 import {
   PARAMETER_FORMATS,
   TEMPLATE_CATEGORIES,
@@ -15,17 +13,6 @@ import {
   type TemplateComponent,
   type TemplateEdit,
 } from './templates.types.js';
-
-const COMPONENT_TYPES = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CAROUSEL', 'LIMITED_TIME_OFFER'];
-
-const name = string({
-  min: 1,
-  max: 512,
-  pattern: /^[a-z0-9_]+$/,
-  meaning: 'small letters, digits and underscores',
-  description: 'Small letters, digits and underscores.',
-  example: 'order_update',
-});
 
 const language = string({
   min: 1,
@@ -61,7 +48,14 @@ const timeToLive = integer({
 });
 
 const identity = {
-  name,
+  name: string({
+    min: 1,
+    max: 512,
+    pattern: /^[a-z0-9_]+$/,
+    meaning: 'small letters, digits and underscores',
+    description: 'Small letters, digits and underscores.',
+    example: 'order_update',
+  }),
   language,
   category: oneOf(TEMPLATE_CATEGORIES, { description: 'In either case.' }),
 };
@@ -99,29 +93,18 @@ export const EDIT_SHAPE = object({
   optional: { message_send_ttl_seconds: timeToLive },
 });
 
-const values = array(string({ max: 32_768 }), { max: 100 });
-
-/** Body of POST /connections/{id}/templates/preview. */
-export const PREVIEW_SHAPE = object({
-  required: { template_name: string({ min: 1, max: 512, example: 'order_update' }) },
-  optional: {
-    parameters: object({
-      optional: { header: values, body: values },
-      description: 'Values of the variables, in the order of `variables`.',
-    }),
-    language: string({ min: 1, max: 20, description: 'Default: an approved version goes first.', example: 'en_US' }),
-  },
-});
-
-interface CreateBody {
-  name: string;
+interface EditBody {
   language: string;
+  components: TemplateComponent[];
+  message_send_ttl_seconds?: number;
+}
+
+interface CreateBody extends Omit<EditBody, 'components'>, Partial<Pick<EditBody, 'components'>> {
+  name: string;
   category: TemplateCategory;
   body?: string;
   variable_examples?: string[];
-  components?: TemplateComponent[];
   parameter_format?: ParameterFormat;
-  message_send_ttl_seconds?: number;
 }
 
 /**
@@ -130,99 +113,106 @@ interface CreateBody {
  * @throws INVALID_REQUEST (400) naming each faulty field, what the platform surely refuses for its form included.
  */
 export function readCreateInput(received: unknown): TemplateDraft {
-  const input = checked<CreateBody>(CREATE_SHAPE, normalised(received));
-  const draft = input.body === undefined ? draftFromComponents(input) : draftFromBody(input, input.body);
-  const faults = checkTemplate(draft);
-  refuseFaulty(input.body === undefined ? faults : faults.map(asBodyFault));
+  const input = checked<CreateBody>(CREATE_SHAPE, received);
+  const { name, language: code, category, message_send_ttl_seconds: messageSendTtlSeconds } = input;
+  const form = input.body === undefined ? formOf(input) : formOfBody(input, input.body);
+  const draft = { name, language: code, category, messageSendTtlSeconds, ...form };
+  const violations = checkTemplate(draft);
+  refuseAny(input.body === undefined ? violations : violations.map(ofBody));
   return draft;
 }
 
 /** @throws INVALID_REQUEST (400). */
 export function readEditInput(received: unknown): TemplateEdit {
-  const { message_send_ttl_seconds: messageSendTtlSeconds, ...edit } = checked<
-    Pick<CreateBody, 'language' | 'message_send_ttl_seconds'> & { components: TemplateComponent[] }
-  >(EDIT_SHAPE, normalised(received));
+  const { message_send_ttl_seconds: messageSendTtlSeconds, ...edit } = checked<EditBody>(EDIT_SHAPE, received);
   return { ...edit, messageSendTtlSeconds };
 }
 
-/** @throws INVALID_REQUEST (400). */
-export function readPreviewInput(received: unknown): {
-  name: string;
-  language: string | null;
-  parameters: PreviewParameters;
-} {
-  const input = checked<{ template_name: string; language?: string; parameters?: PreviewParameters }>(
-    PREVIEW_SHAPE,
-    received,
-  );
-  return { name: input.template_name, language: input.language ?? null, parameters: input.parameters ?? {} };
+type Form = Pick<TemplateDraft, 'components' | 'parameterFormat'>;
+
+function formOf({ components: given, variable_examples: examples, parameter_format: format }: CreateBody): Form {
+  if (given === undefined) {
+    refuse({ field: 'body', rule: 'required', message: 'Either body or components must be there.' });
+  }
+  if (examples !== undefined) {
+    refuse(violation('variable_examples', 'exclusive', 'go with body; components have examples inside.'));
+  }
+  return { components: given, parameterFormat: format ?? 'POSITIONAL' };
 }
 
-function draftFromComponents(input: CreateBody): TemplateDraft {
-  if (input.components === undefined) {
-    refuse([fault('body', 'required', 'Either body or components must be there.')]);
-  }
-  if (input.variable_examples !== undefined) {
-    refuse([
-      fault('variable_examples', 'exclusive', 'variable_examples go with body; components have examples inside.'),
-    ]);
-  }
-  const { name: of, language: code, category } = input;
-  return {
-    name: of,
-    language: code,
-    category,
-    parameterFormat: input.parameter_format ?? 'POSITIONAL',
-    components: input.components,
-    messageSendTtlSeconds: input.message_send_ttl_seconds,
-  };
-}
-
-function draftFromBody(input: CreateBody, body: string): TemplateDraft {
+function formOfBody(input: CreateBody, text: string): Form {
   if (input.components !== undefined) {
-    refuse([fault('components', 'exclusive', 'body and components exclude each other; send one of them.')]);
+    const message = 'body and components exclude each other; send one of them.';
+    refuse({ field: 'components', rule: 'exclusive', message });
   }
-  const made = componentsFromBody(body, input.variable_examples);
-  if ('faults' in made) refuse(made.faults);
+  const made = componentsFromBody(text, input.variable_examples);
+  if ('violation' in made) refuse(made.violation);
   const wanted = input.parameter_format ?? made.parameterFormat;
-  if (wanted !== made.parameterFormat && variablesOf(made.components, made.parameterFormat).length > 0) {
-    refuse([fault('parameter_format', 'mismatch', `The variables of body make the format ${made.parameterFormat}.`)]);
+  if (wanted !== made.parameterFormat && variableNamesIn(text).length > 0) {
+    const message = `The variables of body make the format ${made.parameterFormat}.`;
+    refuse({ field: 'parameter_format', rule: 'mismatch', message });
   }
-  const { name: of, language: code, category, message_send_ttl_seconds: messageSendTtlSeconds } = input;
-  const { components: parts } = made;
-  return { name: of, language: code, category, parameterFormat: wanted, components: parts, messageSendTtlSeconds };
+  return { components: made.components, parameterFormat: wanted };
 }
 
-/** A fault of the component that was made of the body is one of the body. */
-function asBodyFault({ field, rule, message }: ErrorDetail): ErrorDetail {
+/**
+ * Components of a template that is given as its body alone. The examples stand in the order in which the variables
+ * first appear, or, for `{{1}}` to `{{n}}`, in the order of the numbers. The text itself is for checkTemplate to check.
+ */
+export function componentsFromBody(text: string, examples: readonly string[] = []): Form | { violation: ErrorDetail } {
+  const names = variableNamesIn(text);
+  if (examples.length !== names.length) {
+    const must = `must have one example for each variable of body: ${names.length}, not ${examples.length}.`;
+    return { violation: violation('variable_examples', 'examples', must) };
+  }
+  const blank = examples.findIndex((example) => typeof example !== 'string' || example.trim() === '');
+  if (blank !== -1) {
+    const must = 'must be an example of what the variable will hold.';
+    return { violation: violation(`variable_examples[${blank}]`, 'required', must) };
+  }
+  if (names.length === 0) return { components: [{ type: 'BODY', text }], parameterFormat: 'POSITIONAL' };
+  const isNamed = names.some((name) => !/^\d+$/.test(name));
+  const example = isNamed
+    ? { body_text_named_params: names.map((name, index) => ({ param_name: name, example: examples[index] })) }
+    : { body_text: [[...examples]] };
+  return { components: [{ type: 'BODY', text, example }], parameterFormat: isNamed ? 'NAMED' : 'POSITIONAL' };
+}
+
+/** A violation of the component that was made of the body is one of the body. */
+function ofBody({ field, rule, message }: ErrorDetail): ErrorDetail {
   const place = /^components\[0\]\.(text|example)\S*/.exec(field);
   if (place === null) return { field, rule, message };
   const own = place[1] === 'text' ? 'body' : 'variable_examples';
   return { field: own, rule, message: message.replaceAll(field, own) };
 }
 
-/** The platform's words in capitals, as they are checked, sent and stored. */
-function normalised(received: unknown): unknown {
-  if (!isObject(received)) return received;
-  const words = ['category', 'parameter_format'].filter((key) => Object.hasOwn(received, key));
-  return {
-    ...received,
-    ...Object.fromEntries(words.map((key) => [key, inCapitals(received[key])])),
-    ...(Object.hasOwn(received, 'components') && { components: componentsInCapitals(received.components) }),
-  };
-}
-
+/** The body as the shape has it, with the platform's words in capitals, as they are checked, sent and stored. */
 function checked<T>(shape: Shape, received: unknown): T {
-  const faults: ErrorDetail[] = [];
-  shape.check(received ?? {}, '', faults);
-  refuseFaulty(faults);
-  return (received ?? {}) as T;
+  const input = isObject(received) ? inCapitals(received, ['category', 'parameter_format'], ['components']) : received;
+  const violations: ErrorDetail[] = [];
+  shape.check(input ?? {}, '', violations);
+  refuseAny(violations);
+  return (input ?? {}) as T;
 }
 
-function refuseFaulty(details: ErrorDetail[]): void {
-  if (details.length > 0) refuse(details);
+/** The words under these keys in capitals; those of the parts, and of theirs, as well. */
+function inCapitals(object: Record<string, unknown>, words: readonly string[], parts: readonly string[]): unknown {
+  const entries = Object.entries(object).map(([key, value]) => {
+    if (words.includes(key) && typeof value === 'string') return [key, value.toUpperCase()];
+    if (!parts.includes(key) || !Array.isArray(value)) return [key, value];
+    return [key, value.map((part) => (isObject(part) ? inCapitals(part, PART_WORDS, PARTS) : part))];
+  });
+  return Object.fromEntries(entries);
 }
 
-function refuse(details: ErrorDetail[]): never {
+/** Words of a component that the platform takes in either case and stores in capitals, and what holds such words. */
+const PART_WORDS = ['type', 'format'];
+const PARTS = ['buttons', 'cards', 'components'];
+
+function refuseAny(details: ErrorDetail[]): void {
+  if (details.length > 0) refuse(...details);
+}
+
+function refuse(...details: ErrorDetail[]): never {
   throw commonErrors.INVALID_REQUEST({ details });
 }

@@ -1,6 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import { isObject } from '../../common/json.js';
-import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import type { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import {
   own,
   ownId,
@@ -11,8 +10,8 @@ import {
   storableJson,
 } from '../../infrastructure/whatsapp/json-access.js';
 import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
-import { reasonOf, statusOf } from './template-status.js';
-import type { PlatformTemplate, TemplateCategory, TemplateComponent } from './templates.types.js';
+import type { PlatformTemplate } from './entities/template.entity.js';
+import { reasonOf, statusOf, type TemplateCategory, type TemplateComponent } from './templates.types.js';
 
 /** Everything that the mirror keeps; not all of it comes unasked. */
 const FIELDS =
@@ -38,48 +37,44 @@ export interface Listing {
   readonly complete: boolean;
 }
 
-/** Reads the platform's list of an account's templates, page by page. */
-@Injectable()
-export class TemplateListing {
-  constructor(private readonly client: CloudApiClient) {}
-
-  /**
-   * @param goOn asked before each page but the first; false gives up.
-   * @returns the failure of the first page that failed; null where it was given up.
-   */
-  async read(wabaId: string, token: string, goOn: () => Promise<boolean>): Promise<Listing | PlatformFailure | null> {
-    const found = new Map<string, PlatformTemplate>();
-    const cursors = new Set<string>();
-    let complete = true;
-    let after: string | null = null;
-    for (let page = 0; page < MAX_PAGES; page++) {
-      if (page > 0 && !(await goOn())) return null;
-      const result = await this.client.request({
-        method: 'GET',
-        path: `/${encodeURIComponent(wabaId)}/message_templates`,
-        token,
-        query: { fields: FIELDS, limit: String(PAGE_SIZE), ...(after === null ? {} : { after }) },
-      });
-      if (!result.ok) return result;
-      if (!Array.isArray(own(result.body, 'data'))) return unreadable(result.status);
-      for (const item of ownList(result.body, 'data')) {
-        const template = readTemplate(item);
-        if (template === null) complete = false;
-        else if (template !== 'gone') keepNewest(found, template);
-      }
-      after = cursorAfter(result.body);
-      if (after === null) return { ok: true, templates: [...found.values()], complete };
-      if (cursors.has(after)) return unreadable(result.status);
-      cursors.add(after);
+/**
+ * Reads the platform's list of an account's templates, page by page.
+ *
+ * @param goOn asked before each page but the first; false gives up.
+ * @returns the failure of the first page that failed; null where it was given up.
+ */
+export async function readListing(
+  client: CloudApiClient,
+  { wabaId, token }: { wabaId: string; token: string },
+  goOn: () => Promise<boolean>,
+): Promise<Listing | PlatformFailure | null> {
+  const found = new Map<string, PlatformTemplate>();
+  const cursors = new Set<string>();
+  let complete = true;
+  let after: string | null = null;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    if (page > 0 && !(await goOn())) return null;
+    const result = await client.request({
+      method: 'GET',
+      path: `/${encodeURIComponent(wabaId)}/message_templates`,
+      token,
+      query: { fields: FIELDS, limit: String(PAGE_SIZE), ...(after !== null && { after }) },
+    });
+    if (!result.ok) return result;
+    if (!Array.isArray(own(result.body, 'data'))) return unreadable(result.status);
+    for (const item of ownList(result.body, 'data')) {
+      const template = readTemplate(item);
+      if (template === null) complete = false;
+      else if (template !== 'gone') keepNewest(found, template);
     }
-    return { ok: true, templates: [...found.values()], complete: false };
+    const paging = ownObject(result.body, 'paging');
+    // There is a next page only where `next` says so; the cursor alone stands on the last page too.
+    after = ownText(paging, 'next') === null ? null : ownText(ownObject(paging, 'cursors'), 'after');
+    if (after === null) return { ok: true, templates: [...found.values()], complete };
+    if (cursors.has(after)) return unreadable(result.status);
+    cursors.add(after);
   }
-}
-
-/** There is a next page only where `next` says so; the cursor alone stands on the last page too. */
-function cursorAfter(body: unknown): string | null {
-  const paging = ownObject(body, 'paging');
-  return ownText(paging, 'next') === null ? null : ownText(ownObject(paging, 'cursors'), 'after');
+  return { ok: true, templates: [...found.values()], complete: false };
 }
 
 /** A name that was deleted and made anew may be listed twice. */
@@ -92,14 +87,15 @@ function keepNewest(found: Map<string, PlatformTemplate>, template: PlatformTemp
 /** Null where it can't be read; `gone` where the platform lists what no longer exists. */
 function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
   const item = storableJson(received);
-  const [id, name, language] = [ownId(item, 'id'), ownText(item, 'name'), ownText(item, 'language')];
+  const [platformId, name, language] = [ownId(item, 'id'), ownText(item, 'name'), ownText(item, 'language')];
   const platformStatus = ownText(item, 'status')?.toUpperCase();
   const category = ownText(item, 'category')?.toUpperCase();
-  if (id === null || !isShort(name, 512) || !isShort(language, 64)) return null;
+  if (platformId === null || !isShort(name, 512) || !isShort(language, 64)) return null;
   if (!isShort(platformStatus, 64) || !isShort(category, 64)) return null;
   if (platformStatus === 'DELETED') return 'gone';
+  const seconds = ownInteger(item, 'message_send_ttl_seconds');
   return {
-    platformId: id,
+    platformId,
     name,
     language,
     status: statusOf(platformStatus),
@@ -108,15 +104,10 @@ function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
     parameterFormat: ownText(item, 'parameter_format')?.toUpperCase() === 'NAMED' ? 'NAMED' : 'POSITIONAL',
     quality: ownText(ownObject(item, 'quality_score'), 'score') ?? ownText(item, 'quality_score'),
     rejectedReason: reasonOf(ownText(item, 'rejected_reason')),
-    messageSendTtlSeconds: secondsOf(item),
+    // The platform says its default by no value, or by one that can't be stored.
+    messageSendTtlSeconds: seconds === null || Math.abs(seconds) > MAX_SECONDS ? null : seconds,
     components: ownList(item, 'components').filter(isComponent),
   };
-}
-
-/** The platform's default is told by no value, or by one that is none of ours to store. */
-function secondsOf(item: unknown): number | null {
-  const seconds = ownInteger(item, 'message_send_ttl_seconds');
-  return seconds === null || Math.abs(seconds) > MAX_SECONDS ? null : seconds;
 }
 
 function isShort(text: string | null | undefined, max: number): text is string {

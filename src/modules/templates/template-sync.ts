@@ -1,15 +1,23 @@
-import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Database } from '../../infrastructure/database/database.js';
+import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
 import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import { MirrorRepository } from './mirror.repository.js';
-import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
-import { TemplateListing, type Listing } from './template-listing.js';
+import {
+  HAS_DUE,
+  LEASE_SECONDS,
+  TemplateAccountsRepository,
+  type AccountState,
+} from './template-accounts.repository.js';
+import { readListing, type Listing } from './template-listing.js';
+import { TemplatesRepository } from './templates.repository.js';
 import type { AccountKey } from './templates.types.js';
 
 /** Kind of the notices that tell every process that templates have changed. */
@@ -34,7 +42,12 @@ const REST_MS = 5_000;
 const REST_AFTER_FAILURE_MS = 10_000;
 const POLL_MS = 100;
 const MAX_NUMBERS_TRIED = 3;
-const MAX_SUSPECTED = 10_000;
+
+const SWEEP_EVERY_MS = 10_000;
+const SWEEP_BATCH = 50;
+const SWEEP_AT_ONCE = 8;
+/** A platform that does not answer must not make the round a long one: its age is part of readiness. */
+const SWEEP_ROUND_MS = 5_000;
 
 const OUR_FAULT = 'The list could not be stored.';
 const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
@@ -44,26 +57,35 @@ const NO_NUMBER = 'None of the connections of this account is connected to the p
  * in it all who ask share the sync. A sync that fails changes nothing.
  */
 @Injectable()
-export class TemplateSync implements OnModuleDestroy {
+export class TemplateSync implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(TemplateSync.name);
   private readonly running = new Map<string, Promise<void>>();
   private readonly held = new Map<string, AccountKey>();
-  private readonly suspectedAt = new Map<string, number>();
+  private readonly suspected = new LRUCache<string, true>({ max: 1_000, ttl: REST_MS });
   private stopped = false;
 
   constructor(
     private readonly accounts: TemplateAccountsRepository,
-    private readonly mirror: MirrorRepository,
-    private readonly listing: TemplateListing,
+    private readonly mirror: TemplatesRepository,
     private readonly connections: ConnectionsService,
+    private readonly client: CloudApiClient,
     private readonly database: Database,
     private readonly invalidation: CacheInvalidation,
     private readonly counters: Counters,
+    private readonly sweeps: Sweeps,
   ) {}
 
-  /** Syncs under way in this process. */
-  get active(): number {
-    return this.running.size;
+  onModuleInit(): void {
+    this.sweeps.add({
+      name: 'templates',
+      everyMs: SWEEP_EVERY_MS,
+      hasWork: HAS_DUE,
+      waitsFor: [
+        { table: 'template_account', column: 'sync_until', leaveSeconds: LEASE_SECONDS },
+        { table: 'template_account', column: 'tried_at' },
+      ],
+      run: (signal) => this.sweep(signal),
+    });
   }
 
   /**
@@ -94,15 +116,32 @@ export class TemplateSync implements OnModuleDestroy {
   /** The mirror was found wrong: the sweep compares it soon, once in a while however often this is told. */
   async suspect(key: AccountKey): Promise<void> {
     const name = `${key.organizationId}/${key.wabaId}`;
-    const now = performance.now();
-    if ((this.suspectedAt.get(name) ?? -Infinity) > now - REST_MS) return;
-    if (this.suspectedAt.size >= MAX_SUSPECTED) this.suspectedAt.clear();
-    this.suspectedAt.set(name, now);
+    if (this.suspected.has(name)) return;
+    this.suspected.set(name, true);
     await this.accounts.markStale(key);
   }
 
+  /** Syncs each account once an hour, and within seconds where its mirror is known to differ from the platform. */
+  private async sweep(signal: AbortSignal): Promise<number> {
+    const due = await this.accounts.listDue(SWEEP_BATCH);
+    const round = AbortSignal.any([signal, AbortSignal.timeout(SWEEP_ROUND_MS)]);
+    let started = 0;
+    const work = async (): Promise<void> => {
+      while (!round.aborted && this.running.size < SWEEP_AT_ONCE) {
+        const next = due.shift();
+        if (next === undefined) return;
+        started++;
+        await this.start(next);
+      }
+    };
+    // A sync may take longer than the round: it goes on, and takes a place in the next one.
+    const over = new Promise<void>((resolve) => round.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([Promise.all(Array.from({ length: SWEEP_AT_ONCE }, work)), over]);
+    return started;
+  }
+
   /** Syncs now, or joins the sync that is under way in this process. Never rejects. */
-  start({ organizationId, wabaId }: AccountKey): Promise<void> {
+  private start({ organizationId, wabaId }: AccountKey): Promise<void> {
     const name = `${organizationId}/${wabaId}`;
     const underWay = this.running.get(name);
     if (underWay !== undefined) return underWay;
@@ -165,9 +204,8 @@ export class TemplateSync implements OnModuleDestroy {
     for (const id of await this.connections.askable(key.organizationId, key.wabaId, MAX_NUMBERS_TRIED)) {
       const number = await this.connections.forSending(id);
       if (number === null) continue;
-      listed = await this.listing.read(key.wabaId, number.token, async () => {
-        return !this.stopped && (await this.accounts.renew(key, owner));
-      });
+      const goOn = async (): Promise<boolean> => !this.stopped && (await this.accounts.renew(key, owner));
+      listed = await readListing(this.client, { wabaId: key.wabaId, token: number.token }, goOn);
       if (listed === null || listed.ok || listed.kind !== 'rejected' || this.stopped) break;
       if (isTokenRefused(listed)) await this.connections.tokenRefused(number);
     }

@@ -8,23 +8,17 @@ import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js'
 import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
+import type { PlatformTemplate, TemplateEntity } from './entities/template.entity.js';
 import { checkTemplate, type TemplateDraft } from './form/check-template.js';
-import { MirrorRepository } from './mirror.repository.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
-import { statusOf } from './template-status.js';
 import { TEMPLATES_CHANGED } from './template-sync.js';
 import { templatesErrors, writeError } from './templates.errors.js';
+import { TemplatesRepository } from './templates.repository.js';
 import { TemplatesService } from './templates.service.js';
-import {
-  TEMPLATE_CATEGORIES,
-  type AccountKey,
-  type PlatformTemplate,
-  type Template,
-  type TemplateEdit,
-} from './templates.types.js';
+import { statusOf, TEMPLATE_CATEGORIES, type AccountKey, type TemplateEdit } from './templates.types.js';
 
 export interface WrittenTemplate {
-  template: Template;
+  template: TemplateEntity;
   /** When the mirror was last compared with the platform's list. */
   syncedAt: Date | null;
 }
@@ -43,7 +37,7 @@ const FRESH_MS = 5_000;
 export class TemplateWriter {
   constructor(
     private readonly accounts: TemplateAccountsRepository,
-    private readonly mirror: MirrorRepository,
+    private readonly mirror: TemplatesRepository,
     private readonly templates: TemplatesService,
     private readonly connections: ConnectionsService,
     private readonly client: CloudApiClient,

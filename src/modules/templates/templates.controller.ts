@@ -1,32 +1,39 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { cursorOf, GetTemplateQuery, ListTemplatesQuery } from './dto/list-templates.query.js';
-import { PreviewData, type PreviewResponse } from './dto/preview.response.js';
+import { TEMPLATE_STATES } from './dto/template-states.picture.js';
+import { CreateTemplateBody, EditTemplateBody, PreviewTemplateBody } from './dto/templates.docs.js';
 import {
+  cursorOf,
+  GetTemplateQuery,
+  ListTemplatesQuery,
+  placeOf,
+  PreviewTemplateRequest,
+} from './dto/templates.request.js';
+import {
+  DeletedTemplateResponse,
+  PreviewResponse,
+  SingleTemplateResponse,
+  TemplateListResponse,
   TemplateResponse,
-  type DeletedTemplateResponse,
-  type SingleTemplateResponse,
-  type TemplateListResponse,
-  type TemplateVersionsResponse,
-} from './dto/template.response.js';
-import {
-  CreateTemplateDocs,
-  DeleteTemplateDocs,
-  EditTemplateDocs,
-  GetTemplateDocs,
-  ListTemplatesDocs,
-  PreviewTemplateDocs,
-} from './dto/templates.docs.js';
-import { readCreateInput, readEditInput, readPreviewInput } from './template-input.js';
+  TemplateVersionsResponse,
+} from './dto/templates.response.js';
+import { readCreateInput, readEditInput } from './template-input.js';
 import { TemplateWriter } from './template-writer.js';
 import { TemplatesService } from './templates.service.js';
 
 const ConnectionId = (): ParameterDecorator =>
   UuidParam('id', { description: 'Connection ID, from GET /connections.', example: EXAMPLE_CONNECTION_ID });
+
+const ApiName = (example = 'order_update'): MethodDecorator =>
+  ApiParam({ name: 'name', description: "The template's name.", schema: { type: 'string', example } });
+
+/** Reads ask the platform only where there is no mirror yet; writes always do. */
+const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
 @ApiTags('Templates')
 @Controller('connections/:id/templates')
@@ -36,26 +43,52 @@ export class TemplatesController {
     private readonly writer: TemplateWriter,
   ) {}
 
+  /**
+   * List templates and their moderation statuses
+   *
+   * @remarks All templates of the connection's account, by name and language; the numbers of one account share them.
+   * Compared with the platform when the last comparison is older than a minute; changes that the platform tells of show
+   * at once. While the platform is down, the list shows what was known last (`synced_at`).
+   *
+   * The parameters are an addition of this service. Without them the whole list comes: the platform allows an account
+   * 6,000 templates at the most, counted by language.
+   */
   @Get()
   @RequireScope('templates:read')
-  @ListTemplatesDocs()
+  @ApiOkResponse({ type: TemplateListResponse, description: 'The templates.' })
+  @ApiErrors('CONNECTION_NOT_FOUND', ...PLATFORM_CODES)
   async list(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
     @Query() query: ListTemplatesQuery,
   ): Promise<TemplateListResponse> {
-    const page = { after: ListTemplatesQuery.placeOf(query), limit: query.limit };
-    const found = await this.templates.list(organizationId, id, ListTemplatesQuery.filterOf(query), page);
+    const { status, category, name, limit } = query;
+    const filter = { status, category, name, language: query.language?.replaceAll('-', '_') };
+    const found = await this.templates.list(organizationId, id, filter, { after: placeOf(query), limit });
     return {
       data: found.templates.map((template) => TemplateResponse.of(template, id, found.syncedAt)),
       pagination: { next_after: found.next === null ? null : cursorOf(found.next) },
     };
   }
 
+  /**
+   * Create a template
+   *
+   * @remarks Hands a template to the platform for review; send it once its status is `approved`. It is made either of
+   * `body` with one example for each variable, or of `components` in the platform's own format. One request makes one
+   * language; a further one with the same name adds another.
+   *
+   * A media header needs `example.header_handle`, which the platform gives for an upload of its own.
+   *
+   * Where the platform gives no clear answer (502, 504) the template may exist all the same: read it before you repeat
+   * the request.
+   */
   @Post()
   @HttpCode(201)
   @RequireScope('templates:write')
-  @CreateTemplateDocs()
+  @CreateTemplateBody()
+  @ApiCreatedResponse({ type: SingleTemplateResponse, description: 'Handed to the review.' })
+  @ApiErrors('CONNECTION_NOT_FOUND', 'CONNECTION_NOT_READY', ...PLATFORM_CODES)
   async create(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
@@ -65,39 +98,57 @@ export class TemplatesController {
     return { data: TemplateResponse.of(template, id, syncedAt) };
   }
 
+  /**
+   * Preview a template with its variables filled
+   *
+   * @remarks Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
+   * no value, `unused` the values that no variable takes.
+   */
   @Post('preview')
   @HttpCode(200)
   @RequireScope('templates:read')
-  @PreviewTemplateDocs()
+  @PreviewTemplateBody()
+  @ApiOkResponse({ type: PreviewResponse, description: 'The rendered template.' })
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', ...PLATFORM_CODES)
   async preview(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
-    @Body() body: unknown,
+    @Body() request: PreviewTemplateRequest,
   ): Promise<PreviewResponse> {
-    return { data: PreviewData.of(await this.templates.preview(organizationId, id, readPreviewInput(body))) };
+    return { data: await this.templates.preview(organizationId, id, request) };
   }
 
   @Get(':name')
   @RequireScope('templates:read')
-  @GetTemplateDocs()
+  @ApiOperation({
+    summary: 'Read one template',
+    description: `All languages of a template, or with \`language\` that one only.\n\n${TEMPLATE_STATES}`,
+  })
+  @ApiName()
+  @ApiOkResponse({ type: TemplateVersionsResponse, description: 'The template.' })
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', ...PLATFORM_CODES)
   async get(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
     @Param('name') name: string,
-    @Query() query: GetTemplateQuery,
+    @Query() { language }: GetTemplateQuery,
   ): Promise<TemplateVersionsResponse> {
-    const found = await this.templates.get(organizationId, id, name, query.language ?? null);
-    return {
-      data: {
-        name: found.name,
-        versions: found.versions.map((version) => TemplateResponse.of(version, id, found.syncedAt)),
-      },
-    };
+    const { versions, syncedAt } = await this.templates.get(organizationId, id, name, language ?? null);
+    return { data: { name, versions: versions.map((version) => TemplateResponse.of(version, id, syncedAt)) } };
   }
 
+  /**
+   * Change the components of a template
+   *
+   * @remarks Replaces all components of one language; the platform reviews them anew, and until then the template can
+   * not be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+   */
   @Patch(':name')
   @RequireScope('templates:write')
-  @EditTemplateDocs()
+  @ApiName()
+  @EditTemplateBody()
+  @ApiOkResponse({ type: SingleTemplateResponse, description: 'Handed to the review.' })
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONNECTION_NOT_READY', ...PLATFORM_CODES)
   async edit(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
@@ -108,9 +159,18 @@ export class TemplatesController {
     return { data: TemplateResponse.of(template, id, syncedAt) };
   }
 
+  /**
+   * Delete a template
+   *
+   * @remarks Deletes all languages of a template. The name is gone here at once, even while the platform still lists it;
+   * the platform refuses a new template with the name of an approved one for 30 days. The example is the one that the
+   * first example of POST makes.
+   */
   @Delete(':name')
   @RequireScope('templates:write')
-  @DeleteTemplateDocs()
+  @ApiName('order_shipped')
+  @ApiOkResponse({ type: DeletedTemplateResponse, description: 'Deleted.' })
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'CONNECTION_NOT_READY', ...PLATFORM_CODES)
   async remove(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,

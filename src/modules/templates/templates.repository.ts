@@ -1,15 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
+import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
-import { TEMPLATE_COLUMNS } from './template-row.js';
-import type { AccountKey, Template, TemplateCategory, TemplateStatus } from './templates.types.js';
+import { TemplateEntity, type PlatformTemplate, type RowChange } from './entities/template.entity.js';
+import type { AccountKey, TemplateCategory, TemplateEdit, TemplateStatus } from './templates.types.js';
 
+/** What is left out does not restrict the list. */
 export interface TemplateFilter {
-  status: TemplateStatus | null;
-  category: TemplateCategory | null;
-  language: string | null;
+  status?: TemplateStatus;
+  category?: TemplateCategory;
+  language?: string;
   /** Part of the name. */
-  name: string | null;
+  name?: string;
 }
+
+type Change = QueryDeepPartialEntity<TemplateEntity>;
+
+/** What a write of ours changes of a row. */
+type RowEdit = Omit<TemplateEdit, 'language'>;
 
 /** Place of a template in the list. */
 export interface TemplatePlace {
@@ -17,57 +25,164 @@ export interface TemplatePlace {
   language: string;
 }
 
-/** Reads the mirror: the table `template` without the deleted ones. */
+/** A list may still show, under a deleted name, languages that the mirror did not know of. */
+const DELETION_GRACE = "interval '10 minutes'";
+
+/** The platform lists what it is deleting for 30 days at the most. */
+const MARK_LIFE = "interval '90 days'";
+
+const LISTED = `jsonb_to_recordset($3::jsonb) as l (id uuid, "platformId" text, name text, language text, status text,
+  "platformStatus" text, category text, "parameterFormat" text, quality text, "rejectedReason" text,
+  "messageSendTtlSeconds" integer, components jsonb)`;
+
+const STARTED = '(select sync_started_at from template_account where organization_id = $1 and waba_id = $2)';
+
+const NOW = (): string => 'clock_timestamp()';
+const TOUCHED = { touchedAt: NOW, updatedAt: () => "date_trunc('milliseconds', clock_timestamp())" };
+
+const ofAccount = ({ organizationId, wabaId }: AccountKey): AccountKey => ({ organizationId, wabaId });
+
+/** The mirror: the table `template`. Call what changes it in a transaction that has locked the account. */
 @Injectable()
 export class TemplatesRepository {
   constructor(private readonly database: Database) {}
 
-  async find({ organizationId, wabaId }: AccountKey, name: string, language: string): Promise<Template | null> {
-    const [row] = await this.database.query<Template>(
-      `select ${TEMPLATE_COLUMNS} from template
-       where organization_id = $1 and waba_id = $2 and name = $3 and language = $4 and deleted_at is null`,
-      [organizationId, wabaId, name, language],
-    );
-    return row ?? null;
+  find(key: AccountKey, name: string, language: string): Promise<TemplateEntity | null> {
+    return this.table.findOneBy({ ...ofAccount(key), name, language, deletedAt: IsNull() });
+  }
+
+  /** As `find`, be the row deleted or not. */
+  findRow(key: AccountKey, name: string, language: string): Promise<TemplateEntity | null> {
+    return this.table.findOneBy({ ...ofAccount(key), name, language });
   }
 
   /** All languages of a name, in the order of their codes; empty where there is no such template. */
-  versions({ organizationId, wabaId }: AccountKey, name: string): Promise<Template[]> {
-    return this.database.query<Template>(
-      `select ${TEMPLATE_COLUMNS} from template
-       where organization_id = $1 and waba_id = $2 and name = $3 and deleted_at is null
-       order by language`,
-      [organizationId, wabaId, name],
-    );
+  versions(key: AccountKey, name: string): Promise<TemplateEntity[]> {
+    return this.table.find({ where: { ...ofAccount(key), name, deletedAt: IsNull() }, order: { language: 'ASC' } });
   }
 
   /** The account's templates by name and language, those behind `after` only, at most `limit`. */
   page(
-    { organizationId, wabaId }: AccountKey,
-    filter: TemplateFilter,
+    key: AccountKey,
+    { name, ...equal }: TemplateFilter,
     after: TemplatePlace | null,
     limit: number,
-  ): Promise<Template[]> {
-    return this.database.query<Template>(
-      `select ${TEMPLATE_COLUMNS} from template
-       where organization_id = $1 and waba_id = $2 and deleted_at is null
-         and ($3::text is null or status = $3)
-         and ($4::text is null or category = $4)
-         and ($5::text is null or language = $5)
-         and ($6::text is null or position($6 in name) > 0)
-         and ($7::text is null or (name, language) > ($7, $8))
-       order by name, language limit $9`,
-      [
-        organizationId,
-        wabaId,
-        filter.status,
-        filter.category,
-        filter.language,
-        filter.name,
-        after?.name ?? null,
-        after?.language ?? null,
-        limit,
-      ],
+  ): Promise<TemplateEntity[]> {
+    const query = this.table
+      .createQueryBuilder('template')
+      .where({ ...ofAccount(key), deletedAt: IsNull() })
+      .orderBy({ 'template.name': 'ASC', 'template.language': 'ASC' })
+      .limit(limit);
+    for (const [column, value] of Object.entries(equal)) if (value !== undefined) query.andWhere({ [column]: value });
+    if (name !== undefined) query.andWhere('position(:part in template.name) > 0', { part: name });
+    if (after !== null)
+      query.andWhere('(template.name, template.language) > (:afterName, :afterLanguage)', {
+        afterName: after.name,
+        afterLanguage: after.language,
+      });
+    return query.getMany();
+  }
+
+  /** Puts a new template in the place of whatever stood there. */
+  async replace(key: AccountKey, template: PlatformTemplate): Promise<TemplateEntity> {
+    const row = { ...ofAccount(key), id: newId() };
+    const { name, language } = template;
+    await this.table.delete({ ...ofAccount(key), name, language });
+    await this.table.insert({ ...template, ...row, touchedAt: NOW } as Change);
+    return this.table.findOneByOrFail(row);
+  }
+
+  /**
+   * New components: the platform reviews the template anew. Its word from before `since` no longer counts. A time to
+   * live that is left out stays.
+   *
+   * @returns null where the template is gone.
+   */
+  async edit(key: AccountKey, id: string, edit: RowEdit, since: Date): Promise<TemplateEntity | null> {
+    const present = { ...ofAccount(key), id, deletedAt: IsNull() };
+    const statusAt = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
+    const review = { status: 'pending', platformStatus: 'PENDING', rejectedReason: null, statusAt };
+    await this.update(present, { ...edit, ...review } as Change);
+    return this.table.findOneBy(present);
+  }
+
+  /** Marks all languages of a name as deleted, and returns them. */
+  async remove(key: AccountKey, name: string): Promise<string[]> {
+    const removed = await this.update({ ...ofAccount(key), name, deletedAt: IsNull() }, { deletedAt: NOW });
+    return removed.map(({ language }) => language).sort();
+  }
+
+  /** Applies what a notification says of one row. */
+  async apply(key: AccountKey, id: string, { deleted, ...change }: RowChange): Promise<void> {
+    await this.update({ ...ofAccount(key), id }, { ...change, deletedAt: deleted === true ? NOW : null });
+  }
+
+  /**
+   * Takes over the platform's list, as it was when the account's sync began. What was changed since by a write of ours
+   * or a notification stays, and so does a deletion while the list shows the very template that was deleted.
+   *
+   * @returns how many rows changed.
+   */
+  async takeOver({ organizationId, wabaId }: AccountKey, listed: readonly PlatformTemplate[]): Promise<number> {
+    return this.database.execute(
+      `insert into template as t (id, organization_id, waba_id, platform_id, name, language, status, platform_status,
+         category, parameter_format, quality, rejected_reason, message_send_ttl_seconds, components)
+       select l.id, $1, $2, l."platformId", l.name, l.language, l.status, l."platformStatus", l.category,
+         l."parameterFormat", l.quality, l."rejectedReason", l."messageSendTtlSeconds", l.components
+       from ${LISTED}
+       where exists (select from template k where k.organization_id = $1 and k.waba_id = $2
+           and k.name = l.name and k.language = l.language)
+         or not exists (select from template d where d.organization_id = $1 and d.waba_id = $2
+           and d.name = l.name and d.deleted_at is not null
+           and (d.deleted_at > ${STARTED} - ${DELETION_GRACE} or l.status = 'pending_deletion'))
+       order by l.name, l.language
+       on conflict (organization_id, waba_id, name, language) do update set
+         id = case when t.platform_id = excluded.platform_id then t.id else excluded.id end,
+         created_at = case when t.platform_id = excluded.platform_id then t.created_at else excluded.created_at end,
+         platform_id = excluded.platform_id, status = excluded.status, platform_status = excluded.platform_status,
+         category = excluded.category, parameter_format = excluded.parameter_format, quality = excluded.quality,
+         rejected_reason = excluded.rejected_reason, components = excluded.components,
+         message_send_ttl_seconds = excluded.message_send_ttl_seconds,
+         status_at = null, quality_at = null, category_at = null,
+         deleted_at = null, updated_at = excluded.updated_at
+       where t.touched_at < ${STARTED}
+         and case when t.deleted_at is not null
+           then t.platform_id <> excluded.platform_id and excluded.status <> 'pending_deletion'
+           else (t.platform_id, t.status, t.platform_status, t.category, t.parameter_format, t.quality,
+             t.rejected_reason, t.message_send_ttl_seconds, t.components) is distinct from (excluded.platform_id, excluded.status,
+             excluded.platform_status, excluded.category, excluded.parameter_format, excluded.quality,
+             excluded.rejected_reason, excluded.message_send_ttl_seconds, excluded.components) end`,
+      [organizationId, wabaId, JSON.stringify(listed.map((template) => ({ id: newId(), ...template })))],
     );
+  }
+
+  /**
+   * Drops what a complete list no longer shows, and was not changed since the sync began; marks of old deletions too.
+   *
+   * @returns how many.
+   */
+  removeUnlisted({ organizationId, wabaId }: AccountKey, listed: readonly PlatformTemplate[]): Promise<number> {
+    return this.database.execute(
+      `delete from template t where organization_id = $1 and waba_id = $2 and touched_at < ${STARTED}
+         and (deleted_at is null or deleted_at < ${STARTED} - ${MARK_LIFE})
+         and not exists (select from unnest($3::text[], $4::text[]) as l (name, language)
+           where l.name = t.name and l.language = t.language)`,
+      [organizationId, wabaId, listed.map(({ name }) => name), listed.map(({ language }) => language)],
+    );
+  }
+
+  private async update(where: FindOptionsWhere<TemplateEntity>, change: Change): Promise<{ language: string }[]> {
+    const result = await this.table
+      .createQueryBuilder()
+      .update()
+      .set({ ...change, ...TOUCHED })
+      .where(where)
+      .returning('language')
+      .execute();
+    return result.raw as { language: string }[];
+  }
+
+  private get table() {
+    return this.database.repository(TemplateEntity);
   }
 }

@@ -2,31 +2,35 @@ import { Injectable } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Database } from '../../infrastructure/database/database.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
 import { failure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
-import { previewTemplate, type Preview, type PreviewParameters } from './form/preview.js';
+import type { PreviewTemplateRequest } from './dto/templates.request.js';
+import type { PreviewData } from './dto/templates.response.js';
+import type { TemplateEntity } from './entities/template.entity.js';
+import { previewTemplate } from './form/preview.js';
 import { checkSendParameters, headerMediaOf, renderBody } from './form/send-parameters.js';
-import type { AccountState } from './template-accounts.repository.js';
-import { TemplateNotifications } from './template-notifications.js';
+import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
+import { decide, readTemplateEvent, type TemplateEvent } from './template-events.js';
 import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
 import { listError, notInLanguage, templatesErrors } from './templates.errors.js';
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
-import type { AccountKey, SendableTemplate, Template } from './templates.types.js';
+import type { AccountKey, SendableTemplate } from './templates.types.js';
 
 export interface TemplatePage {
-  templates: Template[];
+  templates: TemplateEntity[];
   /** When the mirror was last compared with the platform's list. */
   syncedAt: Date | null;
   /** The last template of this page where more follow, else null. */
-  next: Template | null;
+  next: TemplateEntity | null;
 }
 
 export interface TemplateVersions {
   name: string;
   /** In the order of their languages; never empty. */
-  versions: Template[];
+  versions: TemplateEntity[];
   syncedAt: Date | null;
 }
 
@@ -47,10 +51,11 @@ export class TemplatesService {
 
   constructor(
     private readonly templates: TemplatesRepository,
+    private readonly accounts: TemplateAccountsRepository,
     private readonly connections: ConnectionsService,
     private readonly sync: TemplateSync,
-    private readonly notifications: TemplateNotifications,
-    invalidation: CacheInvalidation,
+    private readonly database: Database,
+    private readonly invalidation: CacheInvalidation,
   ) {
     invalidation.on(TEMPLATES_CHANGED, () => this.sendable.clear());
   }
@@ -97,9 +102,9 @@ export class TemplatesService {
   async preview(
     organizationId: string,
     connectionId: string,
-    { name, language, parameters }: { name: string; language: string | null; parameters: PreviewParameters },
-  ): Promise<Preview & { name: string; language: string }> {
-    const { versions } = await this.get(organizationId, connectionId, name, language);
+    { template_name: name, language, parameters = {} }: PreviewTemplateRequest,
+  ): Promise<PreviewData> {
+    const { versions } = await this.get(organizationId, connectionId, name, language ?? null);
     const version = versions.find(({ status }) => status === 'approved') ?? versions[0];
     if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
     return { name: version.name, language: version.language, ...previewTemplate(version, parameters) };
@@ -136,11 +141,16 @@ export class TemplatesService {
   }
 
   /**
-   * Applies a notification about templates; others are ignored. Idempotent, in any order: where two can't be put in
-   * order, the platform's list decides.
+   * Applies a notification about templates in every workspace that has a mirror of the account; others are ignored.
+   * Idempotent, in any order: where two can't be put in order, the platform's list decides.
    */
-  applyNotification(notification: ManagementNotification): Promise<void> {
-    return this.notifications.apply(notification);
+  async applyNotification(notification: ManagementNotification): Promise<void> {
+    const event = readTemplateEvent(notification);
+    if (event === null || notification.wabaId === null) return;
+    for (const account of await this.accounts.listByWaba(notification.wabaId)) {
+      const stale = await this.database.transaction(() => this.apply(account, event));
+      if (stale) this.sync.poke(account);
+    }
   }
 
   /**
@@ -165,6 +175,21 @@ export class TemplatesService {
     throw await this.notFound(key, name, language);
   }
 
+  /** Returns whether the platform must be asked. */
+  private async apply(key: AccountKey, event: TemplateEvent): Promise<boolean> {
+    const account = await this.accounts.lock(key);
+    if (account === null) return false;
+    const row = await this.templates.findRow(key, event.name, event.language);
+    const { change, stale } = decide(event, row, account.syncedAt);
+    if (change !== null && row !== null) {
+      await this.templates.apply(key, row.id, change);
+      await this.accounts.markChanged(key);
+      await this.invalidation.publish(TEMPLATES_CHANGED, key.wabaId);
+    }
+    if (stale) await this.accounts.markStale(key);
+    return stale;
+  }
+
   private async notFound(key: AccountKey, name: string, language: string | null): Promise<AppError> {
     const others = language === null ? [] : await this.find(key, name, null);
     if (language === null || others.length === 0) return templatesErrors.TEMPLATE_NOT_FOUND();
@@ -174,7 +199,7 @@ export class TemplatesService {
     );
   }
 
-  private async find(key: AccountKey, name: string, language: string | null): Promise<Template[]> {
+  private async find(key: AccountKey, name: string, language: string | null): Promise<TemplateEntity[]> {
     if (!isName(name)) return [];
     const versions = await this.templates.versions(key, name);
     const wanted = language?.replaceAll('-', '_');
@@ -187,7 +212,7 @@ export class TemplatesService {
   }
 }
 
-function sendableOf(template: Template): SendableTemplate {
+function sendableOf(template: TemplateEntity): SendableTemplate {
   return {
     category: template.category,
     headerMedia: headerMediaOf(template.components),

@@ -12,6 +12,22 @@ export const TEMPLATE_STATUSES = [
 ] as const;
 export type TemplateStatus = (typeof TEMPLATE_STATUSES)[number];
 
+/** `REINSTATED`: "it may be sent again", the platform's word after a pause or a ban that was lifted. */
+const STATUS_OF_WORD = new Map<string, TemplateStatus>([
+  ...TEMPLATE_STATUSES.map((status) => [status.toUpperCase(), status] as const),
+  ['REINSTATED', 'approved'],
+]);
+
+/** Our word for a status of the platform's; one that is not known can't be sent, so it counts as `disabled`. */
+export function statusOf(platformStatus: string): TemplateStatus {
+  return STATUS_OF_WORD.get(platformStatus) ?? 'disabled';
+}
+
+/** The platform says `NONE` where nothing was rejected. */
+export function reasonOf(platformReason: string | null): string | null {
+  return platformReason === '' || platformReason === 'NONE' ? null : platformReason;
+}
+
 export const TEMPLATE_CATEGORIES = ['UTILITY', 'MARKETING', 'AUTHENTICATION'] as const;
 export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number];
 
@@ -51,37 +67,6 @@ export interface SendableTemplate {
    * @throws TEMPLATE_PARAMETERS_MISMATCH (422) with expected, given
    */
   render(components: readonly Readonly<Record<string, unknown>>[]): string | null;
-}
-
-/** One language of a template, as the mirror has it. */
-export interface Template extends TemplateForm {
-  id: string;
-  platformId: string;
-  name: string;
-  language: string;
-  status: TemplateStatus;
-  /** The platform's own word, such as `APPROVED` or `LOCKED`. */
-  platformStatus: string;
-  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform said nothing. */
-  quality: string | null;
-  /** The platform's word, such as `INVALID_FORMAT`. */
-  rejectedReason: string | null;
-  /** Seconds that a message may wait for its delivery; null: the platform's default. */
-  messageSendTtlSeconds: number | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
-
-/** One language of a template, as the platform tells of it. */
-export interface PlatformTemplate extends TemplateForm {
-  readonly platformId: string;
-  readonly name: string;
-  readonly language: string;
-  readonly status: TemplateStatus;
-  readonly platformStatus: string;
-  readonly quality: string | null;
-  readonly rejectedReason: string | null;
-  readonly messageSendTtlSeconds: number | null;
 }
 
 /** What a request changes of one language of a template. */

@@ -601,12 +601,12 @@ const RULES: Record<string, Rule> = {
 describe('the rules of a template', () => {
   it.each(Object.entries(RULES))('%s', (_name, { accepted, refused, field, rule }) => {
     expect(checkTemplate(accepted)).toEqual([]);
-    const faults = checkTemplate(refused);
-    expect(faults[0]).toMatchObject({ field, rule });
-    // The same fault may show in each card; no other rule is broken.
-    expect(new Set(faults.map((fault) => fault.rule))).toEqual(new Set([rule]));
+    const violations = checkTemplate(refused);
+    expect(violations[0]).toMatchObject({ field, rule });
+    // The same violation may show in each card; no other rule is broken.
+    expect(new Set(violations.map((violation) => violation.rule))).toEqual(new Set([rule]));
     // The message names the place, so that it can stand alone.
-    expect(faults[0]?.message).toContain(field);
+    expect(violations[0]?.message).toContain(field);
   });
 });
 
@@ -653,7 +653,7 @@ describe('what is not known for sure', () => {
   });
 });
 
-describe('faults', () => {
+describe('violations', () => {
   it('are all named at once, each with its place', () => {
     const faulty = draft([{ type: 'HEADER', format: 'IMAGE' }, positional('{{2}}'), { type: 'FOOTER', text: '' }], {
       name: '',

@@ -1,143 +1,129 @@
+import type { ErrorDetail } from '../../../common/app-error.js';
+import type { JsonObject } from '../../../common/json.js';
+import { own } from '../../../infrastructure/whatsapp/json-access.js';
 import type { ParameterFormat } from '../templates.types.js';
-import { examplesIn } from './examples.js';
-import type { FaultList } from './fault-list.js';
-import { own, type JsonObject } from './json-reading.js';
-import { placeholdersIn, variableNamesIn, type Placeholder } from './template-text.js';
+import { examplesIn } from './components.js';
+import { placeholdersIn, variableNamesIn } from './template-text.js';
+
+/** What is wrong, found one by one; `R` is what the check has read. */
+export type Violations<R = void> = Generator<ErrorDetail, R>;
+
+/** A text with variables. */
+export interface TextRules {
+  readonly part: 'header' | 'body';
+  readonly longest: number;
+  /** Most different variables. */
+  readonly mostVariables?: number;
+  /** It may not begin or end with a variable. */
+  readonly inside?: boolean;
+}
 
 /** Marks that WhatsApp draws as bold, italic, struck through or monospaced, at the borders of words. */
 export const MARKDOWN = /(^|[\s\p{P}])([*_~])[^\s*_~]([^*_~\n]*[^\s*_~])?\2(?=$|[\s\p{P}])|```/u;
 
-/** Where a text with variables stands and what holds there. */
-export interface TextRules {
-  part: 'header' | 'body';
-  /** Longest text, in characters. */
-  max: number;
-  /** Most different variables. */
-  maxVariables?: number;
-  /** The text may not begin or end with a variable. */
-  inside?: boolean;
-}
-
-/** Checks `component.text`, its variables and their examples. `field` is the component's. */
-export function checkText(
+/** Checks `component.text`, its variables and their examples. */
+export function* checkText(
   component: JsonObject,
   field: string,
   format: ParameterFormat,
   rules: TextRules,
-  faults: FaultList,
-): void {
+): Violations {
   const at = `${field}.text`;
-  const text = faults.text(own(component, 'text'), at, rules.max);
+  const text = yield* textOf(own(component, 'text'), at, rules.longest);
   // A text far too long is refused for that alone, so that the work stays small.
-  if (text === null || text.length > 4 * rules.max) return;
-  const placeholders = placeholdersIn(text);
-  if (placeholders.length === 0) return;
-  if (!checkNames(text, at, format, faults)) return;
-  checkPlaces(text, at, placeholders, rules, faults);
-  checkExamples(component, field, variableNamesIn(text), rules.part, faults);
-}
-
-/** A text that takes no variables. */
-export function checkPlainText(component: JsonObject, field: string, max: number, faults: FaultList): void {
-  const text = faults.text(own(component, 'text'), `${field}.text`, max);
-  if (text !== null && placeholdersIn(text).length > 0) {
-    faults.add(`${field}.text`, 'variable_not_allowed', `${field}.text takes no variables.`);
-  }
-}
-
-/** True where all names are well-formed, so that the examples can be looked at. */
-function checkNames(text: string, at: string, format: ParameterFormat, faults: FaultList): boolean {
+  if (text === null || text.length > 4 * rules.longest) return;
   const names = variableNamesIn(text);
-  if (format === 'NAMED') return checkNamed(text, names, at, faults);
-  const odd = names.find((name) => !/^[1-9]\d*$/.test(name));
-  if (odd !== undefined) {
-    const hint = 'the variables of a template of parameter_format POSITIONAL are {{1}}, {{2}} and so on';
-    faults.add(at, 'variable_format', `${at} holds {{${clip(odd)}}}, but ${hint}.`);
-    return false;
+  const malformed = malformedName(names, format);
+  if (malformed !== null) {
+    yield violation(at, ...malformed);
+    return;
   }
-  const present = new Set(names);
-  const absent = names.map((_name, index) => String(index + 1)).find((name) => !present.has(name));
-  if (absent === undefined) return true;
-  faults.add(
-    at,
-    'variable_sequence',
-    `${at} must number its variables from {{1}} without gaps: {{${absent}}} is missing.`,
-  );
-  return false;
+  yield* checkPlaces(text, at, format, rules);
+  const examples = examplesIn(component, rules.part);
+  const [first, ...others] = names.filter((name) => (examples.get(name) ?? '').trim() === '');
+  if (first === undefined) return;
+  const key = isNumber(first) ? `${rules.part}_text` : `${rules.part}_text_named_params`;
+  const more = others.length > 0 ? ` and ${others.length} more` : '';
+  const message = `${field}.example.${key} must hold an example for each variable: {{${shown(first)}}}${more} is without.`;
+  yield { field: `${field}.example`, rule: 'variable_example', message };
 }
 
-function checkNamed(text: string, names: readonly string[], at: string, faults: FaultList): boolean {
-  const odd = names.find((name) => !/^[a-z0-9_]+$/.test(name));
-  if (odd !== undefined) {
-    const hint = 'names are made of small letters, digits and underscores';
-    faults.add(at, 'variable_format', `${at} holds {{${clip(odd)}}}, but ${hint}.`);
-    return false;
-  }
-  const numbered = names.find(isNumber);
-  if (numbered !== undefined && !names.every(isNumber)) {
-    faults.add(at, 'variable_mixed', `${at} must not mix named variables with {{${clip(numbered)}}}.`);
-    return false;
-  }
-  const seen = new Set<string>();
-  for (const { name } of placeholdersIn(text)) {
-    if (seen.has(name)) {
-      faults.add(at, 'variable_unique', `${at} holds {{${clip(name)}}} twice: each name may stand once.`);
-      break;
-    }
-    seen.add(name);
-  }
-  return true;
-}
-
-function checkPlaces(
+/** Where the variables stand in the text, and how many they are. */
+function* checkPlaces(
   text: string,
   at: string,
-  placeholders: readonly Placeholder[],
-  rules: TextRules,
-  faults: FaultList,
-): void {
-  const { maxVariables = Infinity, inside = false } = rules;
-  const count = new Set(placeholders.map(({ name }) => name)).size;
-  if (count > maxVariables) {
-    faults.add(at, 'variable_count', `${at} takes at most ${maxVariables} variable, not ${count}.`);
+  format: ParameterFormat,
+  { mostVariables = Infinity, inside = false }: TextRules,
+): Violations {
+  const placeholders = placeholdersIn(text);
+  const names = placeholders.map(({ name }) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (format === 'NAMED' && repeated !== undefined) {
+    yield violation(at, 'variable_unique', `holds {{${shown(repeated)}}} twice: each name may stand once.`);
+  }
+  const count = new Set(names).size;
+  if (count > mostVariables) {
+    yield violation(at, 'variable_count', `takes at most ${mostVariables} variable, not ${count}.`);
   }
   if (inside && (placeholders[0]?.start === 0 || placeholders.at(-1)?.end === text.length)) {
-    faults.add(at, 'variable_position', `${at} must neither begin nor end with a variable: add words around it.`);
+    yield violation(at, 'variable_position', 'must neither begin nor end with a variable: add words around it.');
   }
   const touching = placeholders.find(({ start }, index) => index > 0 && placeholders[index - 1]?.end === start);
   if (touching !== undefined) {
-    faults.add(
-      at,
-      'variable_adjacent',
-      `${at} must have words between its variables, also before {{${clip(touching.name)}}}.`,
-    );
+    const must = `must have words between its variables, also before {{${shown(touching.name)}}}.`;
+    yield violation(at, 'variable_adjacent', must);
   }
 }
 
-function checkExamples(
-  component: JsonObject,
-  field: string,
-  names: readonly string[],
-  part: 'header' | 'body',
-  faults: FaultList,
-): void {
-  const examples = examplesIn(component, part);
-  const without = names.filter((name) => (examples.get(name) ?? '').trim() === '');
-  const [first] = without;
-  if (first === undefined) return;
-  const key = isNumber(first) ? `${part}_text` : `${part}_text_named_params`;
-  const others = without.length > 1 ? ` and ${without.length - 1} more` : '';
-  faults.add(
-    `${field}.example`,
-    'variable_example',
-    `${field}.example.${key} must hold an example for each variable: {{${clip(first)}}}${others} is without.`,
-  );
+/** What is wrong with the names of a text's variables; null where all are well-formed. */
+function malformedName(names: readonly string[], format: ParameterFormat): [rule: string, sentence: string] | null {
+  const odd = names.find((name) => !(format === 'NAMED' ? /^[a-z0-9_]+$/ : /^[1-9]\d*$/).test(name));
+  if (odd !== undefined) {
+    const hint =
+      format === 'NAMED'
+        ? 'names are made of small letters, digits and underscores'
+        : 'the variables of a template of parameter_format POSITIONAL are {{1}}, {{2}} and so on';
+    return ['variable_format', `holds {{${shown(odd)}}}, but ${hint}.`];
+  }
+  if (format === 'NAMED') {
+    const numbered = names.find(isNumber);
+    if (numbered === undefined || names.every(isNumber)) return null;
+    return ['variable_mixed', `must not mix named variables with {{${shown(numbered)}}}.`];
+  }
+  const present = new Set(names);
+  const absent = names.map((_name, index) => String(index + 1)).find((name) => !present.has(name));
+  if (absent === undefined) return null;
+  return ['variable_sequence', `must number its variables from {{1}} without gaps: {{${absent}}} is missing.`];
+}
+
+/** `value` must be text of 1 to `longest` characters. Returns it where it is text at all, else null. */
+export function* textOf(value: unknown, field: string, longest: number): Violations<string | null> {
+  if (value === undefined || value === null) {
+    yield violation(field, 'required', 'is missing.');
+    return null;
+  }
+  if (typeof value !== 'string') {
+    yield violation(field, 'type', 'must be a string.');
+    return null;
+  }
+  if (value.trim() === '') yield violation(field, 'required', 'must not be empty.');
+  yield* atMost(value, field, longest);
+  return value;
+}
+
+export function* atMost(text: string, field: string, longest: number): Violations {
+  const length = text.length > longest ? [...text].length : 0;
+  if (length > longest) yield violation(field, 'length', `must be at most ${longest} characters long, not ${length}.`);
+}
+
+export function violation(field: string, rule: string, sentence: string): ErrorDetail {
+  return { field, rule, message: `${field} ${sentence}` };
 }
 
 function isNumber(name: string): boolean {
   return /^\d+$/.test(name);
 }
 
-function clip(name: string): string {
+function shown(name: string): string {
   return name.length > 40 ? `${name.slice(0, 40)}...` : name;
 }

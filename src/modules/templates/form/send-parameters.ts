@@ -1,14 +1,51 @@
 import { isObject } from '../../../common/json.js';
+import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
-import { bodyTextOf } from './authentication-text.js';
-import { asText, componentOf, own, ownArray, ownText, ownWord } from './json-reading.js';
-import type { ParameterMismatch, ParameterShape } from './parameter-mismatch.js';
-import { checkButtonParameters } from './send-buttons.js';
-import { checkCards } from './send-cards.js';
-import { checkTextParameters, parameterText, placeName, wrongCount } from './send-texts.js';
-import { fillIn } from './template-text.js';
+import {
+  asText,
+  bodyTextOf,
+  buttonVariable,
+  componentOf,
+  ownArray,
+  ownWord,
+  partsOf,
+  type TemplatePart,
+} from './components.js';
+import { fillIn, variableNamesIn } from './template-text.js';
 
-export type { ParameterMismatch } from './parameter-mismatch.js';
+/** What a send must give, or gave, at one place. */
+export interface ParameterShape {
+  component: 'header' | 'body' | 'button' | 'carousel' | 'limited_time_offer';
+  /** Place of the card, from 0, where the component is a card's. */
+  card?: number;
+  /** Place of the button, from 0. */
+  index?: number;
+  sub_type?: string;
+  /** Place of the parameter in a text's parameters, from 0. */
+  parameter?: number;
+  /** Kind of the parameter: `text`, `image` ... */
+  type?: string;
+  /**
+   * What the value must be or is: expected `text` or `single_line`; given `empty`, `missing`, the type of the JSON value,
+   * or what makes more than a line of it: `line_break`, `tab`, `five_spaces`.
+   */
+  value?: string;
+  /** How many. */
+  parameters?: number;
+  cards?: number;
+  /** Names, where the template's variables have names. */
+  names?: string[];
+}
+
+/** Why the platform would refuse the parameters of a send. */
+export interface ParameterMismatch {
+  expected: ParameterShape;
+  given: ParameterShape;
+  /** One sentence that says what to do. */
+  message: string;
+}
+
+type Mismatches = Generator<ParameterMismatch>;
 
 /** What a header of each format is sent as. What the platform calls GIF is a video, and some send it as `gif`. */
 const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
@@ -19,20 +56,46 @@ const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
   LOCATION: ['location'],
 };
 
+/** Kinds of button whose `sub_type` is certain: the kind in small letters. */
+const SUB_TYPES = new Set(['QUICK_REPLY', 'URL', 'COPY_CODE', 'FLOW']);
+
+/** Kinds that never take a parameter. A link takes one only for its variable. */
+const WITHOUT_PARAMETERS = new Set(['PHONE_NUMBER', 'URL']);
+
+/** Kinds of parameter that stand elsewhere than in a text. Kinds that are not known here are left to the platform. */
+const NOT_TEXTS = new Set([
+  'IMAGE',
+  'VIDEO',
+  'DOCUMENT',
+  'LOCATION',
+  'PRODUCT',
+  'PAYLOAD',
+  'COUPON_CODE',
+  'ACTION',
+  'LIMITED_TIME_OFFER',
+]);
+
+/** What the platform refuses in a value by name: "Param text cannot have new-line/tab characters or more than 4 ...". */
+const NOT_ON_ONE_LINE: readonly (readonly [found: RegExp, value: string, words: string])[] = [
+  [/\n/, 'line_break', 'a line break'],
+  [/\t/, 'tab', 'a tab'],
+  [/ {5}/, 'five_spaces', 'more than four spaces in a row'],
+];
+
+/** What else stands in braces may be words to the platform: then only it knows what the text takes. */
+const WELL_FORMED: Readonly<Record<ParameterFormat, RegExp>> = { POSITIONAL: /^\d+$/, NAMED: /^[a-z0-9_]+$/ };
+
+/** Most names that an answer repeats, and most characters of each. */
+const MOST_NAMES = 20;
+const NAME_MAX = 64;
+
 /**
  * What the platform would refuse (131008, 132000, 132012, 132018), the first of it; null where nothing is known to be
  * wrong. Media that fills the header must be put into its parameters before. Never throws, whatever was sent.
  */
 export function checkSendParameters(template: TemplateForm, sent: readonly unknown[]): ParameterMismatch | null {
-  const { components, parameterFormat } = template;
-  return (
-    checkParts({ components, parameterFormat, body: bodyTextOf(template) }, sent, {}) ??
-    checkCards(components, parameterFormat, sent, (card, sentCard, place) => {
-      const body = ownText(componentOf(card.components, 'BODY'), 'text');
-      return checkParts({ ...card, body }, sentCard, place);
-    }) ??
-    checkOffer(components, sent)
-  );
+  const [first = null] = mismatchesOf(template, sent);
+  return first;
 }
 
 /**
@@ -57,54 +120,203 @@ export function headerMediaOf(components: readonly unknown[]): 'image' | 'video'
   return type === 'image' || type === 'video' || type === 'document' ? type : null;
 }
 
-/** Header, body and buttons of a template or of one card. */
-function checkParts(
-  form: { components: readonly unknown[]; parameterFormat: ParameterFormat; body: string | null },
-  sent: readonly unknown[],
-  place: { card?: number },
-): ParameterMismatch | null {
-  const body = ownArray(componentOf(sent, 'BODY'), 'parameters');
-  const buttons = ownArray(componentOf(form.components, 'BUTTONS'), 'buttons');
-  return (
-    checkHeader(form.components, form.parameterFormat, sent, place) ??
-    checkTextParameters(form.body ?? '', form.parameterFormat, body, { component: 'body', ...place }) ??
-    checkButtonParameters(buttons, sent, place)
-  );
+function* mismatchesOf(template: TemplateForm, sent: readonly unknown[]): Mismatches {
+  const [whole, ...cards] = partsOf(template);
+  yield* checkPart(whole, template.parameterFormat, sent);
+  yield* checkCards(cards, template.parameterFormat, ownArray(componentOf(sent, 'CAROUSEL'), 'cards'));
+  // An offer that ends must say when; a template without an offer takes none.
+  const offer = own(componentOf(template.components, 'LIMITED_TIME_OFFER'), 'limited_time_offer');
+  const needed = own(offer, 'has_expiration') === true ? 1 : 0;
+  const given = ownArray(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
+  if (given !== needed && (needed === 1 || offer === undefined)) {
+    yield wrongCount(needed, given, { component: 'limited_time_offer' });
+  }
 }
 
-function checkHeader(
-  components: readonly unknown[],
+/** Header, body and buttons of a template or of one card. */
+function* checkPart(part: TemplatePart, format: ParameterFormat, sent: readonly unknown[]): Mismatches {
+  const place = part.card === undefined ? {} : { card: part.card };
+  const parametersOf = (type: string): readonly unknown[] => ownArray(componentOf(sent, type), 'parameters');
+  yield* checkHeader(part.header, format, parametersOf('HEADER'), { component: 'header', ...place });
+  yield* checkText(part.bodyText ?? '', format, parametersOf('BODY'), { component: 'body', ...place });
+  yield* checkButtons(part.buttons, sent, { component: 'button', ...place });
+}
+
+/** The cards of a send are found by `card_index`, or by their place where they have none. */
+function* checkCards(cards: readonly TemplatePart[], format: ParameterFormat, sent: readonly unknown[]): Mismatches {
+  const byIndex = new Map<number, unknown>();
+  for (const [place, card] of sent.entries()) {
+    const index = placeIn(card, 'card_index') ?? place;
+    if (!(index in cards)) {
+      yield {
+        expected: { component: 'carousel', cards: cards.length },
+        given: { component: 'carousel', cards: sent.length },
+        message:
+          cards.length === 0
+            ? 'This template has no carousel: leave out the carousel component.'
+            : `card_index must be a place among the template's ${cards.length} cards, from 0 to ${cards.length - 1}.`,
+      };
+    }
+    byIndex.set(index, card);
+  }
+  for (const [index, card] of cards.entries()) {
+    yield* checkPart(card, format, ownArray(byIndex.get(index), 'components'));
+  }
+}
+
+function* checkHeader(
+  header: unknown,
   parameterFormat: ParameterFormat,
-  sent: readonly unknown[],
-  cardPlace: { card?: number },
-): ParameterMismatch | null {
-  const header = componentOf(components, 'HEADER');
-  const parameters = ownArray(componentOf(sent, 'HEADER'), 'parameters');
-  const place: ParameterShape = { component: 'header', ...cardPlace };
+  parameters: readonly unknown[],
+  place: ParameterShape,
+): Mismatches {
   const format = header === undefined ? 'TEXT' : ownWord(header, 'format');
-  if (format === 'TEXT') return checkTextParameters(ownText(header, 'text') ?? '', parameterFormat, parameters, place);
-  const types = HEADER_TYPES[format];
-  if (types === undefined) return null;
-  if (parameters.length > 1) return wrongCount(1, parameters.length, place);
+  const [wanted, ...others] = HEADER_TYPES[format] ?? [];
+  if (format === 'TEXT') yield* checkText(ownText(header, 'text') ?? '', parameterFormat, parameters, place);
+  if (wanted === undefined) return;
+  if (parameters.length > 1) yield wrongCount(1, parameters.length, place);
   const type = ownText(parameters[0], 'type')?.toLowerCase() ?? '';
-  if (types.includes(type) && isComplete(own(parameters[0], type), type)) return null;
-  return {
-    expected: { ...place, type: types[0], parameters: 1 },
-    given: { ...place, ...(type !== '' && { type: type.slice(0, 64) }), parameters: parameters.length },
-    message: `Give ${placeName(place)} one parameter of type ${types[0]}${types[0] === 'location' ? '' : ', with its id or link'}.`,
+  const value = own(parameters[0], type);
+  const isComplete =
+    type === 'location' ? isObject(value) : ['id', 'link'].some((key) => (asText(own(value, key)) ?? '') !== '');
+  if (isComplete && [wanted, ...others].includes(type)) return;
+  yield {
+    expected: { ...place, type: wanted, parameters: 1 },
+    given: { ...place, ...(type !== '' && { type: type.slice(0, NAME_MAX) }), parameters: parameters.length },
+    message: `Give ${nameOf(place)} one parameter of type ${wanted}${wanted === 'location' ? '' : ', with its id or link'}.`,
   };
 }
 
-function isComplete(value: unknown, type: string): boolean {
-  if (type === 'location') return isObject(value);
-  return ['id', 'link'].some((key) => (asText(own(value, key)) ?? '') !== '');
+/**
+ * Checks the buttons of a send against the template's. Links with a variable, codes and coupons need exactly one
+ * parameter; quick replies and flows may have one.
+ *
+ * @param sent all components of the message, or of the card
+ */
+function* checkButtons(buttons: readonly unknown[], sent: readonly unknown[], place: ParameterShape): Mismatches {
+  const given = new Map<number, number>();
+  for (const component of sent) {
+    if (ownWord(component, 'type') !== 'BUTTON') continue;
+    const index = placeIn(component, 'index') ?? 0;
+    const parameters = ownArray(component, 'parameters').length;
+    if (!given.has(index)) given.set(index, parameters);
+    const at = { ...place, ...(Number.isFinite(index) && { index }) };
+    const type = ownWord(buttons[index], 'type');
+    const subType = ownText(component, 'sub_type')?.toLowerCase();
+    if (buttons[index] === undefined && parameters > 0) {
+      const isPlace = `index must be a place among the template's buttons, from 0 to ${buttons.length - 1}.`;
+      yield {
+        expected: { ...place, parameters: 0 },
+        given: { ...at, parameters },
+        message: buttons.length === 0 ? 'This template has no buttons: leave out the button components.' : isPlace,
+      };
+    } else if (SUB_TYPES.has(type) && subType !== undefined && subType !== type.toLowerCase()) {
+      yield {
+        expected: { ...at, sub_type: type.toLowerCase() },
+        given: { ...at, sub_type: subType.slice(0, NAME_MAX) },
+        message: `The button at index ${index} is of sub_type ${type.toLowerCase()}.`,
+      };
+    }
+  }
+  for (const [index, button] of buttons.entries()) {
+    const type = ownWord(button, 'type');
+    const needed = buttonVariable(button) === null ? 0 : 1;
+    const parameters = given.get(index) ?? 0;
+    if (parameters === needed || (needed === 0 && !WITHOUT_PARAMETERS.has(type))) continue;
+    const takes =
+      needed === 1 ? `takes 1 parameter, not ${parameters}` : 'takes no parameters: leave out its component';
+    yield {
+      expected: { ...place, index, sub_type: type === 'OTP' ? 'url' : type.toLowerCase(), parameters: needed },
+      given: { ...place, index, parameters },
+      message: `The button at index ${index} ${takes}.`,
+    };
+  }
 }
 
-/** An offer that ends must say when; a template without an offer takes none. */
-function checkOffer(components: readonly unknown[], sent: readonly unknown[]): ParameterMismatch | null {
-  const offer = own(componentOf(components, 'LIMITED_TIME_OFFER'), 'limited_time_offer');
-  const given = ownArray(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
-  const ends = own(offer, 'has_expiration') === true;
-  const isWrong = ends ? given !== 1 : given > 0 && offer === undefined;
-  return isWrong ? wrongCount(ends ? 1 : 0, given, { component: 'limited_time_offer' }) : null;
+/** A place that came as a number or as its digits; NaN for anything else, null where it is not given. */
+function placeIn(value: unknown, key: string): number | null {
+  const index = own(value, key) ?? null;
+  if (index === null || typeof index === 'number') return index;
+  return typeof index === 'string' && /^\d{1,2}$/.test(index) ? Number(index) : Number.NaN;
+}
+
+/** Checks the parameters of one text: how many, that each is text, their names. */
+function* checkText(
+  text: string,
+  format: ParameterFormat,
+  parameters: readonly unknown[],
+  place: ParameterShape,
+): Mismatches {
+  const names = variableNamesIn(text);
+  if (!names.every((name) => WELL_FORMED[format].test(name))) return;
+  if (parameters.length !== names.length) yield wrongCount(names.length, parameters.length, place);
+  for (const [index, parameter] of parameters.entries())
+    yield* checkParameter(parameter, { ...place, parameter: index });
+  const given = parameters.map((parameter) => ownText(parameter, 'parameter_name') ?? '');
+  if (format === 'POSITIONAL' || names.every((name) => given.includes(name))) return;
+  yield {
+    expected: { ...place, names: shown(names) },
+    given: { ...place, names: shown(given) },
+    message: `Give each parameter of ${nameOf(place)} its parameter_name: ${shown(names).join(', ')}.`,
+  };
+}
+
+function* checkParameter(parameter: unknown, place: ParameterShape): Mismatches {
+  const type = ownWord(parameter, 'type');
+  const expected = { ...place, type: 'text' };
+  const given = { ...place, ...(type !== '' && { type: type.slice(0, NAME_MAX).toLowerCase() }) };
+  if (type === '' || NOT_TEXTS.has(type)) {
+    const message = `The parameters of ${nameOf(place)} must be objects of type text, currency or date_time.`;
+    yield { expected, given, message };
+  }
+  if (type !== 'TEXT') return;
+  const text = ownText(parameter, 'text') ?? '';
+  if (text === '') {
+    yield {
+      expected: { ...expected, value: 'text' },
+      given: { ...given, value: kindOf(own(parameter, 'text')) },
+      message: `A parameter of type text in ${nameOf(place)} must hold its value in text, as a string of at least one character.`,
+    };
+  }
+  const broken = NOT_ON_ONE_LINE.find(([found]) => found.test(text));
+  if (broken === undefined) return;
+  const [, value, words] = broken;
+  const which = `parameters[${place.parameter ?? 0}] in ${nameOf(place)}`;
+  yield {
+    expected: { ...expected, value: 'single_line' },
+    given: { ...given, value },
+    message: `The value of ${which} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
+  };
+}
+
+/** The words of one parameter; null where it holds none. Money and times bring their own text for every language. */
+function parameterText(parameter: unknown): string | null {
+  const type = ownText(parameter, 'type')?.toLowerCase();
+  if (type === 'currency' || type === 'date_time') return ownText(own(parameter, type), 'fallback_value');
+  return asText(own(parameter, 'text'));
+}
+
+function wrongCount(expected: number, given: number, place: ParameterShape): ParameterMismatch {
+  const sentence = `${nameOf(place)} takes ${expected} ${expected === 1 ? 'parameter' : 'parameters'}, not ${given}.`;
+  return {
+    expected: { ...place, parameters: expected },
+    given: { ...place, parameters: given },
+    message: sentence[0]?.toUpperCase() + sentence.slice(1),
+  };
+}
+
+/** `the body`, `the body of card 2` (cards are counted from 0, as `card_index` is). */
+function nameOf({ component, card }: ParameterShape): string {
+  const name = component.replaceAll('_', ' ');
+  return card === undefined ? `the ${name}` : `the ${name} of card ${card}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === '') return 'empty';
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+function shown(names: readonly string[]): string[] {
+  return names.slice(0, MOST_NAMES).map((name) => name.slice(0, NAME_MAX));
 }

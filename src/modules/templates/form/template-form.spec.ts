@@ -1,8 +1,8 @@
-import { componentsFromBody } from './body-template.js';
+import { componentsFromBody } from '../template-input.js';
 import { checkTemplate } from './check-template.js';
 import { previewTemplate } from './preview.js';
 import { checkSendParameters, renderBody } from './send-parameters.js';
-import { variablesOf } from './variables.js';
+import { variablesOf } from './components.js';
 
 /**
  * The life of one template, from a text with two variables to a message: what each function is for, in order.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { componentsFromBody } from './body-template.js';
+import { componentsFromBody } from '../template-input.js';
 import { fillIn, placeholdersIn, variableNamesIn } from './template-text.js';
-import { variablesOf } from './variables.js';
+import { variablesOf } from './components.js';
 
 describe('variables in a text', () => {
   it.each([
@@ -63,7 +63,7 @@ describe('a template given as its body', () => {
     ['an empty example', 'Hi {{1}} and {{2}}!', ['Ana', ' '], 'variable_examples[1]'],
   ])('is refused with %s', (_name, body, examples, field) => {
     expect(componentsFromBody(body, examples)).toEqual({
-      faults: [{ field, rule: expect.any(String), message: expect.stringContaining(field) }],
+      violation: { field, rule: expect.any(String), message: expect.stringContaining(field) },
     });
   });
 });

@@ -1,12 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
-import { variablesOf } from '../form/variables.js';
+import type { TemplateEntity } from '../entities/template.entity.js';
+import { variablesOf } from '../form/components.js';
 import {
   PARAMETER_FORMATS,
   TEMPLATE_CATEGORIES,
   TEMPLATE_STATUSES,
   type ParameterFormat,
-  type Template,
   type TemplateCategory,
   type TemplateComponent,
   type TemplateStatus,
@@ -108,7 +108,7 @@ export class TemplateResponse {
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:05:30.000Z' })
   synced_at!: string | null;
 
-  static of(template: Template, connectionId: string, syncedAt: Date | null): TemplateResponse {
+  static of(template: TemplateEntity, connectionId: string, syncedAt: Date | null): TemplateResponse {
     return {
       id: template.id,
       connection_id: connectionId,
@@ -181,4 +181,69 @@ export class DeletedTemplate {
 export class DeletedTemplateResponse {
   @ApiProperty({ type: DeletedTemplate })
   data!: DeletedTemplate;
+}
+
+export class PreviewHeader {
+  /** TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION ... */
+  @ApiProperty({ example: 'TEXT' })
+  format!: string;
+
+  /** Null where the header is no text. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'Order 4711' })
+  text!: string | null;
+}
+
+export class PreviewButtonResponse {
+  @ApiProperty({ example: 'URL' })
+  type!: string;
+
+  @ApiProperty({ example: 'Track' })
+  text!: string;
+
+  @ApiProperty({ required: false, example: 'https://example.com/t/4711' })
+  url?: string;
+
+  @ApiProperty({ required: false, example: '+15550100001' })
+  phone_number?: string;
+
+  /** What the button copies. */
+  @ApiProperty({ required: false, example: '123456' })
+  code?: string;
+}
+
+/** A template as its reader will see it. */
+export class PreviewData {
+  @ApiProperty({ example: 'order_update' })
+  name!: string;
+
+  @ApiProperty({ example: 'en_US' })
+  language!: string;
+
+  @ApiProperty({ type: PreviewHeader, nullable: true })
+  header!: PreviewHeader | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'Hello Ana, your order 4711 is on its way.' })
+  body!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: 'Lucky Shrub' })
+  footer!: string | null;
+
+  @ApiProperty({ type: [PreviewButtonResponse] })
+  buttons!: PreviewButtonResponse[];
+
+  /**
+   * Variables for which no parameter was given, such as `body.{{2}}`; they stand in the texts as they are. A preview takes
+   * no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
+   */
+  @ApiProperty({ type: [String], example: [] })
+  missing!: string[];
+
+  /** Parameters that no variable takes, by their place from 0, such as `body[2]`. */
+  @ApiProperty({ type: [String], example: [] })
+  unused!: string[];
+}
+
+export class PreviewResponse {
+  @ApiProperty({ type: PreviewData })
+  data!: PreviewData;
 }

@@ -1,0 +1,160 @@
+import type { JsonObject } from '../../../common/json.js';
+import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
+import type { ParameterFormat, TemplateComponent, TemplateForm, TemplateVariable } from '../templates.types.js';
+import { variableNamesIn } from './template-text.js';
+
+/** The value of an own key where it is a list, else an empty one: what the platform refuses is no list of one. */
+export function ownArray(value: unknown, key: string): readonly unknown[] {
+  const found = own(value, key);
+  return Array.isArray(found) ? found : [];
+}
+
+/** A word of the platform's, such as a type: it takes them in either case and stores them in capitals. Else ''. */
+export function ownWord(value: unknown, key: string): string {
+  return (ownText(value, key) ?? '').toUpperCase();
+}
+
+/** Text as it is, a number as text, else null. */
+export function asText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
+}
+
+/** The first of a list of texts, or a text that stands alone; numbers count as texts. */
+export function firstText(value: unknown): string | null {
+  return asText(Array.isArray(value) ? value[0] : value);
+}
+
+/** The first component of that type (in capitals), whatever case it was written in. */
+export function componentOf(components: readonly unknown[], type: string): JsonObject | undefined {
+  return components.find((component): component is JsonObject => ownWord(component, 'type') === type);
+}
+
+/** What the template itself and each card of its carousel are made of. */
+export interface TemplatePart {
+  /** Place of the card, from 0; left out: the template itself. */
+  readonly card?: number;
+  readonly header: JsonObject | undefined;
+  /** Null: no text. */
+  readonly bodyText: string | null;
+  readonly buttons: readonly unknown[];
+}
+
+/** The template itself, then its cards. */
+export function partsOf(template: TemplateForm): [whole: TemplatePart, ...cards: TemplatePart[]] {
+  const partOf = (components: readonly unknown[], bodyText = ownText(componentOf(components, 'BODY'), 'text')) => ({
+    header: componentOf(components, 'HEADER'),
+    bodyText,
+    buttons: ownArray(componentOf(components, 'BUTTONS'), 'buttons'),
+  });
+  const cards = ownArray(componentOf(template.components, 'CAROUSEL'), 'cards');
+  return [
+    partOf(template.components, bodyTextOf(template)),
+    ...cards.map((item, card) => ({ card, ...partOf(ownArray(item, 'components')) })),
+  ];
+}
+
+/**
+ * The body's text, null where there is none. Templates for codes have none of their own: WhatsApp writes a fixed
+ * sentence in the template's language, of which this is the English one.
+ */
+export function bodyTextOf(template: TemplateForm): string | null {
+  const body = componentOf(template.components, 'BODY');
+  const text = ownText(body, 'text');
+  if (text !== null || template.category !== 'AUTHENTICATION') return text;
+  const advice = own(body, 'add_security_recommendation') === true;
+  return `*{{1}}* is your verification code.${advice ? ' For your security, do not share this code.' : ''}`;
+}
+
+/**
+ * The examples of a header's or body's variables, by the variables' names. Examples for `{{1}}` to `{{n}}` stand in
+ * `body_text` as a list in a list, in `header_text` as a list; both forms are read in both places.
+ */
+export function examplesIn(component: unknown, part: 'header' | 'body'): Map<string, string> {
+  const example = own(component, 'example');
+  const list = ownArray(example, `${part}_text`);
+  const positional: readonly unknown[] = Array.isArray(list[0]) ? list[0] : list;
+  const named = ownArray(example, `${part}_text_named_params`);
+  const examples = new Map<string, string>();
+  for (const [name, value] of [
+    ...positional.map((text, index) => [String(index + 1), text] as const),
+    ...named.map((item) => [ownText(item, 'param_name'), own(item, 'example')] as const),
+  ]) {
+    const text = asText(value);
+    if (name !== null && text !== null) examples.set(name, text);
+  }
+  return examples;
+}
+
+/**
+ * Every place that a send of this template fills: in the order of the components, `{{1}}` before `{{2}}`, names in
+ * order of appearance. Templates for codes, whose words are fixed, have the code in the body and in their button.
+ */
+export function variablesOf(components: readonly TemplateComponent[], format: ParameterFormat): TemplateVariable[] {
+  const buttons = ownArray(componentOf(components, 'BUTTONS'), 'buttons');
+  const hasCodeButton = buttons.some((button) => ownWord(button, 'type') === 'OTP');
+  return components.flatMap((component): TemplateVariable[] => {
+    switch (ownWord(component, 'type')) {
+      case 'HEADER':
+        return textVariables(component, 'header', format);
+      case 'BODY':
+        // A body without words of its own belongs to a template for codes.
+        return ownText(component, 'text') === null &&
+          (hasCodeButton || own(component, 'add_security_recommendation') !== undefined)
+          ? [{ component: 'body', name: '1', example: null }]
+          : textVariables(component, 'body', format);
+      case 'BUTTONS':
+        return buttonVariables(component);
+      case 'CAROUSEL':
+        return ownArray(component, 'cards').flatMap((card, cardIndex) => {
+          const parts = ownArray(card, 'components');
+          return [
+            ...textVariables(componentOf(parts, 'BODY'), 'body', format),
+            ...buttonVariables(componentOf(parts, 'BUTTONS')),
+          ].map((variable): TemplateVariable => ({ ...variable, component: 'carousel', cardIndex }));
+        });
+      case 'LIMITED_TIME_OFFER':
+        return own(own(component, 'limited_time_offer'), 'has_expiration') === true
+          ? [{ component: 'limited_time_offer', name: 'expiration_time_ms', example: null }]
+          : [];
+      default:
+        return [];
+    }
+  });
+}
+
+/** The names in a text as a send fills them: by number, or in order of appearance. */
+export function namesInOrder(text: string, format: ParameterFormat): string[] {
+  const names = variableNamesIn(text);
+  return format === 'NAMED' ? names : names.toSorted((a, b) => Number(a) - Number(b) || 0);
+}
+
+/** The parameter that fills a button, null where it needs none. A code's button is a link that carries the code. */
+export function buttonVariable(button: unknown): { name: string; example: string | null } | null {
+  const example = firstText(own(button, 'example'));
+  switch (ownWord(button, 'type')) {
+    case 'URL': {
+      const [name] = variableNamesIn(ownText(button, 'url') ?? '');
+      return name === undefined ? null : { name, example };
+    }
+    case 'COPY_CODE':
+      return { name: 'coupon_code', example };
+    case 'OTP':
+      return { name: '1', example: null };
+    default:
+      return null;
+  }
+}
+
+function textVariables(component: unknown, part: 'header' | 'body', format: ParameterFormat): TemplateVariable[] {
+  const examples = examplesIn(component, part);
+  const names = namesInOrder(ownText(component, 'text') ?? '', format);
+  return names.map((name) => ({ component: part, name, example: examples.get(name) ?? null }));
+}
+
+function buttonVariables(component: unknown): TemplateVariable[] {
+  return ownArray(component, 'buttons').flatMap((button, buttonIndex): TemplateVariable[] => {
+    const variable = buttonVariable(button);
+    return variable === null ? [] : [{ component: 'button', buttonIndex, ...variable }];
+  });
+}
