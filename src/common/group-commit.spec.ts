@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { waitFor } from '../../test/support/wait-for.js';
 import { GroupCommitRunner, type GroupCommitOptions } from './group-commit.js';
 
 class Retryable extends Error {}
@@ -32,6 +33,11 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
+/** As many turns of the event loop as a batch may need to begin. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+}
+
 describe('GroupCommitRunner', () => {
   it('gathers what comes while two batches are under way into the next one', async () => {
     const sizes: number[] = [];
@@ -53,6 +59,37 @@ describe('GroupCommitRunner', () => {
     expect(await second).toBe(4);
     expect(await Promise.all(rest)).toEqual(rest.map((_unused, index) => (index + 3) * 2));
     expect(sizes).toEqual([1, 1, 50]);
+  });
+
+  it('begins a second batch only beside one that takes long, or for a full one', async () => {
+    const sizes: number[] = [];
+    const door = gate();
+    const runner = (overlapAfterMs: number) =>
+      runnerWith(
+        async (items) => {
+          sizes.push(items.length);
+          await door.opened;
+          return items;
+        },
+        { overlapAfterMs, maxBatch: 3 },
+      );
+    const patient = runner(3_600_000);
+    const submitted = [patient.submit(1)];
+    await turns();
+    submitted.push(patient.submit(2), patient.submit(3));
+    await turns();
+    expect(sizes).toEqual([1]);
+    submitted.push(patient.submit(4));
+    await turns();
+    expect(sizes).toEqual([1, 3]);
+    const hasty = runner(1);
+    submitted.push(hasty.submit(1));
+    await turns();
+    submitted.push(hasty.submit(2));
+    await waitFor(() => sizes.length === 4);
+    door.open();
+    await Promise.all(submitted);
+    expect(sizes).toEqual([1, 3, 1, 1]);
   });
 
   it('lets a single caller through at once', async () => {

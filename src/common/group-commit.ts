@@ -30,6 +30,11 @@ export interface GroupCommitOptions<I, O> {
   /** Without it an item that is locked fails like any other. */
   locks?: GroupCommitLocks;
   gather?: GatherTimes;
+  /**
+   * A batch begins beside another one when that has been under way for so long, or when a full one waits. Default: at
+   * once. Few large batches cost less than many small ones.
+   */
+  overlapAfterMs?: number;
 }
 
 /** How long items that may wait are gathered into one batch. */
@@ -50,6 +55,8 @@ interface Waiting<I, O> {
 
 const MAX_TRIES = 3;
 const LOCKED_AGAIN_MS = 500;
+/** Callers of one turn of the event loop share a batch, and those of the next turns while each brings more. */
+const TURNS_MS = 2;
 
 /**
  * Gathers the writes of many callers into few transactions: while `maxInFlight` batches are being committed, whoever
@@ -68,6 +75,8 @@ export class GroupCommitRunner<I, O> {
   private gatherUntil = 0;
   private gatherAtMost = 0;
   private gathering: NodeJS.Timeout | null = null;
+  /** Monotonic milliseconds: when the last batch began. */
+  private begunAt = 0;
   private idleWaiters: (() => void)[] = [];
   /** Batches set aside for a lock whose turn has come. */
   private readonly aside: Waiting<I, O>[][] = [];
@@ -116,10 +125,10 @@ export class GroupCommitRunner<I, O> {
     this.gatherUntil = Math.min(now + gather.quietMs, this.gatherAtMost);
   }
 
-  /** Starts a batch in the next turn of the event loop, so that all callers of this turn share it. */
   private schedule(): void {
     if (this.scheduled || this.inFlight >= this.options.maxInFlight || this.depth === 0) return;
-    const gatherMs = this.depth >= this.options.maxBatch ? 0 : this.gatherUntil - performance.now();
+    const now = performance.now();
+    const gatherMs = this.depth >= this.options.maxBatch ? 0 : this.startsAt() - now;
     if (gatherMs > 0) {
       this.gathering ??= setTimeout(() => {
         this.gathering = null;
@@ -128,7 +137,22 @@ export class GroupCommitRunner<I, O> {
       return;
     }
     this.scheduled = true;
+    this.startNextTurn(now + TURNS_MS);
+  }
+
+  private startsAt(): number {
+    const { overlapAfterMs = 0 } = this.options;
+    return this.inFlight === 0 ? this.gatherUntil : Math.max(this.gatherUntil, this.begunAt + overlapAfterMs);
+  }
+
+  private startNextTurn(latest: number): void {
+    const { depth } = this;
     setImmediate(() => {
+      const isGrowing = this.depth > depth && this.depth < this.options.maxBatch;
+      if (isGrowing && performance.now() < latest) {
+        this.startNextTurn(latest);
+        return;
+      }
       this.scheduled = false;
       this.startBatch();
       this.schedule();
@@ -141,6 +165,7 @@ export class GroupCommitRunner<I, O> {
     const batch = this.take();
     if (batch.length === 0) return;
     this.inFlight++;
+    this.begunAt = performance.now();
     // While something is locked a further batch might meet it, too.
     void this.settle(batch, 1, this.asideCount > 0).finally(() => {
       this.inFlight--;

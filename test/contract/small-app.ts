@@ -54,7 +54,7 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
     persistSecrets: false,
   });
   const logged: string[] = [];
-  const logger = new HeraldLogger(config.process, { write: (line) => void logged.push(line) });
+  const logger = new HeraldLogger(config.process, { write: (text) => void logged.push(...text.split(/(?<=\n)/)) });
   const testing = await Test.createTestingModule({
     imports: [ConfigModule.of(config), DatabaseModule, OperationsModule, HttpModule, AccessModule],
     controllers,

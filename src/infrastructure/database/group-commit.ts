@@ -21,6 +21,8 @@ export interface GroupCommitSettings<I, O> {
   careful?: boolean;
   /** How long items that may wait are gathered into one batch. */
   gather?: GatherTimes;
+  /** As in `GroupCommitOptions`. */
+  overlapAfterMs?: number;
 }
 
 const LOCKED_FOR_MS = 10_000;
@@ -40,6 +42,7 @@ export class GroupCommit<I, O> {
       maxInFlight: 2,
       maxWaiting: settings.maxWaiting ?? 2_000,
       gather: settings.gather,
+      overlapAfterMs: settings.overlapAfterMs,
       commit: (items, careful) => this.commit(items, careful || settings.careful === true),
       isRetryable: isTransientConflict,
       locks: {

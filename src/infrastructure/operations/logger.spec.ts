@@ -1,3 +1,4 @@
+import { waitFor } from '../../../test/support/wait-for.js';
 import { HeraldLogger, type LogSettings } from './logger.js';
 import { requestContext } from './request-context.js';
 
@@ -54,8 +55,21 @@ describe('HeraldLogger', () => {
     const { logger, lines } = collect({ logLevel: 'warn' });
     logger.log('no');
     logger.debug('no');
-    logger.access({ status: 200 });
+    logger.access('{}\n');
+    logger.flushAccess();
     expect(lines).toEqual([]);
+  });
+
+  it('gathers the lines of answered requests and writes them together', async () => {
+    const { logger, lines } = collect();
+    for (const n of [1, 2, 3]) logger.access(`{"n":${n}}\n`);
+    expect(lines).toEqual([]);
+    await waitFor(() => lines.length > 0);
+    expect(lines).toEqual(['{"n":1}\n{"n":2}\n{"n":3}\n']);
+    for (let n = 0; n < 20; n++) logger.access(`{"text":"${'x'.repeat(1_000)}"}\n`);
+    expect(lines).toHaveLength(2);
+    logger.flushAccess();
+    expect(lines.slice(1).join('').match(/\n/g)).toHaveLength(20);
   });
 
   it('logs answered requests at info in JSON and at debug in pretty', () => {

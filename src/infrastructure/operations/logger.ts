@@ -8,7 +8,11 @@ import { requestContext } from './request-context.js';
 
 export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
 
-/** Where lines go; anything with `write`. Default: standard output. */
+/** How long and how many characters of access lines are gathered. */
+const GATHER_MS = 50;
+const MOST_GATHERED = 16_384;
+
+/** Where lines go, one or several at once; anything with `write`. Default: standard output. */
 export type LogDestination = Pick<DestinationStream, 'write'>;
 
 /**
@@ -19,8 +23,13 @@ export class HeraldLogger implements LoggerService {
   private readonly pino: Pino;
   /** The level of one line an answered request: on a terminal it would drown everything else. */
   readonly accessLevel: 'info' | 'debug';
+  private accessLines = '';
+  private flushing: NodeJS.Timeout | null = null;
 
-  constructor(settings: LogSettings, destination: LogDestination = standardOutput(settings.logFormat)) {
+  constructor(
+    settings: LogSettings,
+    private readonly destination: LogDestination = standardOutput(settings.logFormat),
+  ) {
     this.accessLevel = settings.logFormat === 'json' ? 'info' : 'debug';
     this.pino = pino(
       {
@@ -69,9 +78,24 @@ export class HeraldLogger implements LoggerService {
     return this.pino.isLevelEnabled(this.accessLevel);
   }
 
-  /** One answered request. Never give it a body, a token or a phone number. */
-  access(fields: Record<string, unknown>): void {
-    this.pino[this.accessLevel](loggable(fields), 'request');
+  /**
+   * A line about an answered request, as JSON. It is written with those of the next moment, for a write each is dear: a
+   * process that is killed loses them. Never give it a body, a token or a phone number.
+   */
+  access(line: string): void {
+    if (!this.logsAccess) return;
+    this.accessLines += line;
+    if (this.accessLines.length >= MOST_GATHERED) this.flushAccess();
+    else this.flushing ??= setTimeout(() => this.flushAccess(), GATHER_MS);
+  }
+
+  /** Writes the lines of `access` that are not written yet. */
+  flushAccess(): void {
+    if (this.flushing !== null) clearTimeout(this.flushing);
+    this.flushing = null;
+    const lines = this.accessLines;
+    this.accessLines = '';
+    if (lines !== '') this.destination.write(lines);
   }
 
   /** Nest hands over the context's name as the last argument, and for errors a stack before it. */

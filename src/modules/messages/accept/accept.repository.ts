@@ -54,6 +54,9 @@ interface StoredRow {
   lastInboundAt: Date | null;
 }
 
+/** Several commits of a usual disk: then the batch under way is held up by something. */
+const OVERLAP_AFTER_MS = 25;
+
 interface KeyRow {
   id: string;
   organization_id: string;
@@ -71,6 +74,7 @@ export class AcceptRepository {
       name: 'accept',
       maxBatch: 250,
       transactional: false,
+      overlapAfterMs: OVERLAP_AFTER_MS,
       commit: (messages, statements) => this.commit(messages, statements),
     });
   }
