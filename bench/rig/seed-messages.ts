@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import { recipientSql } from './recipients.js';
+import { ownUserIdOf } from '../../src/simulator/users.js';
+import { recipientNumber, recipientSql } from './recipients.js';
 import type { SeededConnection } from './workspace.js';
 
 /** A UUID of version 7 for row `n`, so that rows lie in the indexes as the service's own do. */
@@ -8,12 +9,16 @@ export const ROW_ID = `(lpad(to_hex(floor(extract(epoch from clock_timestamp()) 
 
 const TEXT = 'Hello, your order 4711 is on its way.';
 
-/** Opens the service window with recipients 0 to `count` - 1 of a connection. */
+/**
+ * Opens the service window with recipients 0 to `count` - 1 of a connection, under the names that the simulator would have
+ * told when they wrote.
+ */
 export async function seedConversations(pool: Pool, connection: SeededConnection, count: number): Promise<void> {
+  const phones = Array.from({ length: count }, (_, n) => recipientNumber(n));
   await pool.query(
-    `insert into conversation (id, organization_id, connection_id, phone, last_inbound_at)
-     select ${ROW_ID}, $1, $2, ${recipientSql('n')}, now() from generate_series(0, $3::integer - 1) as n`,
-    [connection.organizationId, connection.id, count],
+    `insert into conversation (id, organization_id, connection_id, phone, wa_id, user_id, last_inbound_at)
+     select ${ROW_ID}, $1, $2, phone, phone, user_id, now() from unnest($3::text[], $4::text[]) as r (phone, user_id)`,
+    [connection.organizationId, connection.id, phones, phones.map((phone) => ownUserIdOf(phone))],
   );
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { waitFor } from '../../test/support/wait-for.js';
-import { GroupCommitRunner, type GroupCommitOptions } from './group-commit.js';
+import { GroupCommitRunner, type GatherTimes, type GroupCommitOptions } from './group-commit.js';
 
 class Retryable extends Error {}
 class Lost extends Error {}
@@ -101,7 +101,7 @@ describe('GroupCommitRunner', () => {
 
   describe('with items that may wait', () => {
     const HOUR = 3_600_000;
-    const gathering = (sizes: number[], gather: { quietMs: number; atMostMs: number }, maxBatch = 100) =>
+    const gathering = (sizes: number[], gather: GatherTimes, maxBatch = 100) =>
       runnerWith(
         (items) => {
           sizes.push(items.length);
@@ -131,6 +131,28 @@ describe('GroupCommitRunner', () => {
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
       expect(first).toBe(1);
+    });
+
+    it('keeps batches apart while items keep coming; the first after a pause waits for nothing', async () => {
+      const apartMs = 200;
+      const began: number[] = [];
+      const runner = runnerWith(
+        (items) => {
+          began.push(performance.now());
+          return Promise.resolve(items);
+        },
+        { gather: { quietMs: 0, atMostMs: HOUR, apartMs } },
+      );
+      for (let n = 0; n < 3; n++) await runner.submit(n, true);
+      expect(began).toHaveLength(3);
+      for (const [index, at] of began.slice(1).entries()) {
+        // A timer may fire a fraction of a millisecond early.
+        expect(at - (began[index] ?? 0)).toBeGreaterThan(apartMs - 2);
+      }
+      const waited = runner.submit(3, true);
+      await runner.submit(4);
+      expect(await waited).toBe(3);
+      expect(began).toHaveLength(4);
     });
 
     it('begins at once with a full batch, or with an item that may not wait', async () => {

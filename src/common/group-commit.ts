@@ -43,6 +43,8 @@ export interface GatherTimes {
   quietMs: number;
   /** It begins so long after its first item at the latest. */
   atMostMs: number;
+  /** While items keep coming, it begins no sooner than so long after the last one began. */
+  apartMs?: number;
 }
 
 interface Waiting<I, O> {
@@ -76,7 +78,7 @@ export class GroupCommitRunner<I, O> {
   private gatherAtMost = 0;
   private gathering: NodeJS.Timeout | null = null;
   /** Monotonic milliseconds: when the last batch began. */
-  private begunAt = 0;
+  private begunAt = -Infinity;
   private idleWaiters: (() => void)[] = [];
   /** Batches set aside for a lock whose turn has come. */
   private readonly aside: Waiting<I, O>[][] = [];
@@ -122,7 +124,8 @@ export class GroupCommitRunner<I, O> {
     }
     if (this.depth === 0) this.gatherAtMost = now + gather.atMostMs;
     else if (this.gatherUntil === 0) return;
-    this.gatherUntil = Math.min(now + gather.quietMs, this.gatherAtMost);
+    const earliest = Math.max(now + gather.quietMs, this.begunAt + (gather.apartMs ?? 0));
+    this.gatherUntil = Math.min(earliest, this.gatherAtMost);
   }
 
   private schedule(): void {

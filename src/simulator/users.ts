@@ -15,6 +15,12 @@ function hash(text: string, start: number): number {
   return (h ^ (h >>> 13)) >>> 0;
 }
 
+/** The user id of a number of which a test has said nothing. */
+export function ownUserIdOf(waId: string): string {
+  const digits = String(hash(waId, 0x811c9dc5)).padStart(10, '0') + String(hash(waId, 0x1b873593)).padStart(10, '0');
+  return `${countryOf(waId)}.${digits}`;
+}
+
 /** The people behind the numbers: each has a business-scoped user id and a profile name. */
 export class Users {
   constructor(private readonly known: Collection<KnownUser>) {}
@@ -27,10 +33,7 @@ export class Users {
 
   /** The business-scoped user id: country, a dot, digits; always the same for the same number. */
   userIdOf(waId: string): string {
-    const told = this.known.get(waId)?.userId;
-    if (told !== undefined) return told;
-    const digits = String(hash(waId, 0x811c9dc5)).padStart(10, '0') + String(hash(waId, 0x1b873593)).padStart(10, '0');
-    return `${countryOf(waId)}.${digits}`;
+    return this.known.get(waId)?.userId ?? ownUserIdOf(waId);
   }
 
   profileNameOf(party: string): string {

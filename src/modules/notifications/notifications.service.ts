@@ -27,9 +27,9 @@ const LEAST_TRIES = 8;
 /** The platform waits some ten seconds for its answer. What is not applied by then is only stored. */
 const PATIENCE_MS = 5_000;
 /** So that the statuses of one message become one change of its row, at a price that the platform does not notice. */
-const GATHER = { quietMs: 30, atMostMs: 200 };
-/** A notification with more statuses is a batch of its own. */
-const FEW_STATUSES = 10;
+const GATHER = { quietMs: 30, atMostMs: 300, apartMs: 300 };
+/** A notification with more statuses waits for no other. */
+const FEW_STATUSES = 50;
 const PARTS_AT_ONCE = 200;
 const FIRST = { expired: false, tries: 0 };
 
