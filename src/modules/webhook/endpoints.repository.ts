@@ -1,25 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { In, IsNull, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
-import { WEBHOOK_EVENTS, type DisabledReason, type WebhookEvent } from './webhook.types.js';
-
-/** A workspace's endpoint without its secrets. */
-export interface Endpoint {
-  id: string;
-  organizationId: string;
-  /** Canonical, as `TargetChecker` gave it. */
-  url: string;
-  events: WebhookEvent[];
-  active: boolean;
-  disabledReason: DisabledReason | null;
-  /** First failed attempt after the last success. */
-  failingSince: Date | null;
-  /** The current secret's last characters. */
-  secretHint: string;
-  /** Until when replaced secrets sign as well; null where none does. */
-  previousSecretExpiresAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-}
+import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
+import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook.types.js';
 
 export interface EndpointSettings {
   url: string;
@@ -29,25 +12,7 @@ export interface EndpointSettings {
 }
 
 /** A secret as it is stored: sealed for its row. */
-export interface SealedSecret {
-  id: string;
-  ciphertext: Buffer;
-  hint: string;
-}
-
-interface EndpointRow {
-  id: string;
-  organization_id: string;
-  url: string;
-  events: WebhookEvent[];
-  active: boolean;
-  disabled_reason: DisabledReason | null;
-  failing_since: Date | null;
-  secret_hint: string;
-  previous_secret_expires_at: Date | null;
-  created_at: Date;
-  updated_at: Date;
-}
+export type SealedSecret = Pick<WebhookSecretEntity, 'id' | 'ciphertext' | 'hint'>;
 
 /** Hours in which a replaced secret goes on to sign (contract: rotate-secret). */
 const OVERLAP_HOURS = 24;
@@ -55,24 +20,34 @@ const OVERLAP_HOURS = 24;
 const MOST_SECRETS = 5;
 const MAX_TRIES = 3;
 
-/** The tables `webhook_endpoint` and `webhook_secret`, as their workspace sees them. */
+const now = (): string => 'clock_timestamp()';
+const inactiveSince = (): string => 'coalesce(inactive_since, clock_timestamp())';
+
+/** Endpoints and their secrets, as their workspace sees them. */
 @Injectable()
 export class EndpointsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns null where the workspace has none. */
-  async find(organizationId: string): Promise<Endpoint | null> {
-    const [row] = await this.database.query<EndpointRow>(FIND, [organizationId]);
-    return row === undefined ? null : endpointOf(row);
+  /** The workspace's endpoint with the secrets that sign; null where it has none. */
+  async find(organizationId: string): Promise<WebhookEndpointEntity | null> {
+    return this.endpoints
+      .createQueryBuilder('endpoint')
+      .leftJoinAndSelect(
+        'endpoint.secrets',
+        'secret',
+        'secret.expires_at is null or secret.expires_at > clock_timestamp()',
+      )
+      .where({ organizationId, deletedAt: IsNull() })
+      .getOne();
   }
 
   /** The endpoints of those workspaces that have one, by workspace. */
   async idsOf(organizationIds: readonly string[]): Promise<Map<string, string>> {
-    const rows = await this.database.query<{ id: string; organization_id: string }>(
-      `select id, organization_id from webhook_endpoint where organization_id = any($1::uuid[]) and deleted_at is null`,
-      [organizationIds],
-    );
-    return new Map(rows.map((row) => [row.organization_id, row.id]));
+    const found = await this.endpoints.find({
+      select: { id: true, organizationId: true },
+      where: { organizationId: In(organizationIds), deletedAt: IsNull() },
+    });
+    return new Map(found.map((endpoint) => [endpoint.organizationId, endpoint.id]));
   }
 
   /**
@@ -86,11 +61,11 @@ export class EndpointsRepository {
     id: string,
     settings: EndpointSettings,
     secret: SealedSecret,
-  ): Promise<{ created: boolean; endpoint: Endpoint }> {
+  ): Promise<{ created: boolean; endpoint: WebhookEndpointEntity }> {
     for (let tries = 1; ; tries++) {
       const outcome = await this.database.transaction(async () => {
         const created = await this.create(organizationId, id, settings, secret);
-        if (!created && !(await this.change(organizationId, settings))) return null;
+        if (!created) await this.change(organizationId, settings);
         const endpoint = await this.find(organizationId);
         return endpoint === null ? null : { created, endpoint };
       });
@@ -103,42 +78,30 @@ export class EndpointsRepository {
   /** Marks the endpoint as deleted and forgets its secrets; returns its id, or null where there is none. */
   async remove(organizationId: string): Promise<string | null> {
     return this.database.transaction(async () => {
-      const [row] = await this.database.query<{ id: string }>(
-        `update webhook_endpoint set deleted_at = clock_timestamp(), active = false,
-           inactive_since = coalesce(inactive_since, clock_timestamp())
-         where organization_id = $1 and deleted_at is null returning id`,
-        [organizationId],
-      );
-      if (row === undefined) return null;
-      await this.database.execute('delete from webhook_secret where organization_id = $1 and endpoint_id = $2', [
-        organizationId,
-        row.id,
-      ]);
-      return row.id;
+      const endpointId = await this.update(organizationId, { deletedAt: now, active: false, inactiveSince });
+      if (endpointId !== null) await this.secrets.delete({ organizationId, endpointId });
+      return endpointId;
     });
   }
 
   /** Makes this the current secret; the replaced one signs for a day more. Returns false where there is no endpoint. */
   async rotate(organizationId: string, secret: SealedSecret): Promise<boolean> {
     return this.database.transaction(async () => {
-      const [endpoint] = await this.database.query<{ id: string }>(
-        `update webhook_endpoint set updated_at = clock_timestamp()
-         where organization_id = $1 and deleted_at is null returning id`,
-        [organizationId],
-      );
-      if (endpoint === undefined) return false;
-      const of = [organizationId, endpoint.id];
-      await this.database.execute(
-        `update webhook_secret set expires_at = clock_timestamp() + make_interval(hours => $3)
-         where organization_id = $1 and endpoint_id = $2 and expires_at is null`,
-        [...of, OVERLAP_HOURS],
-      );
-      await this.insertSecret(organizationId, endpoint.id, secret);
-      await this.database.execute(
-        `delete from webhook_secret where organization_id = $1 and endpoint_id = $2 and (expires_at <= clock_timestamp()
-           or id not in (select id from webhook_secret where endpoint_id = $2 order by created_at desc, id desc limit $3))`,
-        [...of, MOST_SECRETS],
-      );
+      const endpointId = await this.update(organizationId, { updatedAt: now });
+      if (endpointId === null) return false;
+      const expiresAt = (): string => `clock_timestamp() + make_interval(hours => ${OVERLAP_HOURS})`;
+      await this.secrets.update({ organizationId, endpointId, expiresAt: IsNull() }, { expiresAt });
+      await this.secrets.insert({ ...secret, organizationId, endpointId });
+      await this.secrets
+        .createQueryBuilder()
+        .delete()
+        .where({ organizationId, endpointId })
+        .andWhere(
+          `(expires_at <= clock_timestamp() or id not in (select id from webhook_secret
+             where organization_id = :organizationId and endpoint_id = :endpointId order by created_at desc, id desc limit :most))`,
+          { organizationId, endpointId, most: MOST_SECRETS },
+        )
+        .execute();
       return true;
     });
   }
@@ -146,59 +109,64 @@ export class EndpointsRepository {
   private async create(
     organizationId: string,
     id: string,
-    settings: EndpointSettings,
+    { url, events, active }: EndpointSettings,
     secret: SealedSecret,
   ): Promise<boolean> {
-    const created = await this.database.execute(
-      `insert into webhook_endpoint (id, organization_id, url, events, active, inactive_since)
-       values ($1, $2, $3, $4, $5, case when $5 then null else clock_timestamp() end)
-       on conflict (organization_id) where deleted_at is null do nothing`,
-      [id, organizationId, settings.url, settings.events ?? WEBHOOK_EVENTS, settings.active],
-    );
-    if (created === 0) return false;
-    await this.insertSecret(organizationId, id, secret);
+    const { raw } = await this.endpoints
+      .createQueryBuilder()
+      .insert()
+      .values({
+        id,
+        organizationId,
+        url,
+        events: [...(events ?? WEBHOOK_EVENTS)],
+        active,
+        inactiveSince: active ? null : now,
+      })
+      .orIgnore()
+      .returning('id')
+      .execute();
+    if ((raw as unknown[]).length === 0) return false;
+    await this.secrets.insert({ ...secret, organizationId, endpointId: id });
     return true;
   }
 
-  private async change(organizationId: string, settings: EndpointSettings): Promise<boolean> {
-    const changed = await this.database.execute(
-      `update webhook_endpoint set url = $2, events = coalesce($3, events), active = $4, revision = revision + 1,
-         disabled_reason = null, failing_since = null, last_failure_at = null, rests_until = null, rests = 0,
-         inactive_since = case when $4 then null else coalesce(inactive_since, clock_timestamp()) end,
-         updated_at = clock_timestamp()
-       where organization_id = $1 and deleted_at is null`,
-      [organizationId, settings.url, settings.events, settings.active],
-    );
-    return changed > 0;
+  private change(organizationId: string, { url, events, active }: EndpointSettings): Promise<string | null> {
+    return this.update(organizationId, {
+      url,
+      active,
+      ...(events === null ? {} : { events: [...events] }),
+      revision: () => 'revision + 1',
+      disabledReason: null,
+      failingSince: null,
+      lastFailureAt: null,
+      restsUntil: null,
+      rests: 0,
+      inactiveSince: active ? null : inactiveSince,
+      updatedAt: now,
+    });
   }
 
-  private async insertSecret(organizationId: string, endpointId: string, secret: SealedSecret): Promise<void> {
-    await this.database.execute(
-      `insert into webhook_secret (id, organization_id, endpoint_id, ciphertext, hint) values ($1, $2, $3, $4, $5)`,
-      [secret.id, organizationId, endpointId, secret.ciphertext, secret.hint],
-    );
+  /** Changes the workspace's endpoint; returns its id, or null where there is none. */
+  private async update(
+    organizationId: string,
+    changes: QueryDeepPartialEntity<WebhookEndpointEntity>,
+  ): Promise<string | null> {
+    const { raw } = await this.endpoints
+      .createQueryBuilder()
+      .update()
+      .set(changes)
+      .where({ organizationId, deletedAt: IsNull() })
+      .returning('id')
+      .execute();
+    return (raw as { id: string }[])[0]?.id ?? null;
+  }
+
+  private get endpoints(): Repository<WebhookEndpointEntity> {
+    return this.database.repository(WebhookEndpointEntity);
+  }
+
+  private get secrets(): Repository<WebhookSecretEntity> {
+    return this.database.repository(WebhookSecretEntity);
   }
 }
-
-function endpointOf(row: EndpointRow): Endpoint {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    url: row.url,
-    events: row.events,
-    active: row.active,
-    disabledReason: row.disabled_reason,
-    failingSince: row.failing_since,
-    secretHint: row.secret_hint,
-    previousSecretExpiresAt: row.previous_secret_expires_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-const FIND = `
-select e.id, e.organization_id, e.url, e.events, e.active, e.disabled_reason, e.failing_since, e.created_at, e.updated_at,
-  (select s.hint from webhook_secret s where s.endpoint_id = e.id and s.expires_at is null) as secret_hint,
-  (select max(s.expires_at) from webhook_secret s
-   where s.endpoint_id = e.id and s.expires_at > clock_timestamp()) as previous_secret_expires_at
-from webhook_endpoint e where e.organization_id = $1 and e.deleted_at is null`;

@@ -5,10 +5,9 @@ import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.j
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
 import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { ConfigureWebhookRequest } from './dto/configure-webhook.request.js';
 import './dto/event.docs.js';
 import { WEBHOOK_STATES } from './dto/webhook-states.picture.js';
-import { deliveryFilterOf, ListDeliveriesRequest } from './dto/list-deliveries.request.js';
+import { ConfigureWebhookRequest, ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   DeliveriesResponse,
   QueuedEventResponse,
@@ -32,7 +31,7 @@ export class WebhookController {
   @ApiOkResponse({ type: WebhookResponse, description: 'The webhook.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller): Promise<WebhookResponse> {
-    return WebhookWithSecretResponse.of(await this.webhook.get(caller.organizationId));
+    return this.webhook.get(caller.organizationId);
   }
 
   /**
@@ -58,7 +57,7 @@ export class WebhookController {
   ): Promise<WebhookWithSecretResponse> {
     const { url, events, active = true } = body;
     const settings = { url, events: events === undefined ? null : [...new Set(events)], active };
-    return WebhookWithSecretResponse.of(await this.webhook.put(caller.organizationId, settings));
+    return this.webhook.put(caller.organizationId, settings);
   }
 
   /**
@@ -87,7 +86,7 @@ export class WebhookController {
   @ApiAcceptedResponse({ type: QueuedEventResponse, description: 'Queued.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async test(@CurrentCaller() caller: Caller): Promise<QueuedEventResponse> {
-    return QueuedEventResponse.of(await this.webhook.sendTest(caller.organizationId));
+    return this.webhook.sendTest(caller.organizationId);
   }
 
   /**
@@ -102,7 +101,7 @@ export class WebhookController {
   @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook with its new `secret`.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async rotateSecret(@CurrentCaller() caller: Caller): Promise<WebhookWithSecretResponse> {
-    return WebhookWithSecretResponse.of(await this.webhook.rotateSecret(caller.organizationId));
+    return this.webhook.rotateSecret(caller.organizationId);
   }
 
   /**
@@ -119,7 +118,7 @@ export class WebhookController {
     @CurrentCaller() caller: Caller,
     @Query() query: ListDeliveriesRequest,
   ): Promise<DeliveriesResponse> {
-    return DeliveriesResponse.of(await this.webhook.listDeliveries(caller.organizationId, deliveryFilterOf(query)));
+    return this.webhook.listDeliveries(caller.organizationId, query);
   }
 
   /**
@@ -142,6 +141,6 @@ export class WebhookController {
     })
     id: string,
   ): Promise<QueuedEventResponse> {
-    return QueuedEventResponse.of(await this.webhook.replay(caller.organizationId, id));
+    return this.webhook.replay(caller.organizationId, id);
   }
 }

@@ -1,29 +1,25 @@
 import { Module } from '@nestjs/common';
-import { workQueue } from '../../infrastructure/lanes/work-queue.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClient } from './delivery-client.js';
 import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
-import { OutcomesRepository } from './dispatch/outcomes.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
 import { EndpointDirectory } from './endpoint-directory.js';
-import { EndpointSecrets } from './endpoint-secrets.js';
 import { EndpointsRepository } from './endpoints.repository.js';
-import { WEBHOOK_QUEUE, WebhookHints } from './processors/webhook-hints.js';
-import { WebhookProcessor } from './processors/webhook.processor.js';
-import { EventErasure } from './event-erasure.js';
-import { EventErasureRepository } from './event-erasure.repository.js';
-import { WebhookRetention } from './webhook-retention.js';
-import { WebhookBacklogRepository } from './webhook-backlog.repository.js';
+import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
+import { MaintenanceRepository } from './maintenance.repository.js';
 import { WebhookController } from './webhook.controller.js';
+import { WebhookMaintenance } from './webhook.maintenance.js';
 import { WebhookService } from './webhook.service.js';
+import { EndpointSecrets } from './webhook-signature.js';
 
 const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
 
 @Module({
-  imports: [workQueue(WEBHOOK_QUEUE)],
+  imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
   controllers: [WebhookController],
   providers: [
     WebhookService,
@@ -32,15 +28,10 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     EndpointSecrets,
     DeliveriesRepository,
     DispatchRepository,
-    OutcomesRepository,
     WebhookDispatcher,
     DeliveryAttempts,
-    WebhookHints,
-    WebhookBacklogRepository,
-    WebhookProcessor,
-    WebhookRetention,
-    EventErasure,
-    EventErasureRepository,
+    WebhookMaintenance,
+    MaintenanceRepository,
     {
       provide: TargetChecker,
       inject: [Config],

@@ -2,31 +2,24 @@ import { Injectable, Logger } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { newId } from '../../common/ids.js';
+import { readCursor } from '../../common/list-cursor.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { TargetChecker } from './address/target-checker.js';
-import { DeliveriesRepository, type Delivery, type DeliveryFilter, type QueuedEvent } from './deliveries.repository.js';
+import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
 import { EndpointDirectory } from './endpoint-directory.js';
-import { EndpointSecrets } from './endpoint-secrets.js';
-import { EndpointsRepository, type Endpoint, type EndpointSettings } from './endpoints.repository.js';
+import { ListDeliveriesRequest } from './dto/webhook.request.js';
+import {
+  WebhookWithSecretResponse,
+  type DeliveriesResponse,
+  type QueuedEventResponse,
+} from './dto/webhook.response.js';
+import { EndpointsRepository, type EndpointSettings } from './endpoints.repository.js';
+import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+import { EndpointSecrets } from './webhook-signature.js';
 import { webhookErrors } from './webhook.errors.js';
 
-/** An endpoint as its workspace sees it. */
-export interface WebhookView {
-  endpoint: Endpoint;
-  /** The last 50 attempts, newest first. */
-  recent: Delivery[];
-  /** Plain, only just after it was made. */
-  secret: string | null;
-}
-
-export interface DeliveryPage {
-  deliveries: Delivery[];
-  /** The last of the page where more follow, else null. */
-  next: Delivery | null;
-}
-
-const RECENT: DeliveryFilter = { limit: 50, before: null, beforeId: null, status: null, eventType: null };
+const RECENT = { limit: 50 };
 const TEST_DATA = { note: 'This is a test event. It tells of nothing that happened.' };
 
 /** The workspace's webhook: one endpoint, its secret, its deliveries. */
@@ -55,7 +48,7 @@ export class WebhookService {
   }
 
   /** @throws WEBHOOK_NOT_FOUND (404). */
-  async get(organizationId: string): Promise<WebhookView> {
+  async get(organizationId: string): Promise<WebhookWithSecretResponse> {
     return this.viewOf(await this.endpointOf(organizationId), null);
   }
 
@@ -64,7 +57,7 @@ export class WebhookService {
    *
    * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for what is no URL.
    */
-  async put(organizationId: string, settings: EndpointSettings): Promise<WebhookView> {
+  async put(organizationId: string, settings: EndpointSettings): Promise<WebhookWithSecretResponse> {
     const url = await this.checkedUrl(organizationId, settings.url);
     const { plain, sealed } = this.secrets.make(organizationId);
     const { created, endpoint } = await this.endpoints.put(organizationId, newId(), { ...settings, url }, sealed);
@@ -77,7 +70,7 @@ export class WebhookService {
     await this.directory.changed(organizationId).catch((error: unknown) => {
       this.logger.warn(`other processes were not told of a new webhook: ${describeError(error)}`);
     });
-    return { endpoint, recent: [], secret: plain };
+    return WebhookWithSecretResponse.of(endpoint, [], plain);
   }
 
   /** Deletes the webhook and the events that wait for it. @throws WEBHOOK_NOT_FOUND (404). */
@@ -93,34 +86,40 @@ export class WebhookService {
   }
 
   /** Queues a test event on the way of all events. @throws WEBHOOK_NOT_FOUND (404). */
-  async sendTest(organizationId: string): Promise<QueuedEvent> {
+  async sendTest(organizationId: string): Promise<QueuedEventResponse> {
     const event = await this.deliveries.insertTest(organizationId, TEST_DATA);
     if (event === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
-    this.dispatcher.wake(event.endpointId);
-    return event;
+    return this.queued(event);
   }
 
   /** Replaces the secret; the old one signs for 24 hours more. @throws WEBHOOK_NOT_FOUND (404). */
-  async rotateSecret(organizationId: string): Promise<WebhookView> {
+  async rotateSecret(organizationId: string): Promise<WebhookWithSecretResponse> {
     const { plain, sealed } = this.secrets.make(organizationId);
     if (!(await this.endpoints.rotate(organizationId, sealed))) throw webhookErrors.WEBHOOK_NOT_FOUND();
     return this.viewOf(await this.endpointOf(organizationId), plain);
   }
 
-  /** @throws WEBHOOK_NOT_FOUND (404). */
-  async listDeliveries(organizationId: string, filter: DeliveryFilter): Promise<DeliveryPage> {
+  /** @throws WEBHOOK_NOT_FOUND (404), INVALID_REQUEST (400) where the cursor is none, or only half there. */
+  async listDeliveries(organizationId: string, request: ListDeliveriesRequest): Promise<DeliveriesResponse> {
+    const { limit, status, event_type: eventType } = request;
+    const filter = { ...readCursor(request), limit: limit + 1, status, eventType };
     const endpoint = await this.endpointOf(organizationId);
-    const found = await this.deliveries.list(organizationId, endpoint.id, { ...filter, limit: filter.limit + 1 });
-    const deliveries = found.slice(0, filter.limit);
-    return { deliveries, next: found.length > filter.limit ? (deliveries.at(-1) ?? null) : null };
+    const found = await this.deliveries.list(organizationId, endpoint.id, filter);
+    const data = found.slice(0, limit);
+    const next = found.length > limit ? data.at(-1) : undefined;
+    return { data, pagination: { next_before: next?.created_at ?? null, next_before_id: next?.id ?? null } };
   }
 
   /** Delivers the event of a delivery again, under its id. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */
-  async replay(organizationId: string, deliveryId: string): Promise<QueuedEvent> {
+  async replay(organizationId: string, deliveryId: string): Promise<QueuedEventResponse> {
     const event = await this.deliveries.replay(organizationId, deliveryId);
     if (event === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
-    this.dispatcher.wake(event.endpointId);
-    return event;
+    return this.queued(event);
+  }
+
+  private queued({ endpoint_id: endpointId, ...data }: QueuedEvent): QueuedEventResponse {
+    this.dispatcher.wake(endpointId);
+    return { data };
   }
 
   private async checkedUrl(organizationId: string, raw: string): Promise<string> {
@@ -136,14 +135,14 @@ export class WebhookService {
     throw webhookErrors.WEBHOOK_URL_NOT_ALLOWED({ reason, message });
   }
 
-  private async endpointOf(organizationId: string): Promise<Endpoint> {
+  private async endpointOf(organizationId: string): Promise<WebhookEndpointEntity> {
     const endpoint = await this.endpoints.find(organizationId);
     if (endpoint === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     return endpoint;
   }
 
-  private async viewOf(endpoint: Endpoint, secret: string | null): Promise<WebhookView> {
+  private async viewOf(endpoint: WebhookEndpointEntity, secret: string | null): Promise<WebhookWithSecretResponse> {
     const recent = await this.deliveries.list(endpoint.organizationId, endpoint.id, RECENT);
-    return { endpoint, recent, secret };
+    return WebhookWithSecretResponse.of(endpoint, recent, secret);
   }
 }

@@ -8,6 +8,9 @@ export const TEST_EVENT = 'webhook.test';
 export const EVENT_TYPES = [...WEBHOOK_EVENTS, TEST_EVENT] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
+export const DELIVERY_STATUSES = ['succeeded', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
 /** Why deliveries stopped: the endpoint answered 410, or five days passed without one success. */
 export type DisabledReason = 'gone' | 'failing';
 

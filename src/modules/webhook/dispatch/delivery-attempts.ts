@@ -3,21 +3,17 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
-import { EndpointSecrets } from '../endpoint-secrets.js';
-import { deliveryBody, deliveryHeaders } from './delivery-body.js';
-import { DeliveryWindows } from './delivery-window.js';
-import type { ClaimedEvent } from './dispatch.repository.js';
-import { OutcomesRepository, RECORD_FOR_MS, type DeliveryOutcome } from './outcomes.repository.js';
-import { retryDelayMs } from './retry-plan.js';
+import { EndpointSecrets, signDelivery } from '../webhook-signature.js';
+import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
+import { DeliveryWindows } from './endpoint-health.js';
 
 /** A claimed event, and a moment before its claim (monotonic ms). */
 export type DeliveryTask = ClaimedEvent & { claimedAt: number };
 
 /** The longest wait for a key that opens the secret. */
 const KEY_WITHIN_MS = 3_600_000;
-const TOO_MANY_REQUESTS = 429;
-const UNAVAILABLE = 503;
-const SLOW_DOWN = new Set([TOO_MANY_REQUESTS, UNAVAILABLE]);
+/** Too many requests, service unavailable. */
+const SLOW_DOWN = new Set([429, 503]);
 
 /** Makes one attempt of a claimed event and records what came of it. */
 @Injectable()
@@ -28,7 +24,7 @@ export class DeliveryAttempts {
   private stopping = false;
 
   constructor(
-    private readonly outcomes: OutcomesRepository,
+    private readonly dispatches: DispatchRepository,
     private readonly secrets: EndpointSecrets,
     private readonly client: DeliveryClient,
     private readonly counters: Counters,
@@ -83,7 +79,7 @@ export class DeliveryAttempts {
     if (signing === null) return null;
     try {
       const body = deliveryBody(task);
-      const headers = deliveryHeaders(task.id, body, signing, Date.now());
+      const headers = deliveryHeaders(task.id, body, signing);
       return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
     } catch (error) {
       this.unreadable(task, error);
@@ -99,7 +95,7 @@ export class DeliveryAttempts {
   /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
   private async record(outcome: DeliveryOutcome): Promise<void> {
     try {
-      const { disabled } = await retry(() => this.outcomes.record(outcome), {
+      const { disabled } = await retry(() => this.dispatches.record(outcome), {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('webhook_record_failed'),
       });
@@ -158,4 +154,66 @@ function released(task: DeliveryTask): DeliveryOutcome {
     restMs: null,
     claimedAt: task.claimedAt,
   };
+}
+
+const USER_AGENT = 'Herald/1.0 (+webhooks)';
+
+/**
+ * The body of every attempt of an event, byte for byte: the data goes out as the database wrote it, for parsing it here
+ * could only change it.
+ */
+function deliveryBody({ id, type, organizationId, occurredAt, data }: ClaimedEvent): string {
+  const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId });
+  return `${envelope.slice(0, -1)},"data":${data}}`;
+}
+
+/** Headers of one attempt (Standard Webhooks): signed with each secret over id, time of this attempt and body. */
+function deliveryHeaders(eventId: string, body: string, secrets: readonly string[]): Record<string, string> {
+  const timestampSeconds = Math.floor(Date.now() / 1_000);
+  return {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': signDelivery(secrets, eventId, timestampSeconds, body),
+  };
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Waits after the first, second ... failed attempt of an event (contract: webhook deliveries); ten attempts in all. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+];
+
+/** A receiver's `Retry-After` is followed up to here where it asks for more than the schedule. */
+export const LONGEST_RETRY_AFTER_MS = HOUR;
+
+const SPREAD = 0.2;
+
+/**
+ * Milliseconds until the next attempt of an event that failed `tries` times; null after the last one.
+ *
+ * Each wait is spread by ±20 %, so that what failed together does not come back together. A receiver that asks for a
+ * longer wait gets it, up to an hour; one that asks for a shorter wait does not hurry the schedule.
+ *
+ * @param tries failed attempts so far, this one included: 1 or more.
+ * @param random a number from 0 up to 1.
+ * @param retryAfterMs what the receiver asked for.
+ */
+export function retryDelayMs(tries: number, random: number, retryAfterMs: number | null): number | null {
+  const base = RETRY_DELAYS_MS[Math.max(0, tries - 1)];
+  if (base === undefined) return null;
+  const planned = Math.round(base * (1 - SPREAD + 2 * SPREAD * random));
+  return Math.max(planned, Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS));
 }

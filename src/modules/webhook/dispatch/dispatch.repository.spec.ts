@@ -3,21 +3,19 @@ import { Database } from '../../../infrastructure/database/database.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { insertWebhookEvents } from '../webhook.types.js';
-import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
-import { OutcomesRepository, type DeliveryOutcome } from './outcomes.repository.js';
+import { MaintenanceRepository } from '../maintenance.repository.js';
+import { DispatchRepository, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 
 const BACKLOG = 20_000;
 
 let open: OpenTestDatabase;
 let database: Database;
 let dispatches: DispatchRepository;
-let outcomes: OutcomesRepository;
 
 beforeAll(async () => {
   open = await openTestDatabase();
   ({ database } = open);
   dispatches = new DispatchRepository(database);
-  outcomes = new OutcomesRepository(database);
 });
 afterAll(() => open.close());
 
@@ -138,7 +136,7 @@ describe('claim', () => {
       ids.push(...claims.flat().map(({ id }) => id));
       const outcomesOf = claims
         .flat()
-        .map((one) => outcomes.record(outcomeOf(one, { kind: 'succeeded', delayMs: null })));
+        .map((one) => dispatches.record(outcomeOf(one, { kind: 'succeeded', delayMs: null })));
       await Promise.all(outcomesOf);
     }
     expect(new Set(ids).size).toBe(240);
@@ -190,7 +188,7 @@ describe('claim', () => {
         expect(endpoints).toContain(big.id);
       };
       expect(await rowsReadIn(due)).toBeLessThan(200);
-      expect(await rowsReadIn(() => dispatches.dropHeld(1_000))).toBeLessThan(1_000);
+      expect(await rowsReadIn(() => new MaintenanceRepository(database).dropHeld(1_000))).toBeLessThan(1_000);
     },
   );
 });
@@ -216,7 +214,7 @@ describe('an outcome', () => {
 
   it('that comes after its lease, before the next attempt, still counts', async () => {
     const { first } = await reclaimed();
-    await outcomes.record(outcomeOf(first, { kind: 'succeeded', httpStatus: 200, delayMs: null }));
+    await dispatches.record(outcomeOf(first, { kind: 'succeeded', httpStatus: 200, delayMs: null }));
     expect(await stateOf(first.id)).toEqual({ status: 'delivered', tries: 0, attempt_count: 1 });
   });
 
@@ -225,7 +223,7 @@ describe('an outcome', () => {
     const [second] = await claim(id, 1);
     expect(second).toMatchObject({ id: first.id, attemptNumber: 2 });
     expect(await log(first.id)).toEqual([{ attempt: 1, status: 'failed', error: 'interrupted' }]);
-    await outcomes.record(outcomeOf(first, { httpStatus: 500, error: 'http_500' }));
+    await dispatches.record(outcomeOf(first, { httpStatus: 500, error: 'http_500' }));
     expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 0, attempt_count: 2 });
     expect(await log(first.id)).toEqual([{ attempt: 1, status: 'failed', error: 'http_500' }]);
   });
@@ -233,15 +231,15 @@ describe('an outcome', () => {
   it('recorded twice counts once', async () => {
     const { first } = await reclaimed();
     const outcome = outcomeOf(first, { httpStatus: 500, error: 'http_500' });
-    await Promise.all([outcomes.record(outcome), outcomes.record(outcome)]);
-    await outcomes.record(outcome);
+    await Promise.all([dispatches.record(outcome), dispatches.record(outcome)]);
+    await dispatches.record(outcome);
     expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 1, attempt_count: 1 });
     expect(await log(first.id)).toHaveLength(1);
   });
 
   it('that was given up for a reason of our own leaves no trace', async () => {
     const { first } = await reclaimed();
-    await outcomes.record(outcomeOf(first, { kind: 'released', counted: false, delayMs: 0 }));
+    await dispatches.record(outcomeOf(first, { kind: 'released', counted: false, delayMs: 0 }));
     expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 0, attempt_count: 0 });
     expect(await log(first.id)).toEqual([]);
   });
@@ -249,9 +247,9 @@ describe('an outcome', () => {
   it('under earlier settings says nothing of the endpoint as it is now', async () => {
     const { first } = await reclaimed();
     await database.execute('update webhook_endpoint set revision = revision + 1 where id = $1', [first.endpointId]);
-    expect(await outcomes.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({ disabled: null });
+    expect(await dispatches.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({ disabled: null });
     await database.execute('update webhook_endpoint set revision = revision - 1 where id = $1', [first.endpointId]);
-    expect(await outcomes.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({ disabled: 'gone' });
+    expect(await dispatches.record(outcomeOf(first, { httpStatus: 410 }))).toEqual({ disabled: 'gone' });
   });
 
   it('lets an endpoint that hangs rest longer and longer, until one succeeds that was claimed after the rest', async () => {
@@ -264,27 +262,31 @@ describe('an outcome', () => {
       );
       return row;
     };
+    // Some time ago: between the clocks of the process and the database lie the moments of a statement.
     const endRest = () =>
-      database.execute(`update webhook_endpoint set rests_until = clock_timestamp() where id = $1`, [id]);
+      database.execute(
+        `update webhook_endpoint set rests_until = clock_timestamp() - interval '10 seconds' where id = $1`,
+        [id],
+      );
     const [early, hung, alsoHung, hungAgain] = await claim(id, 4);
     if (early === undefined || hung === undefined || alsoHung === undefined || hungAgain === undefined)
       throw new Error();
-    await Promise.all([hung, alsoHung].map((one) => outcomes.record(outcomeOf(one, { restMs: 0 }))));
+    await Promise.all([hung, alsoHung].map((one) => dispatches.record(outcomeOf(one, { restMs: 0 }))));
     expect(await restOf()).toMatchObject({ rests: 1 });
     expect(await claim(id, 1)).toEqual([]);
-    await outcomes.record(
+    await dispatches.record(
       outcomeOf(early, { kind: 'succeeded', delayMs: null, claimedAt: performance.now() - 60_000 }),
     );
     expect(await restOf()).toMatchObject({ rests: 1 });
     await endRest();
-    await outcomes.record(outcomeOf(hungAgain, { restMs: 30_000 }));
+    await dispatches.record(outcomeOf(hungAgain, { restMs: 30_000 }));
     const second = await restOf();
     expect(second?.rests).toBe(2);
     expect(second?.seconds).toBeGreaterThan(20);
     await endRest();
     const [late] = await claim(id, 1);
     if (late === undefined) throw new Error('nothing was claimed');
-    await outcomes.record(outcomeOf(late, { kind: 'succeeded', delayMs: null }));
+    await dispatches.record(outcomeOf(late, { kind: 'succeeded', delayMs: null }));
     expect(await restOf()).toEqual({ rests: 0, seconds: null });
   });
 });

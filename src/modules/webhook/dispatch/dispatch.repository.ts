@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../infrastructure/database/database.js';
-import { MOST_IN_FLIGHT } from './delivery-window.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
+import type { DisabledReason } from '../webhook.types.js';
+import { healthChanges, MOST_IN_FLIGHT, type EndpointState } from './endpoint-health.js';
 
 /** An event that this process may deliver now, and where to. */
 export interface ClaimedEvent {
@@ -23,34 +25,64 @@ export interface ClaimedEvent {
   secrets: { id: string; sealed: string }[];
 }
 
-interface ClaimRow {
-  id: string;
-  organization_id: string;
-  endpoint_id: string;
-  type: string;
-  data: string;
-  occurred_at: Date;
-  attempt_id: string;
-  attempt_number: number;
-  tries: number;
-  url: string;
+/** What came of one attempt, as it is written down. */
+export interface DeliveryOutcome {
+  attemptId: string;
+  eventId: string;
+  organizationId: string;
+  endpointId: string;
+  /** Of the endpoint's settings that the attempt was made under. */
   revision: number;
-  secrets: { id: string; sealed: string }[];
+  eventType: string;
+  attempt: number;
+  /** `released`: given up for a reason of our own; nothing is logged and no try is counted. */
+  kind: 'succeeded' | 'failed' | 'released';
+  /** Against the event's tries and the endpoint's health; false for what the receiver has no part in. */
+  counted: boolean;
+  httpStatus: number | null;
+  error: string | null;
+  durationMs: number;
+  /** Milliseconds until the next attempt; with `failed` null: it was the last. */
+  delayMs: number | null;
+  /** Milliseconds for which the endpoint is to rest at least; null: it need not. */
+  restMs: number | null;
+  /** Monotonic milliseconds before the claim. */
+  claimedAt: number;
+}
+
+export interface Recorded {
+  /** Why this outcome, or one of its batch, ended the endpoint's deliveries just now. */
+  disabled: DisabledReason | null;
 }
 
 /** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
 export const LEASE_MS = 20_000;
 
-/** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
-export const HELD_DAYS = 3;
+/** For so long an outcome is tried to be recorded; after that its event is delivered again. */
+export const RECORD_FOR_MS = 60_000;
 
 // Any number that no other program on the server uses for this purpose.
 const CLAIM_LOCK = 720_411;
 
-/** The dispatcher's statements on `webhook_event`: what is due, claims, what is dropped in time. */
+/**
+ * The dispatcher's statements: what is due, claims, and what came of attempts, many in one statement, with what that
+ * means for their endpoints.
+ */
 @Injectable()
 export class DispatchRepository {
-  constructor(private readonly database: Database) {}
+  private readonly batches: GroupCommit<DeliveryOutcome, Recorded>;
+
+  constructor(private readonly database: Database) {
+    this.batches = new GroupCommit(database, {
+      name: 'webhook_outcome',
+      maxBatch: 250,
+      // Outcomes are bounded by the deliveries in flight; none may be refused.
+      maxWaiting: 100_000,
+      transactional: false,
+      lockedForMs: RECORD_FOR_MS,
+      commit: (outcomes, statements) => this.commit(outcomes, statements),
+    });
+  }
 
   /**
    * Looks at up to `limit` endpoints with waiting events behind the endpoint `after` (null: from the first), and returns
@@ -75,52 +107,23 @@ export class DispatchRepository {
     const capacities = [...wanted.values()];
     const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
     const params = [[...wanted.keys()], capacities, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
-    const rows = await this.database.query<ClaimRow>(CLAIM, params);
-    return rows.map((row) => ({
-      id: row.id,
-      organizationId: row.organization_id,
-      endpointId: row.endpoint_id,
-      type: row.type,
-      data: row.data,
-      occurredAt: row.occurred_at,
-      attemptId: row.attempt_id,
-      attemptNumber: row.attempt_number,
-      tries: row.tries,
-      url: row.url,
-      revision: row.revision,
-      secrets: row.secrets,
-    }));
+    return this.database.query<ClaimedEvent>(CLAIM, params);
   }
 
-  /** Drops events that have waited for three days for an endpoint which has rested for as long; returns how many. */
-  dropHeld(limit: number): Promise<number> {
-    return this.database.execute(DROP_HELD, [HELD_DAYS, limit]);
+  /**
+   * Records an outcome. It moves its event only while no later attempt has begun; the attempt is logged in any case.
+   * Recording the same outcome twice does no harm.
+   */
+  record(outcome: DeliveryOutcome): Promise<Recorded> {
+    return this.batches.submit(outcome);
   }
 
-  /** Drops what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
-  dropExcess(most: number, limit: number): Promise<number> {
-    return this.database.execute(DROP_EXCESS, [most, limit]);
-  }
-
-  /** Removes waiting events of deleted endpoints, and endpoints that have none left; returns how many events. */
-  async purgeDeleted(limit: number): Promise<number> {
-    const events = await this.database.execute(PURGE_EVENTS, [limit]);
-    const log = await this.database.execute(PURGE_LOG, [limit]);
-    if (events === 0 && log === 0) await this.database.execute(PURGE_ENDPOINTS);
-    return events + log;
-  }
-
-  /** Removes events whose ids, which begin with their time, are below this one; returns how many. */
-  removeOld(below: string, limit: number): Promise<number> {
-    return this.database.execute(
-      'delete from webhook_event where id = any(array(select id from webhook_event where id < $1 order by id limit $2))',
-      [below, limit],
-    );
-  }
-
-  /** Removes replaced secrets that no longer sign. */
-  purgeSecrets(): Promise<number> {
-    return this.database.execute('delete from webhook_secret where expires_at < clock_timestamp()');
+  private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<Recorded[]> {
+    const endpoints = await statements.query<EndpointState>(RECORD, [JSON.stringify(outcomes)]);
+    const changes = healthChanges(outcomes, endpoints);
+    if (changes.length > 0) await statements.execute(CHANGE_HEALTH, [JSON.stringify(changes)]);
+    const disabled = new Map(changes.map(({ id, disabledReason }) => [id, disabledReason]));
+    return outcomes.map(({ endpointId }) => ({ disabled: disabled.get(endpointId) ?? null }));
   }
 }
 
@@ -186,46 +189,59 @@ with wanted as materialized (
     where s.endpoint_id = wanted.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
   from wanted where endpoint_id in (select endpoint_id from claimed)
 )
-select claimed.id, claimed.organization_id, endpoint_id, claimed.type, claimed.data::text as data, claimed.occurred_at,
-  claimed.tries, claimed.attempt_count as attempt_number, claimed.current_attempt_id as attempt_id,
+select claimed.id, claimed.organization_id as "organizationId", endpoint_id as "endpointId", claimed.type,
+  claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
+  claimed.attempt_count as "attemptNumber", claimed.current_attempt_id as "attemptId",
   target.url, target.revision, target.secrets
 from claimed join target using (endpoint_id)`;
 
-const DROP_HELD = `
-delete from webhook_event where id = any(array(
-  select held.id from webhook_endpoint e cross join lateral (
-    select v.id from webhook_event v
-    where v.endpoint_id = e.id and v.status = 'pending'
-      and v.next_attempt_at < statement_timestamp() - make_interval(days => $1)
-    order by v.next_attempt_at limit $2) held
-  where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
-  limit $2))`;
+const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;
 
-// A single failure under load is no failing endpoint: it has to last for an hour.
-// Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
-const DROP_EXCESS = `
-delete from webhook_event where id = any(array(
-  select excess.id from webhook_endpoint e cross join lateral (
-    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
-    order by v.next_attempt_at offset $1 limit $2) excess
-  where (e.inactive_since is not null or e.failing_since < statement_timestamp() - interval '1 hour') and e.deleted_at is null
-  limit $2)) and current_attempt_id is null`;
+const RECORD = `
+with outcome as (
+  select * from json_to_recordset($1) as o ("attemptId" uuid, "eventId" uuid, "organizationId" uuid, "endpointId" uuid,
+    "eventType" text, attempt integer, kind text, counted boolean, "httpStatus" integer, error text,
+    "durationMs" double precision, "delayMs" double precision)
+), locked as (
+  select v.id from webhook_event v join outcome o on o."eventId" = v.id order by v.id for update of v
+), moved as (
+  update webhook_event v set
+    status = case when o.kind = 'succeeded' then 'delivered'
+      when o.kind = 'failed' and o."delayMs" is null then 'exhausted' else 'pending' end,
+    tries = v.tries + (o.kind = 'failed' and o.counted)::integer,
+    attempt_count = v.attempt_count - (o.kind = 'released')::integer,
+    current_attempt_id = null,
+    next_attempt_at = case when o.kind <> 'succeeded' then clock_timestamp() + make_interval(secs => o."delayMs" / 1000) end
+  from outcome o join locked on locked.id = o."eventId"
+  where v.id = o."eventId" and v.current_attempt_id = o."attemptId" and v.status = 'pending'
+  returning v.current_attempt_id, o."attemptId" as attempt_id, v.next_attempt_at
+), logged as (
+  insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, http_status,
+    error, duration_ms, next_attempt_at, created_at)
+  select o."attemptId", o."organizationId", o."endpointId", o."eventId", o."eventType", o.attempt, o.kind,
+    o."httpStatus", o.error, round(o."durationMs"), moved.next_attempt_at,
+    date_trunc('milliseconds', clock_timestamp() - make_interval(secs => o."durationMs" / 1000))
+  from outcome o left join moved on moved.attempt_id = o."attemptId"
+  where o.kind <> 'released'
+  on conflict (id) do update set status = excluded.status, http_status = excluded.http_status, error = excluded.error,
+    duration_ms = excluded.duration_ms,
+    next_attempt_at = coalesce(excluded.next_attempt_at, webhook_delivery.next_attempt_at)
+)
+select e.id, e.revision, ${milliseconds('e.failing_since')} as "failingSince",
+  ${milliseconds('e.last_failure_at')} as "lastFailureAt", e.disabled_reason as "disabledReason",
+  ${milliseconds('e.rests_until')} as "restsUntil", e.rests, ${milliseconds('clock_timestamp()')} as now
+from webhook_endpoint e where e.id in (select "endpointId" from outcome) and e.deleted_at is null`;
 
-const PURGE_EVENTS = `
-delete from webhook_event where id = any(array(
-  select gone.id from webhook_endpoint e cross join lateral (
-    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
-    order by v.next_attempt_at limit $1) gone
-  where e.inactive_since is not null and e.deleted_at is not null
-  limit $1))`;
-
-const PURGE_LOG = `
-delete from webhook_delivery where id = any(array(
-  select gone.id from webhook_endpoint e cross join lateral (
-    select d.id from webhook_delivery d where d.endpoint_id = e.id limit $1) gone
-  where e.inactive_since is not null and e.deleted_at is not null
-  limit $1))`;
-
-// Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
-const PURGE_ENDPOINTS = `
-delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;
+// Another process may have written its own outcomes meanwhile: what was decided from another beginning is left out,
+// and the next outcome decides anew. Only 410 stands whatever came before.
+const CHANGE_HEALTH = `
+update webhook_endpoint e set failing_since = to_timestamp(c."failingSince" / 1000),
+  last_failure_at = to_timestamp(c."lastFailureAt" / 1000), disabled_reason = c."disabledReason",
+  rests_until = to_timestamp(c."restsUntil" / 1000), rests = c.rests,
+  inactive_since = case when c."disabledReason" is null then e.inactive_since
+    else coalesce(e.inactive_since, clock_timestamp()) end
+from json_to_recordset($1) as c (id uuid, revision integer, "knownSince" double precision,
+  "failingSince" double precision, "lastFailureAt" double precision, "disabledReason" text,
+  "restsUntil" double precision, rests integer)
+where e.id = c.id and e.revision = c.revision and e.disabled_reason is null
+  and (e.failing_since is not distinct from to_timestamp(c."knownSince" / 1000) or c."disabledReason" = 'gone')`;

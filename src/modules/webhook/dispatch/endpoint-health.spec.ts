@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { FAILING_DISABLES_AFTER_MS, healthAfter, restAfter, type Health, type Rest } from './endpoint-health.js';
-import { retryDelayMs } from './retry-plan.js';
+import { retryDelayMs } from './delivery-attempts.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

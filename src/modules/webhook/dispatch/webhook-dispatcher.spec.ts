@@ -3,8 +3,7 @@ import { newId } from '../../../common/ids.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import type { DeliveryResult } from '../delivery-client.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
-import type { ClaimedEvent } from './dispatch.repository.js';
-import type { DeliveryOutcome } from './outcomes.repository.js';
+import type { ClaimedEvent, DeliveryOutcome } from './dispatch.repository.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 
 const OK: DeliveryResult = { kind: 'answered', status: 204, retryAfterMs: null, durationMs: 20 };
@@ -21,8 +20,8 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
   const claims: Map<string, number>[] = [];
   const open: Delivery[] = [];
   const outcomes: DeliveryOutcome[] = [];
-  let hints = 0;
-  let fault: Error | null = null;
+  const hints: string[] = [];
+  let failure: Error | null = null;
   const eventOf = (endpointId: string): ClaimedEvent => ({
     id: newId(),
     organizationId: newId(),
@@ -40,7 +39,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
   const dispatches = {
     claim: (wanted: ReadonlyMap<string, number>) => {
       claims.push(new Map(wanted));
-      if (fault !== null) return Promise.reject(fault);
+      if (failure !== null) return Promise.reject(failure);
       const taken = [...wanted].flatMap(([endpointId, capacity]) => {
         const count = Math.min(capacity, waiting.get(endpointId) ?? 0);
         waiting.set(endpointId, (waiting.get(endpointId) ?? 0) - count);
@@ -69,8 +68,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
   const dispatcher = new WebhookDispatcher(
     dispatches as never,
     attempts,
-    { send: () => hints++ } as never,
-    { isAway: false } as never,
+    { hint: (_kind: string, ids: string) => hints.push(...ids.split(' ')) } as never,
     {} as never,
     new Counters(),
     config as never,
@@ -93,8 +91,8 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     emit,
     answer,
     openOf,
-    hints: () => hints,
-    fail: (error: Error | null) => (fault = error),
+    hints,
+    fail: (error: Error | null) => (failure = error),
   };
 }
 
@@ -143,12 +141,12 @@ describe('WebhookDispatcher', () => {
   it('gives a hint where it is no worker, and where it has no place left', async () => {
     const api = stage({ roles: ['api'] });
     api.emit('a', 1);
-    expect([api.hints(), api.claims.length]).toEqual([1, 0]);
+    expect([api.hints, api.claims.length]).toEqual([['a'], 0]);
     const worker = stage({ maxInFlight: 2 });
     worker.emit('a', 2);
     await waitFor(() => worker.openOf('a') === 2);
     worker.emit('b', 1);
-    await waitFor(() => worker.hints() >= 1);
+    await waitFor(() => worker.hints.length > 0);
   });
 
   it('tries a claim again that failed', async () => {

@@ -2,11 +2,10 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../../../common/describe-error.js';
 import { Signal } from '../../../common/signal.js';
+import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { QueueConnection } from '../../../infrastructure/lanes/queue-connection.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
-import { WebhookHints } from '../processors/webhook-hints.js';
 import { DeliveryAttempts, type DeliveryTask } from './delivery-attempts.js';
 import { DispatchRepository } from './dispatch.repository.js';
 
@@ -19,14 +18,37 @@ const MOST_EVENTS = 250;
 /** Claims are so far apart that answers which come together are followed by one claim. */
 const CLAIM_EVERY_MS = 5;
 const CLAIM_AGAIN_MS = 500;
-/** Without a free place other workers are asked to look at most this often. */
+/** Without a free place other workers are asked to help at most this often. */
 const ASK_EVERY_MS = 1_000;
+/** A process gives hints at most this often. */
+const HINT_EVERY_MS = 25;
+/** Of ids in one hint; PostgreSQL takes 8,000 bytes. */
+const HINT_IDS = 200;
+const HINT = 'webhook_due';
 /** Deliveries in flight get so much of the stop's time to end by themselves. */
 const STOP_PART = 0.3;
 
 /**
  * Claims due events of many endpoints at once and has them delivered; one a process. Needs to know nothing of other
  * processes: what one has claimed the others pass over, and each looks for itself.
+ *
+ * What happens to one event:
+ *
+ * 1. It is a row, `pending`, written by the statement of the change that it tells of, where the workspace has an
+ *    endpoint that chose its kind. After the commit the dispatcher of the same process knows; a process that is no
+ *    worker names the endpoint to those that are.
+ * 2. A claim takes due events of many endpoints in one statement and gives each an attempt and a lease of 20 s; it
+ *    brings the address and the secrets of this moment. How many events of an endpoint go at once depends on how it has
+ *    answered so far: ten at the most, one where it hangs. Any number of workers claim side by side.
+ * 3. The delivery is signed and made, ten seconds at the most.
+ * 4. The outcome is recorded, many in one statement: delivered; or due again by the schedule; or exhausted after the
+ *    tenth attempt. An endpoint that answers 410, or never succeeds in five days, is disabled; one that hangs, or asks
+ *    for it, rests.
+ * 5. While an endpoint is paused, disabled or rests nothing of it is claimed; events wait for a paused or disabled one
+ *    three days at the most.
+ *
+ * If the process dies in 2 to 4, the lease runs out and the event is due again, under the same id: receivers may see it
+ * twice, never not at all. Hints between processes only save time; without any the sweep finds what is due.
  */
 @Injectable()
 export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdown {
@@ -41,12 +63,14 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   private claiming = false;
   private stopping = false;
   private askedAt = -Infinity;
+  /** Endpoints of the next hint. */
+  private readonly hinted = new Set<string>();
+  private resting: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly dispatches: DispatchRepository,
     private readonly attempts: DeliveryAttempts,
-    private readonly hints: WebhookHints,
-    private readonly connection: QueueConnection,
+    private readonly invalidation: CacheInvalidation,
     private readonly sweeps: Sweeps,
     private readonly counters: Counters,
     private readonly config: Config,
@@ -55,13 +79,19 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   }
 
   onModuleInit(): void {
-    const { connection } = this;
+    const { invalidation } = this;
+    if (this.isWorker) {
+      invalidation.on(HINT, (ids) => {
+        for (const endpointId of ids?.split(' ') ?? []) this.ready.add(endpointId);
+        void this.claimAll();
+      });
+    }
     this.sweeps.add({
       name: 'webhook_due',
       everyMs: SWEEP_EVERY_MS,
-      // No hint reaches the other workers then.
+      // No hint reaches this worker then.
       get everywhere() {
-        return connection.isAway;
+        return !invalidation.connected;
       },
       hasWork: `exists (select 1 from webhook_event where status = 'pending')`,
       // Of leases and retries alike: what is made again was not recorded, as after any lost lease.
@@ -73,14 +103,10 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
     });
   }
 
-  get isStopping(): boolean {
-    return this.stopping;
-  }
-
   /** Says that an endpoint has due events. Never waits. */
   wake(endpointId: string): void {
     if (!this.isWorker || this.stopping) {
-      this.hints.send();
+      this.hint([endpointId]);
       return;
     }
     this.ready.add(endpointId);
@@ -173,7 +199,22 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   private askOthers(): void {
     if (performance.now() - this.askedAt < ASK_EVERY_MS) return;
     this.askedAt = performance.now();
-    this.hints.send();
+    this.hint([...this.ready].slice(0, HINT_IDS));
+  }
+
+  /** Names endpoints to the workers, now or soon together with those that come meanwhile. A hint may get lost. */
+  private hint(endpointIds: readonly string[]): void {
+    for (const endpointId of endpointIds) this.hinted.add(endpointId);
+    if (this.resting !== null || this.hinted.size === 0) return;
+    const ids = [...this.hinted];
+    this.hinted.clear();
+    for (let from = 0; from < ids.length; from += HINT_IDS) {
+      this.invalidation.hint(HINT, ids.slice(from, from + HINT_IDS).join(' '));
+    }
+    this.resting = setTimeout(() => {
+      this.resting = null;
+      this.hint([]);
+    }, HINT_EVERY_MS).unref();
   }
 
   private async claim(wanted: Map<string, number>): Promise<void> {

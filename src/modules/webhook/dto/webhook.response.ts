@@ -1,10 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
-import { DELIVERY_STATUSES, type Delivery, type DeliveryStatus, type QueuedEvent } from '../deliveries.repository.js';
-import type { DeliveryPage, WebhookView } from '../webhook.service.js';
+import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
 import {
+  DELIVERY_STATUSES,
   EVENT_TYPES,
   WEBHOOK_EVENTS,
+  type DeliveryStatus,
   type DisabledReason,
   type EventType,
   type WebhookEvent,
@@ -51,26 +52,11 @@ export class DeliveryResponse {
 
   /** When the attempt began. */
   @ApiProperty({ format: 'date-time', example: TIME })
-  created_at!: string;
+  created_at!: Date;
 
   /** When the next attempt was planned for as this one ended; null where it was the last. */
   @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:06.420Z' })
-  next_attempt_at!: string | null;
-
-  static of(delivery: Delivery): DeliveryResponse {
-    return {
-      id: delivery.id,
-      event_id: delivery.eventId,
-      event_type: delivery.eventType,
-      attempt: delivery.attempt,
-      status: delivery.status,
-      http_status: delivery.httpStatus,
-      error: delivery.error,
-      duration_ms: delivery.durationMs,
-      created_at: delivery.createdAt.toISOString(),
-      next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
-    };
-  }
+  next_attempt_at!: Date | null;
 }
 
 /** The webhook of the workspace. */
@@ -91,7 +77,7 @@ export class WebhookSettings {
 
   /** Since when every attempt has failed; null while they succeed. */
   @ApiProperty({ ...nullableTime, example: null })
-  failing_since!: string | null;
+  failing_since!: Date | null;
 
   /** The secret's last characters, to tell one from another. */
   @ApiProperty({ example: 'whsec_...r9A=' })
@@ -99,13 +85,13 @@ export class WebhookSettings {
 
   /** Until then deliveries are signed with the replaced secret as well; null where there is none. */
   @ApiProperty({ ...nullableTime, example: null })
-  previous_secret_expires_at!: string | null;
+  previous_secret_expires_at!: Date | null;
 
   @ApiProperty({ format: 'date-time', example: '2026-11-21T07:30:00.000Z' })
-  created_at!: string;
+  created_at!: Date;
 
   @ApiProperty({ format: 'date-time', example: '2026-11-21T07:30:00.000Z' })
-  updated_at!: string;
+  updated_at!: Date;
 
   /** The last 50 attempts, newest first. */
   @ApiProperty({ type: [DeliveryResponse] })
@@ -127,20 +113,27 @@ export class WebhookWithSecretResponse {
   @ApiProperty({ type: WebhookSettingsWithSecret })
   data!: WebhookSettingsWithSecret;
 
-  static of({ endpoint, recent, secret }: WebhookView): WebhookWithSecretResponse {
+  /** @param secret plain, only just after it was made. */
+  static of(
+    endpoint: WebhookEndpointEntity,
+    recent: DeliveryResponse[],
+    secret: string | null,
+  ): WebhookWithSecretResponse {
+    const current = endpoint.secrets.find(({ expiresAt }) => expiresAt === null);
+    const replaced = endpoint.secrets.flatMap(({ expiresAt }) => (expiresAt === null ? [] : [expiresAt.getTime()]));
     return {
       data: {
         url: endpoint.url,
         events: endpoint.events,
         active: endpoint.active && endpoint.disabledReason === null,
         disabled_reason: endpoint.disabledReason,
-        failing_since: endpoint.failingSince?.toISOString() ?? null,
+        failing_since: endpoint.failingSince,
         ...(secret === null ? {} : { secret }),
-        secret_hint: `whsec_...${endpoint.secretHint}`,
-        previous_secret_expires_at: endpoint.previousSecretExpiresAt?.toISOString() ?? null,
-        created_at: endpoint.createdAt.toISOString(),
-        updated_at: endpoint.updatedAt.toISOString(),
-        recent_deliveries: recent.map((delivery) => DeliveryResponse.of(delivery)),
+        secret_hint: `whsec_...${current?.hint}`,
+        previous_secret_expires_at: replaced.length === 0 ? null : new Date(Math.max(...replaced)),
+        created_at: endpoint.createdAt,
+        updated_at: endpoint.updatedAt,
+        recent_deliveries: recent,
       },
     };
   }
@@ -160,29 +153,18 @@ export class QueuedEventData {
   status!: 'queued' | 'held';
 
   @ApiProperty({ format: 'date-time', example: TIME })
-  created_at!: string;
+  created_at!: Date;
 }
 
 export class QueuedEventResponse {
   @ApiProperty({ type: QueuedEventData })
   data!: QueuedEventData;
-
-  static of(event: QueuedEvent): QueuedEventResponse {
-    return {
-      data: {
-        event_id: event.id,
-        event_type: event.type,
-        status: event.held ? 'held' : 'queued',
-        created_at: event.occurredAt.toISOString(),
-      },
-    };
-  }
 }
 
 export class DeliveriesPagination {
   /** Pass it as `before` for the next page; null on the last one. */
   @ApiProperty({ ...nullableTime, example: TIME })
-  next_before!: string | null;
+  next_before!: Date | null;
 
   /** Pass it as `before_id` together with `before`. */
   @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_DELIVERY_ID })
@@ -195,11 +177,4 @@ export class DeliveriesResponse {
 
   @ApiProperty({ type: DeliveriesPagination })
   pagination!: DeliveriesPagination;
-
-  static of({ deliveries, next }: DeliveryPage): DeliveriesResponse {
-    return {
-      data: deliveries.map((delivery) => DeliveryResponse.of(delivery)),
-      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
-    };
-  }
 }

@@ -1,4 +1,4 @@
-import { LONGEST_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './retry-plan.js';
+import { LONGEST_RETRY_AFTER_MS, RETRY_DELAYS_MS, retryDelayMs } from './delivery-attempts.js';
 
 const PLANNED_SECONDS = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000];
 

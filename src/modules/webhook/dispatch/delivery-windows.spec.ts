@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { DeliveryWindows, MOST_IN_FLIGHT } from './delivery-window.js';
+import { DeliveryWindows, MOST_IN_FLIGHT } from './endpoint-health.js';
 
 const QUICK = 20;
 const HUNG = 10_000;

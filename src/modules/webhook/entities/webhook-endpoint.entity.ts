@@ -1,0 +1,90 @@
+import { Column, Entity, JoinColumn, ManyToOne, OneToMany, PrimaryColumn, type Relation } from 'typeorm';
+import type { DisabledReason, WebhookEvent } from '../webhook.types.js';
+
+/** Where a workspace's events go. What deliveries learn of it (health, rests) belongs to the statements of dispatch. */
+@Entity('webhook_endpoint')
+export class WebhookEndpointEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid', { name: 'organization_id' })
+  organizationId!: string;
+
+  /** Canonical, as `TargetChecker` gave it. */
+  @Column('text')
+  url!: string;
+
+  @Column('text', { array: true })
+  events!: WebhookEvent[];
+
+  @Column('boolean')
+  active!: boolean;
+
+  /** Counts the changes of the settings. */
+  @Column({ type: 'integer', insert: false })
+  revision!: number;
+
+  /** Since when it takes no events: paused, disabled or deleted. */
+  @Column({ type: 'timestamptz', name: 'inactive_since', nullable: true })
+  inactiveSince!: Date | null;
+
+  @Column('text', { name: 'disabled_reason', nullable: true })
+  disabledReason!: DisabledReason | null;
+
+  /** First failed attempt after the last success. */
+  @Column({ type: 'timestamptz', name: 'failing_since', nullable: true })
+  failingSince!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'last_failure_at', nullable: true, select: false })
+  lastFailureAt!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'rests_until', nullable: true, select: false })
+  restsUntil!: Date | null;
+
+  @Column('integer', { default: 0, select: false })
+  rests!: number;
+
+  @Column({ type: 'timestamptz', name: 'deleted_at', nullable: true, insert: false })
+  deletedAt!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3, insert: false, update: false })
+  createdAt!: Date;
+
+  @Column({ type: 'timestamptz', name: 'updated_at', precision: 3, insert: false })
+  updatedAt!: Date;
+
+  @OneToMany(() => WebhookSecretEntity, (secret) => secret.endpoint)
+  secrets!: Relation<WebhookSecretEntity>[];
+}
+
+/** One of an endpoint's signing secrets. */
+@Entity('webhook_secret')
+export class WebhookSecretEntity {
+  @PrimaryColumn('uuid')
+  id!: string;
+
+  @Column('uuid', { name: 'organization_id' })
+  organizationId!: string;
+
+  @Column('uuid', { name: 'endpoint_id' })
+  endpointId!: string;
+
+  /** Sealed by SecretBox. */
+  @Column('bytea', { select: false })
+  ciphertext!: Buffer;
+
+  /** Its last characters. */
+  @Column('text')
+  hint!: string;
+
+  /** Until when it signs once it was replaced; null: it is the current one. */
+  @Column({ type: 'timestamptz', name: 'expires_at', nullable: true })
+  expiresAt!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'created_at', insert: false, update: false })
+  createdAt!: Date;
+
+  @ManyToOne(() => WebhookEndpointEntity, (endpoint) => endpoint.secrets)
+  @JoinColumn({ name: 'endpoint_id' })
+  endpoint!: Relation<WebhookEndpointEntity>;
+}

@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../infrastructure/database/database.js';
+import type { ErasureBatch, Subject } from '../../infrastructure/erasure/erasure.js';
+import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+
+/** Days that events wait for an endpoint that is paused or disabled (contract: webhook deliveries). */
+export const HELD_DAYS = 3;
+
+const ERASURE_PAGE = 2_000;
+
+/** What is dropped in time, and what operators see, of all workspaces together. */
+@Injectable()
+export class MaintenanceRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Drops events that have waited for three days for an endpoint which has rested for as long; returns how many. */
+  dropHeld(limit: number): Promise<number> {
+    return this.database.execute(DROP_HELD, [HELD_DAYS, limit]);
+  }
+
+  /** Drops what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
+  dropExcess(most: number, limit: number): Promise<number> {
+    return this.database.execute(DROP_EXCESS, [most, limit]);
+  }
+
+  /** Removes waiting events of deleted endpoints, and endpoints that have none left; returns how many events. */
+  async purgeDeleted(limit: number): Promise<number> {
+    const events = await this.database.execute(PURGE_EVENTS, [limit]);
+    const log = await this.database.execute(PURGE_LOG, [limit]);
+    if (events === 0 && log === 0) await this.database.execute(PURGE_ENDPOINTS);
+    return events + log;
+  }
+
+  /** Removes events whose ids, which begin with their time, are below this one; returns how many. */
+  removeOld(below: string, limit: number): Promise<number> {
+    return this.database.execute(
+      'delete from webhook_event where id = any(array(select id from webhook_event where id < $1 order by id limit $2))',
+      [below, limit],
+    );
+  }
+
+  /** Removes replaced secrets that no longer sign. */
+  purgeSecrets(): Promise<number> {
+    return this.database.execute('delete from webhook_secret where expires_at < clock_timestamp()');
+  }
+
+  /**
+   * One page of all events, oldest first; removes the workspace's that name the contact, delivered or not. The log of
+   * deliveries has no names and stays.
+   */
+  async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
+    const { organizationId, numbers, userIds } = subject;
+    const from = cursor ?? '00000000-0000-0000-0000-000000000000';
+    const [page] = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
+      FIND_OF_CONTACT,
+      [organizationId, from, ERASURE_PAGE, numbers, userIds],
+    );
+    const { ids = null, passed = 0, last = null } = page ?? {};
+    if (erase && ids !== null) {
+      await this.database.execute('delete from webhook_event where organization_id = $1 and id = any($2::uuid[])', [
+        organizationId,
+        ids,
+      ]);
+    }
+    return { found: { webhook_events: ids?.length ?? 0 }, cursor: passed < ERASURE_PAGE ? null : last };
+  }
+
+  /** Events of endpoints that take any; what waits for a paused one is not overdue. */
+  async backlog(): Promise<Backlog> {
+    const [row] = await this.database.query<Backlog>(BACKLOG);
+    return row ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  }
+
+  endpointsByState(): Promise<{ state: string; endpoints: number }[]> {
+    return this.database.query(
+      `select state, coalesce(found.endpoints, 0) as endpoints
+       from unnest(array['active', 'paused', 'gone', 'failing']) as state left join (
+         select coalesce(disabled_reason, case when active then 'active' else 'paused' end) as state,
+           count(*)::integer as endpoints
+         from webhook_endpoint where deleted_at is null group by 1) as found using (state)`,
+    );
+  }
+}
+
+const DROP_HELD = `
+delete from webhook_event where id = any(array(
+  select held.id from webhook_endpoint e cross join lateral (
+    select v.id from webhook_event v
+    where v.endpoint_id = e.id and v.status = 'pending'
+      and v.next_attempt_at < statement_timestamp() - make_interval(days => $1)
+    order by v.next_attempt_at limit $2) held
+  where e.inactive_since < clock_timestamp() - make_interval(days => $1) and e.deleted_at is null
+  limit $2))`;
+
+// A single failure under load is no failing endpoint: it has to last for an hour.
+// Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
+const DROP_EXCESS = `
+delete from webhook_event where id = any(array(
+  select excess.id from webhook_endpoint e cross join lateral (
+    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
+    order by v.next_attempt_at offset $1 limit $2) excess
+  where (e.inactive_since is not null or e.failing_since < statement_timestamp() - interval '1 hour') and e.deleted_at is null
+  limit $2)) and current_attempt_id is null`;
+
+const PURGE_EVENTS = `
+delete from webhook_event where id = any(array(
+  select gone.id from webhook_endpoint e cross join lateral (
+    select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
+    order by v.next_attempt_at limit $1) gone
+  where e.inactive_since is not null and e.deleted_at is not null
+  limit $1))`;
+
+const PURGE_LOG = `
+delete from webhook_delivery where id = any(array(
+  select gone.id from webhook_endpoint e cross join lateral (
+    select d.id from webhook_delivery d where d.endpoint_id = e.id limit $1) gone
+  where e.inactive_since is not null and e.deleted_at is not null
+  limit $1))`;
+
+// Outcomes of attempts that were under way at the deletion, and events of statements that began before it, come later.
+const PURGE_ENDPOINTS = `
+delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;
+
+const FIND_OF_CONTACT = `
+with page as materialized (
+  select id, organization_id, data from webhook_event where id > $2 order by id limit $3
+), hit as (
+  select id from page where organization_id = $1 and (
+    data ->> 'to' = any($4) or data ->> 'recipient' = any($5)
+    or data -> 'message' ->> 'from' = any($4) or data -> 'message' ->> 'to' = any($4)
+    or data -> 'contact' ->> 'phone' = any($4) or data -> 'contact' ->> 'user_id' = any($5))
+)
+select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
+  (select id from page order by id desc limit 1) as last`;
+
+const BACKLOG = `
+select ${boundedCount("from webhook_event where status = 'pending'")} as waiting,
+  ${boundedCount('from webhook_event where current_attempt_id is not null')} as "inFlight",
+  ${secondsSince(`(
+    select min(head.next_attempt_at)
+    from (select id from webhook_endpoint where active and disabled_reason is null and deleted_at is null) as endpoint
+    cross join lateral (
+      select next_attempt_at from webhook_event where endpoint_id = endpoint.id and status = 'pending'
+      order by next_attempt_at limit 1) as head)`)} as "oldestDueSeconds"`;

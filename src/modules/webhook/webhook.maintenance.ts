@@ -1,0 +1,74 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { lowestIdSince } from '../../common/ids.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Erasure } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { inBatches } from '../../infrastructure/lanes/in-batches.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Backlogs } from '../../infrastructure/operations/backlogs.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
+import { MaintenanceRepository } from './maintenance.repository.js';
+import { WebhookService } from './webhook.service.js';
+
+const PURGE_EVERY_MS = 60_000;
+const PURGE_BATCH = 5_000;
+
+/**
+ * The end of events, whose data is what messages said and to whom: those of their time, those of an erased contact,
+ * those that have waited for too long or are too many, and what deleted endpoints leave behind. Reports the backlog and
+ * the endpoints by state.
+ */
+@Injectable()
+export class WebhookMaintenance implements OnModuleInit {
+  constructor(
+    private readonly repository: MaintenanceRepository,
+    private readonly webhook: WebhookService,
+    private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
+    private readonly retention: Retention,
+    private readonly sweeps: Sweeps,
+    private readonly backlogs: Backlogs,
+    private readonly metrics: Metrics,
+    private readonly counters: Counters,
+    private readonly config: Config,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    const { repository } = this;
+    this.erasure.add({
+      name: 'webhook events',
+      batch: (subject, cursor, erase) => repository.eraseContact(subject, cursor, erase),
+    });
+    this.workspaces.add({ stop: async (organizationId) => void (await this.webhook.removeIfAny(organizationId)) });
+    this.sweeps.add({ name: 'webhook_purge', everyMs: PURGE_EVERY_MS, run: (signal) => this.purge(signal) });
+    this.backlogs.add('webhooks', () => repository.backlog());
+    this.metrics.add({
+      name: 'webhook_endpoints',
+      help: 'Webhook endpoints by state; gone: answered 410, failing: five days without one success.',
+      labelNames: ['state'],
+      collect: async () => {
+        const rows = await repository.endpointsByState();
+        return rows.map(({ state, endpoints }) => ({ labels: { state }, value: endpoints }));
+      },
+    });
+    const { webhookDays: days } = this.config.retention;
+    this.retention.add({
+      name: 'webhook events',
+      days,
+      clear: (before, limit) => repository.removeOld(lowestIdSince(before), limit),
+    });
+    await this.retention.addPartitioned('webhook_delivery', days);
+  }
+
+  private async purge(signal: AbortSignal): Promise<number> {
+    const { repository } = this;
+    const held = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropHeld(limit));
+    const most = this.config.webhook.maxWaiting;
+    const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
+    this.counters.increment('webhook_events_dropped', held + excess);
+    const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
+    return held + excess + deleted + (await repository.purgeSecrets());
+  }
+}
