@@ -38,6 +38,7 @@ describe('api and worker apart', () => {
         await emit(5);
         await waitFor(() => receiver.of('/apart').length === 5 * n);
       }
+      expect(receiver.of('/apart')).toHaveLength(15);
     } finally {
       await worker.stop();
     }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook.types.js';
@@ -92,16 +92,13 @@ export class EndpointsRepository {
       const expiresAt = (): string => `clock_timestamp() + make_interval(hours => ${OVERLAP_HOURS})`;
       await this.secrets.update({ organizationId, endpointId, expiresAt: IsNull() }, { expiresAt });
       await this.secrets.insert({ ...secret, organizationId, endpointId });
-      await this.secrets
-        .createQueryBuilder()
-        .delete()
-        .where({ organizationId, endpointId })
-        .andWhere(
-          `(expires_at <= clock_timestamp() or id not in (select id from webhook_secret
-             where organization_id = :organizationId and endpoint_id = :endpointId order by created_at desc, id desc limit :most))`,
-          { organizationId, endpointId, most: MOST_SECRETS },
-        )
-        .execute();
+      const kept = await this.secrets.find({
+        select: { id: true },
+        where: { organizationId, endpointId },
+        order: { createdAt: 'DESC', id: 'DESC' },
+        take: MOST_SECRETS,
+      });
+      await this.secrets.delete({ organizationId, endpointId, id: Not(In(kept.map(({ id }) => id))) });
       return true;
     });
   }
