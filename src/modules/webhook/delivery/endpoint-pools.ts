@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
-import { Client, Pool, type Dispatcher } from 'undici';
-import { DeliveryError } from './delivery-error.js';
+import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
+import type { DeliveryError } from './delivery-error.js';
 import type { Connector, Destination, OpenSocket } from './connector.js';
 import type { ExchangeRequest } from './exchange.js';
 
@@ -93,20 +93,21 @@ export class EndpointPools {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-      connect: (_options, callback) => {
-        this.connect(made).then(
-          ({ socket }) => callback(null, socket),
-          (error: unknown) => callback(error instanceof Error ? error : new DeliveryError('connection_failed'), null),
-        );
-      },
+      connect: (_options, callback) => void this.connect(made, callback),
     });
     const made: EndpointPool = { pool, destination, sockets: new Set() };
     return made;
   }
 
-  private async connect(pool: EndpointPool): Promise<OpenSocket> {
+  private async connect(pool: EndpointPool, callback: buildConnector.Callback): Promise<void> {
     const limits = { notAfter: performance.now() + CONNECT_MS, signal: this.closing.signal };
-    const opened = await this.connector.open(pool.destination, limits);
+    let opened: OpenSocket;
+    try {
+      opened = await this.connector.open(pool.destination, limits);
+    } catch (error) {
+      callback(error as DeliveryError, null);
+      return;
+    }
     pool.sockets.add(opened);
     this.open++;
     opened.socket.once('close', () => {
@@ -114,6 +115,6 @@ export class EndpointPools {
       this.open--;
     });
     if (this.open > MOST_OPEN) this.pools.pop();
-    return opened;
+    callback(null, opened.socket);
   }
 }
