@@ -73,8 +73,8 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/infrastructure/secrets/secret-rotation.ts#updateOf',
     ],
   'By the id of an attempt, a lease or a row that a worker has claimed: the fence is narrower than the workspace.': [
-    'src/modules/billing/otp-packages.repository.ts#giveBack',
-    'src/modules/billing/otp-packages.repository.ts#use',
+    'src/modules/billing/billing.repository.ts#giveBack',
+    'src/modules/billing/billing.repository.ts#use',
     'src/modules/media/transfer/fetch.repository.ts#fail',
     'src/modules/media/transfer/fetch.repository.ts#putBack',
     'src/modules/media/transfer/fetch.repository.ts#renew',
@@ -99,10 +99,6 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
     'src/modules/messages/contacts/conversations.repository.ts#findByUserId',
   ],
   'By ids of the platform, signed: what is found says whose it is.': [
-    'src/modules/connections/connections.repository.ts#liftRestriction',
-    'src/modules/connections/connections.repository.ts#markDue',
-    'src/modules/connections/connections.repository.ts#restrict',
-    'src/modules/connections/connections.repository.ts#setMessagingLimit',
     'src/modules/messages/reports/inbound.repository.ts#READ',
     'src/modules/messages/reports/status-report-sql.ts#ATTEMPTS',
     'src/modules/messages/reports/status-report-sql.ts#FIND',

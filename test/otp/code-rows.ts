@@ -1,7 +1,7 @@
 import { claimRequest } from '../support/claim-request.js';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
-import { OtpPackagesRepository } from '../../src/modules/billing/otp-packages.repository.js';
+import { BillingRepository } from '../../src/modules/billing/billing.repository.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { ChallengesRepository } from '../../src/modules/otp/challenges.repository.js';
 import { OtpReportsRepository } from '../../src/modules/otp/otp-reports.repository.js';
@@ -44,7 +44,7 @@ export class CodeRows {
     this.sending = new SendingRepository(database);
     this.reports = new OtpReportsRepository(database);
     this.challenges = new ChallengesRepository(database);
-    this.packages = new OtpPackagesService(new OtpPackagesRepository(database));
+    this.packages = new OtpPackagesService(new BillingRepository(database));
     this.lanes = new LaneRepository(database);
   }
 

@@ -1,17 +1,99 @@
 import { Injectable } from '@nestjs/common';
+import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
+import type { OtpAllowance, OtpPackage } from './otp-packages.types.js';
 
-/** What a workspace has paid for. */
+// Months are the calendar's, in UTC, by the database's clock.
+const MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')::date`;
+
+/** What a workspace has paid for. The only place with SQL of the tables `otp_allowance` and `otp_package`. */
 @Injectable()
 export class BillingRepository {
   constructor(private readonly database: Database) {}
 
   /** Whether the workspace's API time covers this moment, by the database's clock. */
   async hasApiTime(organizationId: string): Promise<boolean> {
-    const rows = await this.database.query(
-      'select 1 from organization where id = $1 and api_paid_until > clock_timestamp()',
-      [organizationId],
+    const sql = 'select 1 from organization where id = $1 and api_paid_until > clock_timestamp()';
+    return (await this.database.query(sql, [organizationId])).length > 0;
+  }
+
+  /** Sets what may be sent each month from now on; the running month takes the new limit at once. */
+  async grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.database.execute(
+        `insert into otp_allowance (project_id, organization_id, country, monthly_limit) values ($1, $2, $3, $4)
+         on conflict (project_id, country)
+         do update set monthly_limit = excluded.monthly_limit, updated_at = clock_timestamp()`,
+        [projectId, organizationId, country, monthlyLimit],
+      );
+      await this.database.execute(
+        `update otp_package set monthly_limit = $4
+         where organization_id = $2 and project_id = $1 and country = $3 and month = ${MONTH}`,
+        [projectId, organizationId, country, monthlyLimit],
+      );
+    });
+  }
+
+  /** Reserves one send of this month where one is left; returns the package's id. */
+  async reserve(organizationId: string, projectId: string, country: string): Promise<string | null> {
+    const rows = await this.database.query<{ id: string }>(
+      `update otp_package set reserved = reserved + 1
+       where organization_id = $1 and project_id = $2 and country = $3 and month = ${MONTH}
+         and reserved + used < monthly_limit
+       returning id`,
+      [organizationId, projectId, country],
     );
-    return rows.length > 0;
+    return rows[0]?.id ?? null;
+  }
+
+  /**
+   * Makes this month's package from the allowance, unless there is one or nothing was granted. The allowance is locked: a
+   * grant under way either counts here already, or finds the package made.
+   */
+  async open(organizationId: string, projectId: string, country: string): Promise<void> {
+    await this.database.execute(
+      `insert into otp_package (id, project_id, organization_id, country, month, monthly_limit)
+       select $4, project_id, organization_id, country, ${MONTH}, monthly_limit from otp_allowance
+       where organization_id = $1 and project_id = $2 and country = $3
+       for share
+       on conflict (project_id, country, month) do nothing`,
+      [organizationId, projectId, country, newId()],
+    );
+  }
+
+  /** So many reserved sends went out. */
+  async use(packageId: string, count: number): Promise<void> {
+    await this.database.execute(
+      `update otp_package set reserved = reserved - least($2, reserved), used = used + least($2, reserved)
+       where id = $1 and reserved > 0`,
+      [packageId, count],
+    );
+  }
+
+  /** Sends failed: they count no more, whether they were still reserved or used already. */
+  async giveBack(packageId: string, wasUsed: boolean, count: number): Promise<void> {
+    const column = wasUsed ? 'used' : 'reserved';
+    await this.database.execute(
+      `update otp_package set ${column} = greatest(${column} - $2, 0) where id = $1 and ${column} > 0`,
+      [packageId, count],
+    );
+  }
+
+  allowances(organizationId: string, projectId: string): Promise<OtpAllowance[]> {
+    return this.database.query<OtpAllowance>(
+      `select country, monthly_limit as "monthlyLimit" from otp_allowance
+       where organization_id = $1 and project_id = $2 order by country`,
+      [organizationId, projectId],
+    );
+  }
+
+  /** The months in which the project sent, newest first; one row for each country. */
+  packages(organizationId: string, projectId: string): Promise<OtpPackage[]> {
+    return this.database.query<OtpPackage>(
+      `select id, country, to_char(month, 'YYYY-MM') as month, monthly_limit as "monthlyLimit", reserved, used
+       from otp_package where organization_id = $1 and project_id = $2
+       order by otp_package.month desc, country`,
+      [organizationId, projectId],
+    );
   }
 }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { billingErrors } from './billing.errors.js';
-import { OtpPackagesRepository } from './otp-packages.repository.js';
+import { BillingRepository } from './billing.repository.js';
 import type { OtpAllowance, OtpPackage, OtpPackageMove } from './otp-packages.types.js';
 
 /** Monthly packages of one-time codes, by project and country. Every count is one guarded statement. */
 @Injectable()
 export class OtpPackagesService {
-  constructor(private readonly packages: OtpPackagesRepository) {}
+  constructor(private readonly packages: BillingRepository) {}
 
   /** Sets how many codes a project may send to a country in each calendar month (UTC); 0 ends it. */
   grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
@@ -30,12 +30,14 @@ export class OtpPackagesService {
   async reserve(organizationId: string, projectId: string, country: string): Promise<string> {
     const reserved = await this.packages.reserve(organizationId, projectId, country);
     if (reserved !== null) return reserved;
-    const opened = await this.packages.open(organizationId, projectId, country);
-    if (opened === 'none') throw billingErrors.OTP_PACKAGE_REQUIRED({ country });
-    // Also where somebody else has made it: that row was not there to be reserved from a moment ago.
+    await this.packages.open(organizationId, projectId, country);
+    // Also where another transaction has made it: that row was not there to be reserved from a moment ago.
     const again = await this.packages.reserve(organizationId, projectId, country);
-    if (again === null) throw billingErrors.OTP_PACKAGE_EXHAUSTED({ country });
-    return again;
+    if (again !== null) return again;
+    const allowances = await this.packages.allowances(organizationId, projectId);
+    if (allowances.some((allowance) => allowance.country === country))
+      throw billingErrors.OTP_PACKAGE_EXHAUSTED({ country });
+    throw billingErrors.OTP_PACKAGE_REQUIRED({ country });
   }
 
   /** Counts what became of reserved sends, in the ambient transaction. */

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
 import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
 import type { PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import type { ConnectionFacts } from './connections.types.js';
-import { factsOf } from './platform-facts.js';
+import { digitsOf, factsOf } from './platform-facts.js';
 
 export interface Credentials {
   phoneNumberId: string;
@@ -91,9 +90,4 @@ function reasonOf(failure: PlatformFailure, what: string): string {
     return `the token may not use ${what} (${message}); give its system user the account with whatsapp_business_messaging and whatsapp_business_management`;
   }
   return `the platform does not know ${what}, or the token can't see it (${message}); compare the id with the API setup page of your Meta app`;
-}
-
-function digitsOf(displayed: PlatformPhoneNumber['displayPhoneNumber']): string | null {
-  const digits = displayed?.replaceAll(/\D/g, '') ?? '';
-  return digits === '' ? null : digits;
 }

@@ -1,12 +1,11 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { systemClock } from '../../common/clock.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
-import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
-import { readAccountEvents } from './account-events.js';
-import { tokenPlace } from './connection-token.js';
-import { KnownConnections } from './known-connections.js';
 import { connectionsErrors } from './connections.errors.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import {
@@ -17,14 +16,40 @@ import {
   type NewConnection,
   type SendingConnection,
 } from './connections.types.js';
+import type { ConnectionEntity } from './entities/connection.entity.js';
+import { readAccountEvents } from './platform-facts.js';
 
 const INVALIDATION = 'connection';
 
-/** The workspace's WhatsApp numbers and their credentials. */
+/** One number as it was read; its token is opened when it is asked for. */
+interface KnownConnection {
+  connection: Connection;
+  sending(): SendingConnection;
+}
+
+const ROWS = { ttlMs: 2_000, maxEntries: 10_000 };
+/** Which row has a platform's id hardly ever changes, and is compared with the row whenever it is used. */
+const IDS = { ttlMs: 60_000, maxEntries: 10_000 };
+const MOST_AT_ONCE = 500;
+
+/** Where the token of a connection lives, as `SecretBox` has it. */
+export function tokenPlace(row: { id: string; organizationId: string }): SecretPlace {
+  return { table: 'connection', column: 'token', organizationId: row.organizationId, rowId: row.id };
+}
+
+/**
+ * The workspace's WhatsApp numbers and their credentials. Numbers are known as they were at most two seconds ago: callers,
+ * senders and notifications share one read of each.
+ */
 @Injectable()
 export class ConnectionsService {
   private readonly logger = new Logger(ConnectionsService.name);
-  private readonly known: KnownConnections;
+  private readonly rows = new ExpiringCache<string, KnownConnection | null>(ROWS);
+  private readonly ids = new ExpiringCache<string, string | null>(IDS);
+
+  /** When each was used last, monotonic ms: the next read fetches all that are in use, so that many need one read. */
+  private readonly used = new Map<string, number>();
+  private generation = 0;
 
   constructor(
     private readonly connections: ConnectionsRepository,
@@ -32,8 +57,7 @@ export class ConnectionsService {
     private readonly invalidation: CacheInvalidation,
     private readonly lanes: LaneRepository,
   ) {
-    this.known = new KnownConnections(connections, secrets);
-    invalidation.on(INVALIDATION, () => this.known.clear());
+    invalidation.on(INVALIDATION, () => this.forget());
   }
 
   list(organizationId: string): Promise<Connection[]> {
@@ -47,7 +71,7 @@ export class ConnectionsService {
 
   /** Returns null where the workspace has no such connection. At most two seconds old. */
   async find(organizationId: string, id: string): Promise<Connection | null> {
-    const connection = (await this.known.read(id))?.connection ?? null;
+    const connection = (await this.read(id))?.connection ?? null;
     return connection?.organizationId === organizationId ? connection : null;
   }
 
@@ -60,8 +84,10 @@ export class ConnectionsService {
 
   /** The connection where it is known to be able to send, without asking; null says nothing. At most two seconds old. */
   peekReady(organizationId: string, id: string): Connection | null {
-    const known = this.known.peek(id)?.connection;
-    return known?.organizationId === organizationId && canSend(known.status) ? known : null;
+    const connection = this.rows.peek(id)?.connection;
+    if (connection === undefined) return null;
+    this.used.set(id, systemClock.monotonic());
+    return connection.organizationId === organizationId && canSend(connection.status) ? connection : null;
   }
 
   /**
@@ -92,13 +118,19 @@ export class ConnectionsService {
   }
 
   /** Routes a notification; returns null for a number that is not ours. At most two seconds old. */
-  findByPhoneNumberId(phoneNumberId: string): Promise<Connection | null> {
-    return this.known.ofNumber(phoneNumberId);
+  async findByPhoneNumberId(phoneNumberId: string): Promise<Connection | null> {
+    const find = async () => (await this.connections.findByPhoneNumberId(phoneNumberId))?.id ?? null;
+    const id = await this.ids.get(phoneNumberId, find);
+    if (id === null) return null;
+    const connection = (await this.read(id))?.connection;
+    if (connection?.phoneNumberId === phoneNumberId) return connection;
+    this.ids.delete(phoneNumberId);
+    return this.connections.findByPhoneNumberId(phoneNumberId);
   }
 
   /** The number with its plain token, for the sender; null where the row is gone. At most two seconds old. */
   async forSending(id: string): Promise<SendingConnection | null> {
-    return (await this.known.read(id))?.sending() ?? null;
+    return (await this.read(id))?.sending() ?? null;
   }
 
   /**
@@ -188,24 +220,26 @@ export class ConnectionsService {
   }
 
   /**
-   * Takes in what the platform tells of a number or its account: limits and restrictions at once; for all else the
+   * Applies what the platform says of a number or its account: limits and restrictions at once; for all else the
    * platform is asked within seconds. May come twice and in any order.
    */
   async applyNotification(notification: ManagementNotification): Promise<void> {
-    const news = readAccountEvents(notification);
-    if (news === null || notification.wabaId === null) return;
-    const numbers = { wabaId: notification.wabaId, number: news.number };
+    const events = readAccountEvents(notification);
+    if (events === null || notification.wabaId === null) return;
+    const numbers = { wabaId: notification.wabaId, number: events.number };
     let found = 0;
-    if (news.messagingLimit !== null) found += await this.connections.setMessagingLimit(numbers, news.messagingLimit);
-    if (news.restriction === 'begins') found += await this.connections.restrict(numbers, news.restrictedUntil);
-    if (news.restriction === 'ends') found += await this.connections.liftRestriction(numbers);
-    if (news.restriction !== 'begins') found += await this.connections.markDue(numbers);
+    if (events.messagingLimit !== null)
+      found += await this.connections.setMessagingLimit(numbers, events.messagingLimit);
+    if (events.restriction === 'begins') found += await this.connections.restrict(numbers, events.restrictedUntil);
+    if (events.restriction === 'ends') found += await this.connections.liftRestriction(numbers);
+    if (events.restriction !== 'begins') found += await this.connections.markDue(numbers);
     if (found > 0) await this.changed(notification.wabaId);
   }
 
   /** Notes the time of a change of the number's profile. */
-  profileChanged(organizationId: string, id: string): Promise<Date | null> {
-    return this.connections.profileChanged(organizationId, id);
+  async profileChanged(organizationId: string, id: string): Promise<Date | null> {
+    await this.connections.profileChanged(organizationId, id);
+    return this.profileUpdatedAt(organizationId, id);
   }
 
   /** When the number's profile was last changed through Herald. */
@@ -219,6 +253,33 @@ export class ConnectionsService {
     await this.lanes.resume(`media:${id}`);
   }
 
+  private async read(id: string): Promise<KnownConnection | null> {
+    const known = await this.rows.get(id, () => this.load(id));
+    if (known !== null) this.used.set(id, systemClock.monotonic());
+    return known;
+  }
+
+  private async load(id: string): Promise<KnownConnection | null> {
+    const readAt = systemClock.monotonic();
+    const generation = this.generation;
+    for (const [each, usedAt] of this.used) if (usedAt < readAt - ROWS.ttlMs) this.used.delete(each);
+    const ids = new Set([id, ...this.used.keys()].slice(0, MOST_AT_ONCE));
+    const found = new Map<string, KnownConnection>();
+    for (const row of await this.connections.findSealed([...ids])) found.set(row.id, this.knownOf(row));
+    // What was read before an invalidation may be what the invalidation was about.
+    if (generation === this.generation) for (const [each, known] of found) this.rows.set(each, known, readAt);
+    return found.get(id) ?? null;
+  }
+
+  private knownOf(row: ConnectionEntity): KnownConnection {
+    const { tokenCiphertext, ...connection } = row;
+    let sending: SendingConnection | null = null;
+    return {
+      connection,
+      sending: () => (sending ??= { ...connection, token: this.secrets.open(tokenCiphertext, tokenPlace(row)) }),
+    };
+  }
+
   private async getFresh(organizationId: string, id: string): Promise<Connection> {
     const found = await this.connections.findById(organizationId, id);
     if (found === null) throw connectionsErrors.CONNECTION_NOT_FOUND();
@@ -226,7 +287,13 @@ export class ConnectionsService {
   }
 
   private async changed(id: string): Promise<void> {
-    this.known.clear();
+    this.forget();
     await this.invalidation.publish(INVALIDATION, id);
+  }
+
+  private forget(): void {
+    this.generation++;
+    this.rows.clear();
+    this.ids.clear();
   }
 }

@@ -1,71 +1,30 @@
-export const CONNECTION_STATUSES = ['connected', 'pending', 'disconnected', 'restricted'] as const;
-export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
+import type { ConnectionEntity, ConnectionStatus } from './entities/connection.entity.js';
 
-/** Why a number is not `connected`. */
-export const STATUS_REASONS = [
-  /** The platform no longer takes its token; `herald connection add` gives it a new one. */
-  'token_refused',
-  /** `herald connection disconnect`. */
-  'disconnected_by_operator',
-  /** The platform says so of the number or the account. */
-  'platform',
-] as const;
-export type StatusReason = (typeof STATUS_REASONS)[number];
+export type { ConnectionStatus } from './entities/connection.entity.js';
+
+/** A WhatsApp number of a workspace, without its token. */
+export type Connection = Omit<ConnectionEntity, 'tokenCiphertext' | 'factsDueAt'>;
 
 /** A restricted number may still answer its customers: what it may send the platform decides message by message. */
 export function canSend(status: ConnectionStatus): boolean {
   return status === 'connected' || status === 'restricted';
 }
 
-/** A WhatsApp number of a workspace, without its token. */
-export interface Connection {
-  id: string;
-  organizationId: string;
-  /** The platform's id of the number; inbound notifications are routed by it. */
-  phoneNumberId: string;
-  wabaId: string;
-  /** Digits without `+`. */
-  phoneNumber: string;
-  verifiedName: string | null;
-  status: ConnectionStatus;
-  statusReason: StatusReason | null;
-  qualityRating: string | null;
-  messagingLimit: string | null;
-  /** Messages a second that the platform takes from this number. */
-  throughputPerSecond: number;
-  timezone: string | null;
-  createdAt: Date;
-}
-
 /** What a sender needs for one number. */
 export interface SendingConnection extends Connection {
   /** The provider's bearer token, plain: never log or store it. */
   token: string;
-  /** Grows with each new token. */
-  tokenVersion: number;
 }
+
+type Fact = 'verifiedName' | 'qualityRating' | 'messagingLimit' | 'throughputPerSecond' | 'status';
 
 /** What the platform says of a number; null for what it left out. */
-export interface ConnectionFacts {
-  verifiedName: string | null;
-  qualityRating: string | null;
-  messagingLimit: string | null;
-  throughputPerSecond: number | null;
-  status: ConnectionStatus | null;
-}
+export type ConnectionFacts = { [Name in Fact]: Connection[Name] | null };
 
-export interface NewConnection {
-  organizationId: string;
-  phoneNumberId: string;
-  wabaId: string;
-  phoneNumber: string;
-  verifiedName?: string | null;
-  status?: ConnectionStatus;
-  qualityRating?: string | null;
-  messagingLimit?: string | null;
-  throughputPerSecond?: number;
-  /** The pace was chosen by the operator; the platform's answers don't change it. */
-  throughputFixed?: boolean;
-  timezone?: string | null;
+type Given = 'organizationId' | 'phoneNumberId' | 'wabaId' | 'phoneNumber';
+
+/** A number to connect; what is left out stays as it is, or as a new number has it. */
+export interface NewConnection
+  extends Pick<Connection, Given>, Partial<Pick<ConnectionEntity, Fact | 'throughputFixed' | 'timezone'>> {
   token: string;
 }

@@ -1,5 +1,5 @@
 import { readPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
-import { factsOf, throughputOf } from './platform-facts.js';
+import { factsOf, readAccountEvents } from './platform-facts.js';
 
 const number = (fields: Record<string, unknown>) => {
   const read = readPhoneNumber({ id: '106540352242922', ...fields });
@@ -37,14 +37,84 @@ describe('factsOf', () => {
   });
 });
 
-describe('throughputOf', () => {
+describe('throughputPerSecond', () => {
   it.each([
     ['STANDARD', 80],
     ['HIGH', 1_000],
     ['NOT_APPLICABLE', null],
     ['toString', null],
-    [null, null],
-  ])('%s is %s messages a second', (level, expected) => {
-    expect(throughputOf(level)).toBe(expected);
+    [undefined, null],
+  ])('of %s is %s messages a second', (level, expected) => {
+    expect(number({ throughput: { level } }).throughputPerSecond).toBe(expected);
+  });
+});
+
+const said = (field: string, value: Record<string, unknown>) =>
+  readAccountEvents({ field, value, wabaId: '1', phoneNumberId: null, occurredAt: null });
+
+describe('what a notification says of the numbers of an account', () => {
+  it('a limit of one number', () => {
+    const value = { display_phone_number: '+1 555-010 0001', event: 'ONBOARDING', current_limit: 'TIER_10K' };
+    expect(said('phone_number_quality_update', value)).toEqual({
+      number: '15550100001',
+      messagingLimit: 'TIER_10K',
+      restriction: null,
+      restrictedUntil: null,
+    });
+  });
+
+  it('the newer field of the limit, and a limit of the whole business', () => {
+    const value = { max_daily_conversations_per_business: 'TIER_UNLIMITED' };
+    expect(said('phone_number_quality_update', value)?.messagingLimit).toBe('TIER_UNLIMITED');
+    expect(said('business_capability_update', value)).toMatchObject({ number: null, messagingLimit: 'TIER_UNLIMITED' });
+  });
+
+  it.each([
+    ['a number of people instead of a tier', 250],
+    ['nothing', undefined],
+    ['a text that is no tier', "TIER_'; drop table connection"],
+  ])('takes no limit from %s', (_name, limit) => {
+    expect(
+      said('business_capability_update', { max_daily_conversations_per_business: limit })?.messagingLimit,
+    ).toBeNull();
+  });
+
+  it('a restriction with its latest end, in seconds or as a date', () => {
+    const value = {
+      event: 'ACCOUNT_RESTRICTION',
+      restriction_info: [
+        { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: 1_796_000_000 },
+        { restriction_type: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION', expiration: '2026-11-20T00:00:00Z' },
+      ],
+    };
+    expect(said('account_update', value)).toMatchObject({
+      restriction: 'begins',
+      restrictedUntil: new Date(1_796_000_000_000),
+    });
+  });
+
+  it.each([[undefined], ['soon'], [-1], [9e15], [{}]])('a restriction that ends %p has no end', (expiration) => {
+    const value = { event: 'ACCOUNT_RESTRICTION', restriction_info: [{ expiration }] };
+    expect(said('account_update', value)).toMatchObject({ restriction: 'begins', restrictedUntil: null });
+  });
+
+  it.each([
+    ['DISABLED_UPDATE', { waba_ban_state: 'DISABLE' }, 'begins'],
+    ['DISABLED_UPDATE', { waba_ban_state: 'REINSTATE' }, 'ends'],
+    ['DISABLED_UPDATE', { waba_ban_state: 'SCHEDULE_FOR_DISABLE' }, null],
+    ['DISABLED_UPDATE', null, null],
+    ['ACCOUNT_RECONNECTED', undefined, 'ends'],
+    ['ACCOUNT_VIOLATION', undefined, null],
+    ['constructor', undefined, null],
+  ])('%s %p: a restriction %s', (event, ban, restriction) => {
+    expect(said('account_update', { event, ban_info: ban })?.restriction).toBe(restriction);
+  });
+
+  it('that something changed, where it says no more', () => {
+    expect(said('phone_number_name_update', { display_phone_number: '15550100001' })?.number).toBe('15550100001');
+  });
+
+  it('nothing, where it is about something else', () => {
+    expect(said('message_template_status_update', { event: 'APPROVED' })).toBeNull();
   });
 });

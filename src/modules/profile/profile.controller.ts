@@ -5,7 +5,7 @@ import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.j
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
 import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { ProfileResponse, SingleProfileResponse } from './dto/profile.response.js';
+import { SingleProfileResponse } from './dto/profile.response.js';
 import { UpdateProfileRequest } from './dto/update-profile.request.js';
 import { ProfileService } from './profile.service.js';
 
@@ -27,7 +27,7 @@ export class ProfileController {
   @ApiOkResponse({ type: SingleProfileResponse, description: 'The whole profile.' })
   @ApiErrors('CONNECTION_NOT_FOUND', 'CONNECTION_NOT_READY', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT')
   async get(@CurrentCaller() caller: Caller, @ConnectionId() id: string): Promise<SingleProfileResponse> {
-    return { data: ProfileResponse.of(await this.profiles.get(caller.organizationId, id)) };
+    return { data: await this.profiles.get(caller.organizationId, id) };
   }
 
   /**
@@ -51,6 +51,6 @@ export class ProfileController {
     @ConnectionId() id: string,
     @Body() change: UpdateProfileRequest,
   ): Promise<SingleProfileResponse> {
-    return { data: ProfileResponse.of(await this.profiles.change(caller.organizationId, id, change)) };
+    return { data: await this.profiles.change(caller.organizationId, id, change) };
   }
 }

@@ -4,7 +4,8 @@ import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { isTokenRefused, platformFault } from '../../infrastructure/whatsapp/platform-fault.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
-import type { Profile, ProfileChange } from './profile.types.js';
+import type { ProfileResponse } from './dto/profile.response.js';
+import type { UpdateProfileRequest } from './dto/update-profile.request.js';
 
 const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
 
@@ -21,10 +22,9 @@ export class ProfileService {
    *
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504).
    */
-  async get(organizationId: string, connectionId: string): Promise<Profile> {
+  async get(organizationId: string, connectionId: string): Promise<ProfileResponse> {
     const connection = await this.connections.sendable(organizationId, connectionId);
-    const updatedAt = await this.connections.profileUpdatedAt(organizationId, connectionId);
-    return { ...(await this.read(connection)), updatedAt };
+    return this.read(connection, await this.connections.profileUpdatedAt(organizationId, connectionId));
   }
 
   /**
@@ -32,16 +32,15 @@ export class ProfileService {
    *
    * @throws as `get`, and PLATFORM_REJECTED (400) with the platform's reason.
    */
-  async change(organizationId: string, connectionId: string, change: ProfileChange): Promise<Profile> {
+  async change(organizationId: string, connectionId: string, change: UpdateProfileRequest): Promise<ProfileResponse> {
     const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     if (Object.keys(fields).length === 0) return this.get(organizationId, connectionId);
     const connection = await this.connections.sendable(organizationId, connectionId);
     await this.ask(connection, { method: 'POST', json: { messaging_product: 'whatsapp', ...fields } });
-    const updatedAt = await this.connections.profileChanged(organizationId, connectionId);
-    return { ...(await this.read(connection)), updatedAt };
+    return this.read(connection, await this.connections.profileChanged(organizationId, connectionId));
   }
 
-  private async read(connection: SendingConnection): Promise<Omit<Profile, 'updatedAt'>> {
+  private async read(connection: SendingConnection, updatedAt: Date | null): Promise<ProfileResponse> {
     const body = await this.ask(connection, { method: 'GET', query: { fields: FIELDS } });
     const [profile] = ownList(body, 'data');
     return {
@@ -51,7 +50,8 @@ export class ProfileService {
       email: ownText(profile, 'email'),
       vertical: ownText(profile, 'vertical'),
       websites: ownList(profile, 'websites').filter((website): website is string => typeof website === 'string'),
-      profilePictureUrl: ownText(profile, 'profile_picture_url'),
+      profile_picture_url: ownText(profile, 'profile_picture_url'),
+      updated_at: updatedAt?.toISOString() ?? null,
     };
   }
 

@@ -23,13 +23,10 @@ export interface AccountState extends AccountKey {
 
 const agoMs = (column: string): string => `(extract(epoch from clock_timestamp() - ${column}) * 1000)::float8`;
 
-const SELECT = `select organization_id as "organizationId", waba_id as "wabaId", synced_at as "syncedAt",
+const STATE = `organization_id as "organizationId", waba_id as "wabaId", synced_at as "syncedAt",
   ${agoMs('synced_at')} as "syncedAgoMs", stale_since is not null as stale, ${agoMs('tried_at')} as "triedAgoMs",
   failures, failure, clock_timestamp() as now,
-  case when sync_until > clock_timestamp() then ${agoMs('sync_started_at')} end as "syncingForMs"
-  from template_account`;
-const OF_KEY = 'where organization_id = $1 and waba_id = $2';
-const OF_OWNER = `${OF_KEY} and sync_owner = $3`;
+  case when sync_until > clock_timestamp() then ${agoMs('sync_started_at')} end as "syncingForMs"`;
 
 /** Longer than one page of the platform's list can take. A process that dies leaves the account for this long. */
 export const LEASE_SECONDS = 60;
@@ -52,58 +49,55 @@ export class TemplateAccountsRepository {
 
   /** The account's state; makes its row where there is none yet. */
   async get({ organizationId, wabaId }: AccountKey): Promise<AccountState> {
-    const key = [organizationId, wabaId];
-    const [known] = await this.database.query<AccountState>(`${SELECT} ${OF_KEY}`, key);
-    if (known !== undefined) return known;
+    const known = await this.find(organizationId, wabaId);
+    if (known !== null) return known;
     await this.database.execute(
       'insert into template_account (organization_id, waba_id) values ($1, $2) on conflict do nothing',
-      key,
+      [organizationId, wabaId],
     );
-    const [made] = await this.database.query<AccountState>(`${SELECT} ${OF_KEY}`, key);
-    if (made === undefined) throw new Error(`the account ${wabaId} vanished`);
+    const made = await this.find(organizationId, wabaId);
+    if (made === null) throw new Error(`the account ${wabaId} vanished`);
     return made;
   }
 
   /** Every workspace's mirror of the account: a notification names nothing but the account. */
   listByWaba(wabaId: string): Promise<AccountState[]> {
-    return this.database.query<AccountState>(`${SELECT} where waba_id = $1`, [wabaId]);
+    return this.database.query<AccountState>(`select ${STATE} from template_account where waba_id = $1`, [wabaId]);
   }
 
   /** Accounts that were not synced for an hour, or have changed since; those that fail again and again ever less often. */
   listDue(limit: number): Promise<AccountKey[]> {
-    return this.database.query<AccountState>(`${SELECT} where ${DUE} order by tried_at nulls first limit $1`, [limit]);
+    return this.database.query<AccountState>(
+      `select ${STATE} from template_account where ${DUE} order by tried_at nulls first limit $1`,
+      [limit],
+    );
   }
 
   /** Locks the account for the ambient transaction, so that changes of its templates follow each other. */
-  async lock({ organizationId, wabaId }: AccountKey): Promise<AccountState | null> {
-    const sql = `${SELECT} ${OF_KEY} for update`;
-    return (await this.database.query<AccountState>(sql, [organizationId, wabaId]))[0] ?? null;
+  lock({ organizationId, wabaId }: AccountKey): Promise<AccountState | null> {
+    return this.find(organizationId, wabaId, 'for update');
   }
 
   /** Takes the account for a sync that begins now; false where another sync has it. */
   acquire(key: AccountKey, owner: string): Promise<boolean> {
-    return this.update(
-      key,
-      `sync_owner = $3, sync_started_at = clock_timestamp(), ${LEASED}
-       ${OF_KEY} and (sync_until is null or sync_until < clock_timestamp())`,
-      owner,
-    );
+    const set = `sync_owner = $3, sync_started_at = clock_timestamp(), ${LEASED}`;
+    return this.update(key, set, 'and (sync_until is null or sync_until < clock_timestamp())', owner);
   }
 
   /** Holds it for as long again; false where it is no longer held. */
   renew(key: AccountKey, owner: string): Promise<boolean> {
-    return this.update(key, `${LEASED} ${OF_OWNER}`, owner);
+    return this.update(key, LEASED, 'and sync_owner = $3', owner);
   }
 
   /** Ends a sync that brought nothing. The mirror stays as it is. */
   async fail(key: AccountKey, owner: string, failure: PlatformFailure): Promise<void> {
     const set = `tried_at = clock_timestamp(), failures = failures + 1, failure = $4, ${RELEASED}`;
-    await this.update(key, `${set} ${OF_OWNER}`, owner, JSON.stringify(failure));
+    await this.update(key, set, 'and sync_owner = $3', owner, JSON.stringify(failure));
   }
 
   /** Gives up a sync that was neither finished nor failed, so that the next one need not wait. */
   async release(key: AccountKey, owner: string): Promise<void> {
-    await this.update(key, `${RELEASED} ${OF_OWNER}`, owner);
+    await this.update(key, RELEASED, 'and sync_owner = $3', owner);
   }
 
   /**
@@ -115,8 +109,8 @@ export class TemplateAccountsRepository {
       key,
       `synced_at = sync_started_at, tried_at = clock_timestamp(), failures = 0, failure = null, ${RELEASED},
          stale_since = case when stale_since >= sync_started_at then stale_since end,
-         changed_at = case when $4 then clock_timestamp() else changed_at end
-       ${OF_OWNER}`,
+         changed_at = case when $4 then clock_timestamp() else changed_at end`,
+      'and sync_owner = $3',
       owner,
       changed,
     );
@@ -124,12 +118,12 @@ export class TemplateAccountsRepository {
 
   /** The mirror is known to differ from the platform: the next reader, or the sweep, asks the platform. */
   async markStale(key: AccountKey): Promise<void> {
-    await this.update(key, `stale_since = clock_timestamp() ${OF_KEY}`);
+    await this.update(key, 'stale_since = clock_timestamp()');
   }
 
   /** Notes that the mirror was changed, so that a write that is under way learns of it. */
   async markChanged(key: AccountKey): Promise<void> {
-    await this.update(key, `changed_at = clock_timestamp() ${OF_KEY}`);
+    await this.update(key, 'changed_at = clock_timestamp()');
   }
 
   /**
@@ -141,15 +135,28 @@ export class TemplateAccountsRepository {
       key,
       `changed_at = clock_timestamp(),
          stale_since = case when changed_at >= $3 or stale_since >= $3 or sync_until > clock_timestamp()
-           then clock_timestamp() else stale_since end
-       ${OF_KEY}`,
+           then clock_timestamp() else stale_since end`,
+      '',
       since,
     );
   }
 
+  private async find(organizationId: string, wabaId: string, lock = ''): Promise<AccountState | null> {
+    const [row] = await this.database.query<AccountState>(
+      `select ${STATE} from template_account where organization_id = $1 and waba_id = $2 ${lock}`,
+      [organizationId, wabaId],
+    );
+    return row ?? null;
+  }
+
   /** Returns whether there was such a row. */
-  private async update({ organizationId, wabaId }: AccountKey, change: string, ...more: unknown[]): Promise<boolean> {
-    const sql = `update template_account set ${change}`;
+  private async update(
+    { organizationId, wabaId }: AccountKey,
+    set: string,
+    and = '',
+    ...more: unknown[]
+  ): Promise<boolean> {
+    const sql = `update template_account set ${set} where organization_id = $1 and waba_id = $2 ${and}`;
     return (await this.database.execute(sql, [organizationId, wabaId, ...more])) > 0;
   }
 }

@@ -1,12 +1,12 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import type { Connection } from '../connections.types.js';
 import {
   CONNECTION_STATUSES,
   STATUS_REASONS,
-  type Connection,
   type ConnectionStatus,
   type StatusReason,
-} from '../connections.types.js';
-import { ApiProperty } from '@nestjs/swagger';
-import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+} from '../entities/connection.entity.js';
 
 /** A WhatsApp number of the workspace. */
 export class ConnectionResponse {

@@ -1,6 +1,20 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { ConnectionStatus, StatusReason } from '../connections.types.js';
 
+export const CONNECTION_STATUSES = ['connected', 'pending', 'disconnected', 'restricted'] as const;
+export type ConnectionStatus = (typeof CONNECTION_STATUSES)[number];
+
+/** Why a number is not `connected`. */
+export const STATUS_REASONS = [
+  /** The platform no longer takes its token; `herald connection add` gives it a new one. */
+  'token_refused',
+  /** `herald connection disconnect`. */
+  'disconnected_by_operator',
+  /** The platform says so of the number or the account. */
+  'platform',
+] as const;
+export type StatusReason = (typeof STATUS_REASONS)[number];
+
+/** A WhatsApp number of a workspace. */
 @Entity('connection')
 export class ConnectionEntity {
   @PrimaryColumn('uuid')
@@ -9,6 +23,7 @@ export class ConnectionEntity {
   @Column('uuid', { name: 'organization_id' })
   organizationId!: string;
 
+  /** The platform's id of the number; inbound notifications are routed by it. */
   @Column('text', { name: 'phone_number_id' })
   phoneNumberId!: string;
 
@@ -31,6 +46,7 @@ export class ConnectionEntity {
   @Column('text', { name: 'messaging_limit', nullable: true })
   messagingLimit!: string | null;
 
+  /** Messages a second that the platform takes from this number. */
   @Column('integer', { name: 'throughput_per_second', default: 80 })
   throughputPerSecond!: number;
 
@@ -45,9 +61,11 @@ export class ConnectionEntity {
   @Column('text', { name: 'status_reason', nullable: true })
   statusReason!: StatusReason | null;
 
+  /** Grows with each new token. */
   @Column('integer', { name: 'token_version', default: 1 })
   tokenVersion!: number;
 
+  /** The pace was chosen by the operator; the platform's answers don't change it. */
   @Column('boolean', { name: 'throughput_fixed', default: false })
   throughputFixed!: boolean;
 
@@ -57,6 +75,10 @@ export class ConnectionEntity {
   /** When the platform last described the number. */
   @Column({ type: 'timestamptz', name: 'facts_at', precision: 3, nullable: true })
   factsAt!: Date | null;
+
+  /** When the platform is asked next. */
+  @Column({ type: 'timestamptz', name: 'facts_due_at', select: false })
+  factsDueAt!: Date;
 
   /** When the profile was last changed through Herald. */
   @Column({ type: 'timestamptz', name: 'profile_updated_at', precision: 3, nullable: true })

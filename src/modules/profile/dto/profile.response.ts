@@ -1,7 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Profile } from '../profile.types.js';
 
-/** What customers see of a number. */
+/** What customers see of a number; null for what is not set. */
 export class ProfileResponse {
   @ApiProperty({ type: 'string', nullable: true, example: 'Fresh coffee, open until eight' })
   about!: string | null;
@@ -15,7 +14,7 @@ export class ProfileResponse {
   @ApiProperty({ type: 'string', nullable: true, example: 'hello@example.com' })
   email!: string | null;
 
-  /** The branch of business, in the platform's word. */
+  /** The branch of business, in the platform's word; `UNDEFINED` and `NOT_A_BIZ` can be read only. */
   @ApiProperty({ type: 'string', nullable: true, example: 'RESTAURANT' })
   vertical!: string | null;
 
@@ -29,19 +28,6 @@ export class ProfileResponse {
   /** When it was last changed through this service; null where it never was. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.000Z' })
   updated_at!: string | null;
-
-  static of(profile: Profile): ProfileResponse {
-    return {
-      about: profile.about,
-      address: profile.address,
-      description: profile.description,
-      email: profile.email,
-      vertical: profile.vertical,
-      websites: profile.websites,
-      profile_picture_url: profile.profilePictureUrl,
-      updated_at: profile.updatedAt?.toISOString() ?? null,
-    };
-  }
 }
 
 export class SingleProfileResponse {

@@ -12,10 +12,34 @@ import {
   ValidateIf,
 } from 'class-validator';
 import { IfGiven } from '../../../infrastructure/http/if-given.decorator.js';
-import { type ProfileChange, VERTICALS } from '../profile.types.js';
+
+/** Branches of business that the platform knows (Cloud API, business profiles). */
+const VERTICALS = [
+  'OTHER',
+  'AUTO',
+  'BEAUTY',
+  'APPAREL',
+  'EDU',
+  'ENTERTAIN',
+  'EVENT_PLAN',
+  'FINANCE',
+  'GROCERY',
+  'GOVT',
+  'HOTEL',
+  'HEALTH',
+  'NONPROFIT',
+  'PROF_SERVICES',
+  'RETAIL',
+  'TRAVEL',
+  'RESTAURANT',
+  'ALCOHOL',
+  'ONLINE_GAMBLING',
+  'PHYSICAL_GAMBLING',
+  'OTC_DRUGS',
+] as const;
 
 /** Fields to change; what is left out stays as it is. An empty text takes address, description or email away. */
-export class UpdateProfileRequest implements ProfileChange {
+export class UpdateProfileRequest {
   /** The line under the name; it can't be empty. */
   @IfGiven()
   @IsString()

@@ -1,0 +1,89 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
+import { ConnectionsRepository } from './connections.repository.js';
+import { ConnectionsService, tokenPlace } from './connections.service.js';
+import { factsOf } from './platform-facts.js';
+
+const EVERY_MS = 5_000;
+const NUMBERS_A_ROUND = 40;
+const AT_ONCE = 4;
+
+/**
+ * Asks the platform about each number hourly, and soon after it reported a change. Ends the sending of a workspace that
+ * is deleted, and names the sealed tokens to what seals them anew.
+ */
+@Injectable()
+export class ConnectionsMaintenance implements OnModuleInit {
+  private readonly logger = new Logger(ConnectionsMaintenance.name);
+
+  constructor(
+    private readonly repository: ConnectionsRepository,
+    private readonly connections: ConnectionsService,
+    private readonly client: CloudApiClient,
+    private readonly sweeps: Sweeps,
+    private readonly workspaces: WorkspaceErasure,
+    private readonly counters: Counters,
+    rotation: SecretRotation,
+  ) {
+    rotation.add({
+      table: 'connection',
+      column: 'token_ciphertext',
+      key: 'id',
+      organization: 'organization_id',
+      place: (id, organizationId) => tokenPlace({ id, organizationId }),
+    });
+  }
+
+  onModuleInit(): void {
+    this.sweeps.add({
+      name: 'connection_facts',
+      everyMs: EVERY_MS,
+      waitsFor: [{ table: 'connection', column: 'facts_due_at' }],
+      run: (signal) => this.refreshDue(signal),
+    });
+    this.workspaces.add({
+      stop: async (organizationId) => {
+        for (const { id } of await this.connections.list(organizationId)) {
+          await this.connections.disconnect(organizationId, id);
+        }
+      },
+    });
+  }
+
+  private async refreshDue(signal: AbortSignal): Promise<number> {
+    const waiting = await this.repository.takeDue(NUMBERS_A_ROUND);
+    const { length } = waiting;
+    const work = async (): Promise<void> => {
+      for (let id = waiting.shift(); id !== undefined && !signal.aborted; id = waiting.shift()) {
+        // An error with one number, such as a token that can't be decrypted, must not keep the others from being asked.
+        const problem = await this.refresh(id).catch(describeError);
+        if (problem === null) continue;
+        this.counters.increment('connection_facts_failed');
+        this.logger.warn(`connection ${id}: ${problem}`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return length;
+  }
+
+  /**
+   * Asks the platform about one number. What it does not answer, or not in time, leaves the number as it is.
+   *
+   * @returns what went wrong, in words.
+   */
+  private async refresh(id: string): Promise<string | null> {
+    const connection = await this.connections.forSending(id);
+    if (connection === null) return null;
+    const answer = await this.client.getPhoneNumber(connection.phoneNumberId, connection.token);
+    if (answer.ok) await this.connections.keepFacts(connection, factsOf(answer.body));
+    else if (isTokenRefused(answer)) await this.connections.tokenRefused(connection);
+    else return `the platform did not describe the number (${answer.message})`;
+    return null;
+  }
+}
