@@ -1602,7 +1602,7 @@ export interface components {
              */
             updated_at: string | null;
             /**
-             * @description The branch of business, in the platform's word.
+             * @description The branch of business, in the platform's word; `UNDEFINED` and `NOT_A_BIZ` can be read only.
              * @example RESTAURANT
              */
             vertical: string | null;
