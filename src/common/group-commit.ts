@@ -45,6 +45,8 @@ export interface GatherTimes {
   atMostMs: number;
   /** While items keep coming, it begins no sooner than so long after the last one began. */
   apartMs?: number;
+  /** It begins as soon as so many wait. Default: as many as a batch takes. */
+  enough?: number;
 }
 
 interface Waiting<I, O> {
@@ -131,7 +133,8 @@ export class GroupCommitRunner<I, O> {
   private schedule(): void {
     if (this.scheduled || this.inFlight >= this.options.maxInFlight || this.depth === 0) return;
     const now = performance.now();
-    const gatherMs = this.depth >= this.options.maxBatch ? 0 : this.startsAt() - now;
+    const enough = this.options.gather?.enough ?? this.options.maxBatch;
+    const gatherMs = this.depth >= enough ? 0 : this.startsAt() - now;
     if (gatherMs > 0) {
       this.gathering ??= setTimeout(() => {
         this.gathering = null;

@@ -84,9 +84,13 @@ describe('a prepared statement', () => {
     const seconds = (from: number, to: number): number[] =>
       Array.from({ length: to - from }, (_, index) => (from + index) * 1_000);
 
-    it('each second in the first minute, and not while statements are fast later', async () => {
-      const times = [0, 999, 1_001, 1_500, 2_100, 59_000, 61_000, ...seconds(62, 200)];
-      expect(await forgottenAt(times, 49)).toEqual([1_001, 2_100, 59_000]);
+    it('ever less often in the first minute, and not while statements are fast later', async () => {
+      const times = [0, 999, 1_000, ...seconds(2, 60), ...seconds(61, 200)];
+      expect(await forgottenAt(times, 49)).toEqual([1, 2, 4, 8, 16, 32].map((at) => at * 1_000));
+    });
+
+    it('each second in the first minute as long as statements are slow', async () => {
+      expect(await forgottenAt(seconds(0, 6), 51)).toEqual([1, 2, 3, 4, 5].map((at) => at * 1_000));
     });
 
     it('after one was slow, and less and less often where it stays slow', async () => {

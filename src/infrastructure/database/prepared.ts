@@ -27,8 +27,9 @@ interface Plans {
  * Runs prepared statements, and keeps their plans from being wrong for long. A plan that was made while tables were empty
  * reads them whole; PostgreSQL itself makes a new one only when the table is analyzed, perhaps a minute later (seen: a
  * claim from 100,000 new rows took 3.3 s by such a plan, 15 ms by a new one). So a connection forgets its plans, while the
- * statements stay prepared: each second in the first minute, and later when a statement was slow, in case its plan is
- * why. Where it stays slow all the same, as under load, this is done ever less often.
+ * statements stay prepared: in the first minute after 1, 2, 4 ... seconds, since tables at most double in between, and
+ * whenever a statement was slow, in case its plan is why. Where it stays slow all the same, as under load, this is done
+ * ever less often.
  */
 export class PreparedStatements {
   private readonly plans = new WeakMap<PoolClient, Plans>();
@@ -65,7 +66,8 @@ export class PreparedStatements {
     const isNew = now - this.firstAt < NEW_MS;
     const age = now - plans.forgottenAt;
     if (!isNew && !plans.wasSlow) return false;
-    if (age < (isNew ? PLANS_LIVE_MS : plans.pauseMs)) return false;
+    const pauseMs = isNew && !plans.wasSlow ? plans.forgottenAt - this.firstAt : plans.pauseMs;
+    if (age < Math.max(pauseMs, PLANS_LIVE_MS)) return false;
     const again = !isNew && age < 2 * LONGEST_PAUSE_MS;
     plans.pauseMs = again ? Math.min(plans.pauseMs * 2, LONGEST_PAUSE_MS) : PLANS_LIVE_MS;
     plans.forgottenAt = now;

@@ -79,17 +79,21 @@ describe('hints at due rows', () => {
     expect(queue.lanes).toEqual(['a', 'a']);
   });
 
-  it('are one signal in 20 ms for all lanes', async () => {
+  it('are one signal at once, and then one in 50 ms for all lanes', async () => {
     const { hints, signals } = hintsOn(new ListQueue());
     for (let n = 0; n < 100; n++) {
       hints.tell('a');
       hints.signal('b');
     }
-    await pause(20);
+    await pause(0);
     expect(signals).toEqual(['lanes:send a b']);
     hints.tell('a');
     await pause(20);
-    expect(signals).toEqual(['lanes:send a b', 'lanes:send a']);
+    hints.signal('c');
+    await pause(29);
+    expect(signals).toEqual(['lanes:send a b']);
+    await pause(1);
+    expect(signals).toEqual(['lanes:send a b', 'lanes:send a c']);
   });
 
   it('fit into what PostgreSQL takes, and are heard lane by lane', async () => {

@@ -20,8 +20,11 @@ const MAX_PENDING = 100_000;
 const REST_MS = 2_000;
 /** A queue that did not take a job is tried again at most this often. */
 const TRY_AGAIN_MS = 1_000;
-/** Lanes that get rows within this time share one signal. */
-const SIGNAL_EVERY_MS = 20;
+/**
+ * Between two signals; after a longer silence one goes at once. PostgreSQL wakes every connection of the database that
+ * listens, whatever it listens for, so each signal costs several transactions.
+ */
+const SIGNAL_EVERY_MS = 50;
 /** Of keys in one signal; PostgreSQL takes 8,000 bytes. */
 const SIGNAL_KEYS = 150;
 
@@ -33,6 +36,7 @@ export class LaneHints {
   /** Lanes of the next signal. */
   private readonly signalled = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
+  private signalledAt = -Infinity;
   /** Lanes that got rows lately. */
   private readonly resting = new Map<string, { again: boolean; timer: NodeJS.Timeout }>();
   private readonly pending = new Set<string>();
@@ -89,14 +93,16 @@ export class LaneHints {
   signal(laneKey: string): void {
     if (this.stopped) return;
     this.signalled.add(laneKey);
+    const waitMs = Math.max(0, this.signalledAt + SIGNAL_EVERY_MS - performance.now());
     this.timer ??= setTimeout(() => {
       this.timer = null;
+      this.signalledAt = performance.now();
       const keys = [...this.signalled];
       this.signalled.clear();
       for (let from = 0; from < keys.length; from += SIGNAL_KEYS) {
         this.notices.hint(this.kind, keys.slice(from, from + SIGNAL_KEYS).join(' '));
       }
-    }, SIGNAL_EVERY_MS).unref();
+    }, waitMs).unref();
   }
 
   /** Puts the lane behind all others that wait for a worker, once however often this is said. */

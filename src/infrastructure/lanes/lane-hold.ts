@@ -55,47 +55,70 @@ export function holdParams({ laneKey, owner, limit, inHandSeconds, pace }: HoldR
   return [laneKey, owner, limit, inHandSeconds, pace.burstSeconds, pace.ratePerSecond];
 }
 
+/** The same for a claim on several lanes, with `ASKED_LANES`. */
+export function holdsParams(requests: readonly HoldRequest[]): unknown[][] {
+  const rows = requests.map(holdParams);
+  return [0, 1, 2, 3, 4, 5].map((column) => rows.map((row) => row[column]));
+}
+
+const ASKED_LANE = `select $1::text as key, $2::uuid as owner, $3::integer as wanted, $4::float8 as in_hand,
+    $5::float8 as burst, $6::float8 as rate`;
+/**
+ * SQL: what `laneHold` is asked for by `holdsParams`. By a subquery, for where the planner sees how many lanes there are
+ * it makes a new plan for each claim, which takes longer than to run it.
+ */
+export const ASKED_LANES = `select * from unnest((select $1::text[]), $2::uuid[], $3::integer[], $4::float8[],
+    $5::float8[], $6::float8[]) as asked (key, owner, wanted, in_hand, burst, rate)`;
+
+interface LaneHoldOptions {
+  /** Default: one lane, by `holdParams`. No lane may be asked for twice. */
+  asked?: string;
+  /** More assignments for the lane's row (alias `l`) wherever it is written: `, low_seq = ...`. */
+  set?: string;
+  /** More columns of `hold` (alias `l`): `, l.low_seq`. */
+  returning?: string;
+}
+
 /**
  * SQL: the first relations of a claim's `with`; $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * The relation `hold` has one row (key, slots, paused, available, lasts_ms) where this process holds the lane, now or
- * already, or the lane rests; and none where another process holds it or its row has gone. A claim takes `GRANTED_SLOTS` rows at the most and answers
- * `from hold left join ...`, so that its first row tells of the hold.
+ * The relation `hold` has one row (key, slots, paused, available, lasts_ms) for each lane that this process holds, now or
+ * already, or that rests; and none where another process holds it or its row has gone. A claim takes `slots` rows of a
+ * lane at the most and answers `from hold left join ...`, so that a row tells of each hold.
  *
  * Nothing is written as long as the hold lasts for a while and the process knows what pace it has in hand. A process
  * that takes over from one that did not let go counts its pace as used up to the end of the hold.
- *
- * @param extra.set more assignments for the lane's row (alias `l`) wherever it is written: `, low_seq = ...`.
- * @param extra.returning more columns of `hold` (alias `l`): `, l.low_seq`.
  */
-export function laneHold({ set = '', returning = '' }: { set?: string; returning?: string } = {}): string {
+export function laneHold({ asked = ASKED_LANE, set = '', returning = '' }: LaneHoldOptions = {}): string {
   const paused = 'coalesce(l.paused_until > clock_timestamp(), false)';
-  const goesOn = 'l.owner = $2 and $4::float8 is not null';
+  const goesOn = 'l.owner = a.owner and a.in_hand is not null';
   return `
-lane_kept as materialized (
-  select l.key, case when ${paused} then 0 else $3::integer end as slots, ${paused} as paused,
+lane_asked as materialized (
+  ${asked}
+), lane_kept as materialized (
+  select l.key, case when ${paused} then 0 else a.wanted end as slots, ${paused} as paused,
     null::float8 as available,
     (extract(epoch from l.owner_until - clock_timestamp()) * 1000)::float8 as lasts_ms${returning}
-  from lane l
-  where l.key = $1 and ${goesOn} and ${isHeld('l')}
+  from lane_asked a join lane l on l.key = a.key
+  where ${goesOn} and ${isHeld('l')}
     and l.owner_until > clock_timestamp() + interval '${RENEW_MS} milliseconds'
 ), lane_free as materialized (
-  select l.key, clock_timestamp() as now, ${paused} as paused, ${goesOn} as goes_on, l.next_slot_at, l.owner_until
-  from lane l
-  where l.key = $1 and not exists (select 1 from lane_kept) and (l.owner = $2 or l.owner is null or not ${isHeld('l')})
-  for update
+  select a.*, clock_timestamp() as now, ${paused} as paused, ${goesOn} as goes_on, l.next_slot_at, l.owner_until
+  from lane_asked a join lane l on l.key = a.key
+  where a.key not in (select key from lane_kept) and (l.owner = a.owner or l.owner is null or not ${isHeld('l')})
+  order by l.key for update of l
 ), lane_granted as (
-  select *, case when goes_on then $3::integer else greatest(0, least($3::integer, floor(available)::integer)) end as slots
+  select *, case when goes_on then wanted else greatest(0, least(wanted, floor(available)::integer)) end as slots
   from (
-    select *, extract(epoch from now - base)::float8 * $6::float8 as available
+    select *, extract(epoch from now - base)::float8 * rate as available
     from (
-      select *, case when goes_on then now - make_interval(secs => least($4::float8, $5::float8))
+      select *, case when goes_on then now - make_interval(secs => least(in_hand, burst))
         -- A slot is reserved once it is due, so one that is not is of a clock that has stepped back.
-        else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => $5))) end as base
+        else least(now, greatest(next_slot_at, owner_until, now - make_interval(secs => burst))) end as base
       from lane_free) as based) as measured
 ), lane_taken as (
-  update lane l set owner = $2, owner_until = g.now + interval '${OWNER_MS} milliseconds',
-    next_slot_at = g.base + make_interval(secs => g.slots / $6)${set}
+  update lane l set owner = g.owner, owner_until = g.now + interval '${OWNER_MS} milliseconds',
+    next_slot_at = g.base + make_interval(secs => g.slots / g.rate)${set}
   from lane_granted g where l.key = g.key and not g.paused
   returning l.key, g.slots, false as paused, case when not g.goes_on then g.available end as available,
     ${OWNER_MS}::float8 as lasts_ms${returning}
@@ -105,7 +128,7 @@ lane_kept as materialized (
 )`;
 }
 
-/** SQL: how many rows the claim may take; 0 without a hold. */
+/** SQL: how many rows the claim on one lane may take; 0 without a hold. */
 export const GRANTED_SLOTS = 'coalesce((select slots from hold), 0)';
 
 /** SQL: what each row of a claim says of the hold; for `holdOf`. */

@@ -49,6 +49,7 @@ export interface LaneOptions<T> {
   /** The times that make its rows due. */
   waitsFor: readonly AwaitedTime[];
   quantumMs?: number;
+  claimEveryMs?: number;
   /** What is said where so many rows are still worked on when the stop's time is over. */
   leftAtStop(count: number): string;
 }
@@ -88,7 +89,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     { lanes, database, sweeps, counters, config, connection, notices, owner }: LaneParts,
   ) {
     super();
-    const { handler, slots, queue, dueLanes, waitsFor, quantumMs } = options;
+    const { handler, slots, queue, dueLanes, waitsFor, quantumMs, claimEveryMs } = options;
     this.config = config;
     this.isWorker = config.process.roles.includes('worker');
     this.logger = new Logger(`${handler.name} lanes`);
@@ -98,6 +99,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
       slots,
       owner,
       ...(quantumMs !== undefined && { quantumMs }),
+      ...(claimEveryMs !== undefined && { claimEveryMs }),
       wake: (laneKey) => this.wake(laneKey),
       onError: (message, error) => {
         counters.increment('lane_drain_failed');

@@ -1,6 +1,7 @@
 import { systemClock, type Clock } from '../../common/clock.js';
 import { Signal } from '../../common/signal.js';
 import type { Slots } from '../../common/slots.js';
+import { ClaimTurns } from './claim-turns.js';
 import type { LaneHandler, LanePace } from './lane-handler.js';
 import { LaneHolds } from './lane-holds.js';
 import type { LaneRepository } from './lane.repository.js';
@@ -19,6 +20,8 @@ export interface LaneRunnerOptions<T> {
   hardDeadlineMs?: number;
   /** How long a lane stays with this process after its last claim; less where its hold ends before. */
   lingerMs?: number;
+  /** Lanes claim in turns so far apart; who comes after a longer silence claims at once. */
+  claimEveryMs?: number;
   onError(message: string, error: unknown): void;
   clock?: Clock;
 }
@@ -36,16 +39,17 @@ interface LocalLane {
   drain: symbol | null;
   /** A wake came while the drain ran. */
   touched: boolean;
-  /** When its last claim ended, monotonic ms. */
-  claimedAt: number;
+  /** Rows that its next claim asks for. */
+  want: number;
+  /** Its last claim may have left due rows. */
+  more: boolean;
   settled: Signal;
 }
 
+/** A lane asks for few rows until more came: places that it does not use are missing to others as long as it claims. */
+const LEAST_CLAIM = 16;
 const MAX_CLAIM = 64;
-/**
- * A lane with work in flight claims at most once in this time: rows and answers that come meanwhile share the next
- * claim. The first row of a lane that has nothing in flight does not wait.
- */
+/** Between the claims of lanes with more due rows: what ends meanwhile makes place for the next claim. */
 const CLAIM_EVERY_MS = 8;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const PACE_EVERY_MS = 25;
@@ -64,6 +68,8 @@ export class LaneRunner<T> {
   private readonly clock: Clock;
   private readonly quantumMs: number;
   private readonly hardDeadlineMs: number;
+  private readonly claimEveryMs: number;
+  private readonly turns: ClaimTurns;
   private readonly settled = new Signal();
   private readonly sleepers = new Set<() => void>();
   private inFlight = 0;
@@ -75,6 +81,8 @@ export class LaneRunner<T> {
     this.clock = options.clock ?? systemClock;
     this.quantumMs = options.quantumMs ?? 1_000;
     this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
+    this.claimEveryMs = options.claimEveryMs ?? CLAIM_EVERY_MS;
+    this.turns = new ClaimTurns(this.clock);
     this.kept = new LaneHolds(options.lanes, options.owner, options.lingerMs ?? LINGER_MS, this.clock);
   }
 
@@ -137,6 +145,7 @@ export class LaneRunner<T> {
     this.stopping = true;
     for (const lane of this.local.values()) lane.settled.notify();
     for (const wake of this.sleepers) wake();
+    this.turns.begin();
     await this.kept.stop();
     const until = this.clock.monotonic() + timeoutMs;
     while (this.inFlight + this.running > 0 && this.clock.monotonic() < until) {
@@ -173,7 +182,7 @@ export class LaneRunner<T> {
     const endsAt = this.clock.monotonic() + this.quantumMs;
     const left = (): number => endsAt - this.clock.monotonic();
     while (lane.drain === token && !this.stopping && left() > 0) {
-      const capacity = Math.min(MAX_CLAIM, this.options.handler.maxInFlightPerLane - lane.inFlight);
+      const capacity = Math.min(lane.want, this.options.handler.maxInFlightPerLane - lane.inFlight);
       if (capacity <= 0) {
         await lane.settled.wait(left());
         continue;
@@ -183,14 +192,10 @@ export class LaneRunner<T> {
         await this.sleep(Math.min(Math.max(waitMs, PACE_EVERY_MS), left()));
         continue;
       }
-      const restMs = lane.claimedAt + CLAIM_EVERY_MS - this.clock.monotonic();
-      if (lane.inFlight > 0 && restMs > 0) {
-        await this.sleep(Math.min(restMs, left()));
-        continue;
-      }
+      await this.turns.next(lane.more ? CLAIM_EVERY_MS : this.claimEveryMs);
       lane.touched = false;
       const claimed = await this.claim(turn, capacity);
-      lane.claimedAt = this.clock.monotonic();
+      lane.more = claimed === 'more';
       if (claimed === 'over') break;
       if (claimed === 'held' || claimed === 'paused') return claimed;
       // A lane that is only touched again and again keeps nobody waiting: its next drain goes on with the hold.
@@ -222,6 +227,7 @@ export class LaneRunner<T> {
         return 'held';
       }
       note(hold, used);
+      lane.want = Math.min(Math.max(LEAST_CLAIM, 2 * used), MAX_CLAIM);
       if (hold.paused) return 'paused';
       return (more ?? used === hold.slots) ? 'more' : 'done';
     } finally {
@@ -268,7 +274,7 @@ export class LaneRunner<T> {
   private laneOf(laneKey: string): LocalLane {
     let lane = this.local.get(laneKey);
     if (lane === undefined) {
-      lane = { inFlight: 0, drain: null, touched: false, claimedAt: -Infinity, settled: new Signal() };
+      lane = { inFlight: 0, drain: null, touched: false, want: LEAST_CLAIM, more: false, settled: new Signal() };
       this.local.set(laneKey, lane);
     }
     return lane;

@@ -102,8 +102,12 @@ where l.paused_until is null or l.paused_until <= clock_timestamp()`;
 
 const RELEASE: Prepared = {
   name: 'lane_release',
+  // Locked in the order in which claims lock them.
   text: `
+with held as materialized (
+  select l.key, h.in_hand from unnest($1::text[], $2::float8[]) as h (key, in_hand) join lane l on l.key = h.key
+  where l.owner = $3 order by l.key for update of l
+)
 update lane l set owner = null, owner_until = null, next_slot_at = clock_timestamp() - make_interval(secs => held.in_hand)
-from unnest($1::text[], $2::float8[]) as held (key, in_hand)
-where l.key = held.key and l.owner = $3`,
+from held where l.key = held.key and l.owner = $3`,
 };

@@ -61,10 +61,13 @@ where l.key = found.key and found.low_at > l.low_at`;
 // Deferred messages are found without the mark, but only after those in front of it: where there are always enough of
 // these, one that has been due for long has its turn once all are looked at again.
 const CHECK = `
-update lane l set ${NO_MARK}
-from connection c
-where l.key = c.id::text and l.low_at > '-infinity' and (
-  exists (select 1 from message_queue q where q.connection_id = c.id and q.created_at < l.low_at and ${READY})
-  or exists (select 1 from message_queue q where q.connection_id = c.id and q.seq < l.low_seq and ${READY})
-  or exists (select 1 from message_queue q where q.connection_id = c.id and q.seq < l.low_seq
-    and q.next_attempt_at < statement_timestamp() - interval '1 minute'))`;
+with passed as materialized (
+  select l.key from lane l join connection c on c.id::text = l.key
+  where l.low_at > '-infinity' and (
+    exists (select 1 from message_queue q where q.connection_id = c.id and q.created_at < l.low_at and ${READY})
+    or exists (select 1 from message_queue q where q.connection_id = c.id and q.seq < l.low_seq and ${READY})
+    or exists (select 1 from message_queue q where q.connection_id = c.id and q.seq < l.low_seq
+      and q.next_attempt_at < statement_timestamp() - interval '1 minute'))
+  order by l.key for no key update of l
+)
+update lane l set ${NO_MARK} from passed where l.key = passed.key`;

@@ -6,7 +6,6 @@ import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
-import { holdParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LaneRepository, NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
 import { INSERT_MESSAGES } from '../accept/accept.repository.js';
 import { CLAIM } from './claim-sql.js';
@@ -14,7 +13,7 @@ import { DUE } from './due-connections.js';
 import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { RECORD } from './outcome.repository.js';
-import { EXPIRE_LEASES, EXPIRE_QUEUED, SendRepository } from './send.repository.js';
+import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED, SendRepository } from './send.repository.js';
 import { LOCK } from '../reports/status-report-sql.js';
 
 const OWNER = newId();
@@ -328,8 +327,7 @@ describe('beside a transaction that stays open, behind 100,000 messages that wer
       'a claim',
       async () => {
         const request = claimRequest(connection.id, OWNER, 64);
-        const attempts = Array.from({ length: 64 }, () => newId());
-        return [CLAIM, [...holdParams(request), connection.id, '', attempts, 20, 24, 1_000, 128]];
+        return [CLAIM, claimParams([{ request, claimId: newId(), from: '', leaseMs: 20_000, ttlHours: 24 }])];
       },
     ],
     ['an outcome', async () => [RECORD, outcome(await factories.message({ connection, status: 'processing' }))]],

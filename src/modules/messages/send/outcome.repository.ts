@@ -37,8 +37,8 @@ export interface Recorded {
 /** For so long an outcome is tried to be recorded; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
 
-/** So long after the first of them at the latest outcomes are written; nothing but the recipient's next message waits. */
-const GATHER_MS = 10;
+/** Outcomes that keep coming are written so far apart; nothing but the recipient's next message waits. */
+const APART_MS = 25;
 const ROUNDS = 3;
 
 /** Writes down what came of attempts, and the events that tell of it, many in one statement. */
@@ -54,7 +54,7 @@ export class OutcomeRepository {
       maxWaiting: 100_000,
       transactional: false,
       lockedForMs: RECORD_FOR_MS,
-      gather: { quietMs: GATHER_MS, atMostMs: GATHER_MS },
+      gather: { quietMs: 10, apartMs: APART_MS, atMostMs: APART_MS, enough: 64 },
       commit: (records, statements) => this.commit(records, statements),
     });
   }

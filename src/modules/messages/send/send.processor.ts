@@ -13,6 +13,8 @@ import { SendRepository, type MovedMessage } from './send.repository.js';
 
 export const SEND_QUEUE = 'send';
 const SWEEP_BATCH = 1_000;
+/** Lanes that get messages within this time share one claim; after a longer silence a message is claimed at once. */
+const CLAIM_EVERY_MS = 30;
 
 /**
  * What happens to one message after POST /messages has answered 202:
@@ -51,6 +53,7 @@ export class SendProcessor extends LaneProcessor<SendTask> {
         slots,
         queue,
         dueLanes: sends.dueConnections,
+        claimEveryMs: CLAIM_EVERY_MS,
         waitsFor: [{ table: 'message_queue', column: 'next_attempt_at', where: 'next_attempt_at is not null' }],
         leftAtStop: (count) => `${count} sends had no answer when Herald stopped; their outcome will be unknown`,
       },

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { attemptRows } from '../../../../test/messages/attempt-row.js';
@@ -11,7 +12,8 @@ import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome.repository.js';
-import { SendRepository, type ClaimedMessage } from './send.repository.js';
+import { claimParams, SendRepository, type ClaimedMessage } from './send.repository.js';
+import { CLAIM } from './claim-sql.js';
 import { StatusReportsRepository } from '../reports/status-reports.repository.js';
 
 const OWNER = newId();
@@ -120,6 +122,12 @@ async function age(id: string, hours: number): Promise<void> {
 async function claim(connectionId: string, limit = 10, owner = OWNER): Promise<ClaimedMessage[]> {
   await lanes.ensure(connectionId);
   return (await sends.claim(connectionId, claimRequest(connectionId, owner, limit), LIMITS)).items;
+}
+
+/** The statement of a claim, which others may share, in the ambient transaction. */
+function claimAlone(lane: string, limit: number): Promise<unknown> {
+  const claim = { ...LIMITS, request: claimRequest(lane, OWNER, limit), claimId: newId(), from: '' };
+  return opened.database.query(CLAIM, claimParams([claim]));
 }
 
 function outcome(claimed: ClaimedMessage, change: Partial<OutcomeRecord> = {}): OutcomeRecord {
@@ -263,12 +271,51 @@ describe('claiming', () => {
     await crowd(lane, { recipients: 1, queuedAt: 'clock_timestamp()', followers: 20_000 });
     const [head] = await claim(lane);
     if (head === undefined) throw new Error('nothing was claimed');
-    const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 32), LIMITS);
+    const claimAgain = () => claimAlone(lane, 32);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
     const failed = JSON.stringify([outcome(head, { status: 'failed', attemptStatus: 'rejected' })]);
     const settle = () => opened.database.query(RECORD, [failed]);
     expect(await rowsRead(opened.database, 'message_queue', settle)).toBeLessThan(200);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(200);
+  });
+});
+
+describe('claims that share a statement', () => {
+  it('bring each lane its own messages, as many as it asked for, and say who does not hold its lane', async () => {
+    const [first, second, held, empty] = [newId(), newId(), newId(), newId()];
+    await queue(first, '111', '222', '333');
+    await queue(second, '111');
+    await queue(held, '111');
+    await claim(held, 1, newId());
+    const all = [first, second, held, empty];
+    await Promise.all(all.map((lane) => lanes.ensure(lane)));
+    const used = jest.spyOn(opened.database, 'query');
+    const answers = await Promise.all(all.map((lane) => sends.claim(lane, claimRequest(lane, OWNER, 2), LIMITS)));
+    expect(used.mock.calls.map(([statement]) => statement)).toEqual([CLAIM]);
+    used.mockRestore();
+    expect(answers.map(({ items }) => items.map((row) => row.recipient).sort())).toEqual([
+      ['111', '222'],
+      ['111'],
+      [],
+      [],
+    ]);
+    expect(answers.map(({ items }) => items.every((row) => row.attemptNumber === 1))).toEqual([true, true, true, true]);
+    expect(answers.map(({ hold, more }) => [hold?.slots, more])).toEqual([
+      [2, true],
+      [2, false],
+      [undefined, undefined],
+      [2, false],
+    ]);
+    const ids = answers.flatMap(({ items }) => items.map((row) => row.attemptId));
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('on one lane give no message twice', async () => {
+    const lane = newId();
+    await queue(lane, ...Array.from({ length: 12 }, (_, n) => `11${n}`));
+    const claims = await Promise.all(Array.from({ length: 4 }, () => claim(lane, 4)));
+    expect(new Set(claims.flat().map((row) => row.id)).size).toBe(12);
+    expect(claims.flat()).toHaveLength(12);
   });
 });
 
@@ -312,7 +359,7 @@ describe('claiming behind recipients that are not to be served', () => {
     await crowd(lane, { recipients: 10_000, queuedAt: A_MINUTE_AGO, nextAttemptAt: LATER });
     await claim(lane, 10);
     await marks.move();
-    const claimAgain = () => sends.claim(lane, claimRequest(lane, OWNER, 64), LIMITS);
+    const claimAgain = () => claimAlone(lane, 64);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
   });

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../../common/ids.js';
-import { Database } from '../../../infrastructure/database/database.js';
+import { isUnreachable } from '../../../infrastructure/database/database-faults.js';
+import { Database, type Statements } from '../../../infrastructure/database/database.js';
+import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
-import { holdOf, holdParams } from '../../../infrastructure/lanes/lane-hold.js';
+import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
-import { CLAIM, READY, type ClaimRow } from './claim-sql.js';
+import { attemptIdOf, CLAIM, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { dueConnections } from './due-connections.js';
 import { queueTakes } from '../message-state.js';
@@ -38,16 +40,24 @@ export interface ClaimLimits {
   leaseMs: number;
 }
 
+/** What one lane asks of the statement that claims for many. */
+interface LaneClaim extends ClaimLimits {
+  request: ClaimRequest;
+  claimId: string;
+  /** Behind which recipient. */
+  from: string;
+}
+
+/** `lost`: whether it was committed nobody knows, and why. */
+type LaneAnswer = ClaimRow[] | { lost: unknown };
+
 /** Whose message a sweep has moved. */
 export interface MovedMessage {
   organizationId: string;
   connectionId: string;
 }
 
-// Due messages that a claim looks for first. Where there are fewer, their recipients are all that can be served.
-const PROBE = 128;
-// Recipients that one statement walks over, those in flight, deferred or expired among them, and statements a claim.
-const WALK = 1_000;
+// Statements of a claim that finds nothing that it could take.
 const ROUNDS = 20;
 const MAX_CURSORS = 100_000;
 
@@ -66,8 +76,17 @@ export class SendRepository {
   /** Connections with due messages that can send. */
   readonly dueConnections: DueLanes;
 
+  private readonly claims: GroupCommit<LaneClaim, LaneAnswer>;
+
   constructor(private readonly database: Database) {
     this.dueConnections = dueConnections(database);
+    this.claims = new GroupCommit(database, {
+      name: 'claim',
+      maxBatch: 100,
+      maxWaiting: 100_000, // lanes of one process
+      transactional: false,
+      commit: (claims, statements) => this.claimTogether(claims, statements),
+    });
   }
 
   /**
@@ -115,18 +134,12 @@ export class SendRepository {
     { ttlHours, leaseMs }: ClaimLimits,
     from: string,
   ): Promise<{ hold: Claim<ClaimedMessage>['hold']; claimed: ClaimedMessage[]; next: string; complete: boolean }> {
-    const attemptIds = Array.from({ length: request.limit }, () => newId());
-    const claiming = this.database.query<ClaimRow>(CLAIM, [
-      ...holdParams(request),
-      connectionId,
-      from,
-      attemptIds,
-      leaseMs / 1_000,
-      ttlHours,
-      WALK,
-      PROBE,
-    ]);
-    const rows = await claiming.catch(LostClaimError.of(attemptIds));
+    const claimId = newId();
+    const rows = await this.claims.submit({ request, claimId, from, ttlHours, leaseMs });
+    if ('lost' in rows) {
+      const attemptIds = Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1));
+      throw new LostClaimError(attemptIds, rows.lost);
+    }
     const claimed = rows.filter((row) => row.kind === 'claimed').map((row) => claimedOf(row, connectionId));
     const hold = holdOf(rows);
     const end = rows.find((row) => row.kind !== 'claimed');
@@ -139,6 +152,37 @@ export class SendRepository {
     const around = recipients.filter((recipient) => recipient <= from);
     const last = around.length > 0 ? around : recipients;
     return { hold, claimed, next: last.reduce((max, recipient) => (recipient > max ? recipient : max)), complete };
+  }
+
+  /** One statement for all that ask, which asks for a lane once. */
+  private async claimTogether(asked: readonly LaneClaim[], statements: Statements): Promise<LaneAnswer[]> {
+    const byLane = new Map<string, LaneClaim>();
+    for (const claim of asked) if (!byLane.has(claim.request.laneKey)) byLane.set(claim.request.laneKey, claim);
+    const claims = [...byLane.values()];
+    const rowsOf = new Map<string, ClaimRow[]>();
+    let lost: unknown = null;
+    try {
+      for (const row of await statements.query<ClaimRow>(CLAIM, claimParams(claims))) {
+        const rows = rowsOf.get(row.lane_key);
+        if (rows === undefined) rowsOf.set(row.lane_key, [row]);
+        else rows.push(row);
+      }
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      lost = error;
+    }
+    const answers = new Map(
+      claims.map((claim): [LaneClaim, LaneAnswer] => [
+        claim,
+        lost === null ? (rowsOf.get(claim.request.laneKey) ?? []) : { lost },
+      ]),
+    );
+    const others = asked.filter((claim) => !answers.has(claim));
+    if (others.length > 0) {
+      const later = await this.claimTogether(others, statements);
+      others.forEach((claim, index) => answers.set(claim, later[index] ?? []));
+    }
+    return asked.map((claim) => answers.get(claim) ?? []);
   }
 
   private moveCursor(connectionId: string, next: string): void {
@@ -175,6 +219,16 @@ export class SendRepository {
   async expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
     return movedOf(await this.database.query<MovedRow>(EXPIRE_QUEUED, [ttlHours, limit]));
   }
+}
+
+export function claimParams(claims: readonly LaneClaim[]): unknown[] {
+  return [
+    ...holdsParams(claims.map(({ request }) => request)),
+    claims.map(({ from }) => from),
+    claims.map(({ claimId }) => claimId),
+    claims.map(({ leaseMs }) => leaseMs / 1_000),
+    claims.map(({ ttlHours }) => ttlHours),
+  ];
 }
 
 interface MovedRow {

@@ -1,0 +1,50 @@
+import { jest } from '@jest/globals';
+import { ClaimTurns } from './claim-turns.js';
+
+let turns: ClaimTurns;
+let begun: string[];
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  turns = new ClaimTurns({ now: () => Date.now(), monotonic: () => performance.now() });
+  begun = [];
+});
+
+afterEach(() => jest.useRealTimers());
+
+const ask = (name: string, everyMs = 30) => void turns.next(everyMs).then(() => begun.push(name));
+const pause = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+it('who asks after a silence goes at once, and all who ask within a turn go together at its end', async () => {
+  ask('first');
+  await pause(0);
+  expect(begun).toEqual(['first']);
+  await pause(10);
+  ask('second');
+  await pause(10);
+  ask('third');
+  await pause(9);
+  expect(begun).toEqual(['first']);
+  await pause(1);
+  expect(begun).toEqual(['first', 'second', 'third']);
+  await pause(30);
+  ask('late');
+  await pause(0);
+  expect(begun).toEqual(['first', 'second', 'third', 'late']);
+});
+
+it('who wants a turn sooner takes all others along', async () => {
+  ask('first');
+  ask('second');
+  ask('soon', 8);
+  await pause(8);
+  expect(begun).toEqual(['first', 'second', 'soon']);
+});
+
+it('a turn that begins before its time, as at a stop, leaves none waiting', async () => {
+  ask('first');
+  ask('second');
+  turns.begin();
+  await pause(0);
+  expect(begun).toEqual(['first', 'second']);
+});
