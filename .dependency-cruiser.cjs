@@ -27,6 +27,7 @@ const PACKAGES = {
   '@nestjs/bullmq':
     '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
+  busboy: '^src/simulator/',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
   multer: '^src/modules/media/',

@@ -50,7 +50,17 @@ export interface GraphErrorExtras {
   httpStatus?: number;
 }
 
-/** A refusal of the Graph API; whoever handles a call throws it, the server writes it out. */
+/** An answer outside the Graph API's shape: `{error: {message}}`, or no body where the message is empty. */
+export class PlainError extends Error {
+  constructor(
+    readonly httpStatus: number,
+    message = '',
+  ) {
+    super(message);
+  }
+}
+
+/** A refusal of the Graph API: handlers throw it, the server writes it out. */
 export class GraphError extends Error {
   readonly httpStatus: number;
 
@@ -64,19 +74,36 @@ export class GraphError extends Error {
 
   /** The answer's JSON, with the platform's field names. */
   body(traceId: string): string {
-    const { details, subcode, type, isTransient, userTitle, userMessage } = this.extras;
+    const { details, subcode, type = 'OAuthException', isTransient, userTitle, userMessage } = this.extras;
     return JSON.stringify({
       error: {
         message: this.message,
-        type: type ?? 'OAuthException',
+        type,
         code: this.code,
-        ...(details === undefined ? {} : { error_data: { messaging_product: 'whatsapp', details } }),
-        ...(subcode === undefined ? {} : { error_subcode: subcode }),
-        ...(isTransient === undefined ? {} : { is_transient: isTransient }),
-        ...(userTitle === undefined ? {} : { error_user_title: userTitle }),
-        ...(userMessage === undefined ? {} : { error_user_msg: userMessage }),
+        error_data: details === undefined ? undefined : { messaging_product: 'whatsapp', details },
+        error_subcode: subcode,
+        is_transient: isTransient,
+        error_user_title: userTitle,
+        error_user_msg: userMessage,
         fbtrace_id: traceId,
       },
     });
   }
+}
+
+/** 100 whose message names the parameter. */
+export function invalidParam(message: string): GraphError {
+  return new GraphError(100, { message: `(#100) ${message}` });
+}
+
+/** No such object, or none that this token may see. */
+export function unknownObject(method: string, id: string): GraphError {
+  return new GraphError(100, {
+    subcode: 33,
+    type: 'GraphMethodException',
+    message:
+      `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to ` +
+      'missing permissions, or does not support this operation. Please read the Graph API documentation at ' +
+      'https://developers.facebook.com/docs/graph-api',
+  });
 }

@@ -1,8 +1,11 @@
 import { IdSource } from './ids.js';
-import { StateStore } from './state/state-store.js';
+import { MessageLog } from './messages/message-log.js';
+import { Store } from './store.js';
 
-function source(seed: string, state = new StateStore(null, () => undefined)): IdSource {
-  return new IdSource(seed, state.collection('counters'));
+const noStore = () => new Store(null, new MessageLog(1), () => undefined);
+
+function source(seed: string, store = noStore()): IdSource {
+  return new IdSource(seed, store);
 }
 
 describe('ids', () => {
@@ -38,7 +41,7 @@ describe('ids', () => {
   });
 
   it('of objects go on after a restart with the same state', () => {
-    const state = new StateStore(null, () => undefined);
+    const state = noStore();
     const before = source('a', state).newObjectId();
     const after = source('a', state).newObjectId();
     expect(before).toMatch(/^\d{16}$/);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Collection } from './state/state-store.js';
+import type { Store } from './store.js';
 
 const FBTRACE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -11,21 +11,16 @@ function scramble(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/**
- * Makes every id of the simulator from a seed and a counter: reproducible, and never the same twice as long as the
- * counter goes on where it stopped (the journal remembers it).
- */
+/** Makes every id of the simulator from a seed and a counter of the store: reproducible, and never the same twice. */
 export class IdSource {
   private readonly words: readonly [number, number, number, number];
   private readonly bytes = Buffer.alloc(128);
-  private sequence = 0;
   private traces = 0;
   private draws = 0;
 
-  /** @param counters saved counts, so that objects that live on in the state keep their ids to themselves */
   constructor(
     seed: string,
-    private readonly counters: Collection<number>,
+    private readonly store: Store,
   ) {
     const digest = createHash('sha256').update(seed).digest();
     this.words = [digest.readUInt32LE(0), digest.readUInt32LE(4), digest.readUInt32LE(8), digest.readUInt32LE(12)];
@@ -33,16 +28,7 @@ export class IdSource {
 
   /** The next number of the counter, from 1. */
   nextSequence(): number {
-    return ++this.sequence;
-  }
-
-  /** Goes on after `sequence`, which a former run has already used. */
-  continueAfter(sequence: number): void {
-    this.sequence = Math.max(this.sequence, sequence);
-  }
-
-  get lastSequence(): number {
-    return this.sequence;
+    return ++this.store.sequence;
   }
 
   /** Message id of the platform's shape for an outbound message; `party` is the other side's number or user id. */
@@ -57,10 +43,19 @@ export class IdSource {
 
   /** A new id of the Graph API (template, media): 16 decimal digits. */
   newObjectId(): string {
-    const n = (this.counters.get('objects') ?? 0) + 1;
-    this.counters.set('objects', n);
+    const counters = this.store.table<number>('counters');
+    const n = (counters.get('objects') ?? 0) + 1;
+    counters.set('objects', n);
     const high = scramble(n ^ this.words[2]) % 900_000;
     return String(100_000 + high) + String(scramble(n ^ this.words[0])).padStart(10, '0');
+  }
+
+  /** A new template's id. It is a number in notifications, so it fits into one exactly. */
+  newTemplateId(): string {
+    for (;;) {
+      const id = this.newObjectId();
+      if (Number.isSafeInteger(Number(id))) return id;
+    }
   }
 
   /** `fbtrace_id` and the trace headers: 23 characters. */

@@ -34,25 +34,27 @@ function readCount(name: string, text: string | undefined): number | undefined {
   return value;
 }
 
+const text = { type: 'string' } as const;
+const texts = { type: 'string', multiple: true } as const;
+const OPTIONS = {
+  port: text,
+  host: text,
+  'host-name': texts,
+  'webhook-url': text,
+  'app-secret': text,
+  'access-token': texts,
+  'data-dir': text,
+  seed: text,
+  number: texts,
+  'status-gap-ms': text,
+  'template-review-ms': text,
+  'keep-messages': text,
+  'enforce-window': { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
 function readArguments(): Simulator | null {
-  const { values } = parseArgs({
-    options: {
-      port: { type: 'string' },
-      host: { type: 'string' },
-      'host-name': { type: 'string', multiple: true },
-      'webhook-url': { type: 'string' },
-      'app-secret': { type: 'string' },
-      'access-token': { type: 'string', multiple: true },
-      'data-dir': { type: 'string' },
-      seed: { type: 'string' },
-      number: { type: 'string', multiple: true },
-      'status-gap-ms': { type: 'string' },
-      'template-review-ms': { type: 'string' },
-      'keep-messages': { type: 'string' },
-      'enforce-window': { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
-  });
+  const { values } = parseArgs({ options: OPTIONS });
   if (values.help === true) return null;
   return new Simulator({
     port: readCount('port', values.port) ?? 3001,

@@ -109,7 +109,7 @@ describe('a simulator that is started again', () => {
     await client.sendTaken(ANYBODY);
     await client.upload(Buffer.from('%PDF-1.7\n'), 'application/pdf');
     const paths = [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))];
-    expect(paths.some((path) => path.endsWith('state.json'))).toBe(true);
+    expect(paths.some((path) => path.endsWith('state.jsonl'))).toBe(true);
     expect(paths.filter((path) => (statSync(path).mode & 0o077) !== 0)).toEqual([]);
   });
 

@@ -1,101 +1,96 @@
-import { AccessTokens } from './http/access-tokens.js';
-import { BrokenAnswers } from './http/broken-answer.js';
-import { Router } from './http/router.js';
-import { SimulatorServer } from './http/simulator-server.js';
+import { controlRoutes } from './control/control.routes.js';
+import { inboundRoutes } from './control/inbound.routes.js';
+import { templateControlRoutes } from './control/template-control.routes.js';
+import { AccessTokens } from './http/access.js';
+import { BrokenAnswers } from './http/broken-answers.js';
+import type { Route } from './http/route.js';
+import { type Kinds, SimulatorServer } from './http/server.js';
 import { IdSource } from './ids.js';
-import { MediaAddresses } from './media/media-address.js';
+import { MediaAddresses } from './media/media-addresses.js';
 import { MediaStore } from './media/media-store.js';
-import { MessageLog } from './messages/message-log.js';
+import { downloadRoutes, mediaRoutes } from './media/media.routes.js';
+import { Uploads } from './media/upload.routes.js';
+import { InboundLog } from './messages/inbound-log.js';
+import { allSteps, MessageLog, type TakenMessage } from './messages/message-log.js';
+import { messageRoutes } from './messages/message.routes.js';
 import { Scenarios } from './messages/scenarios.js';
-import { allSteps } from './messages/status-plan.js';
-import type { TakenMessage } from './messages/taken-message.js';
 import { Courier } from './notifications/courier.js';
 import { EnvelopeBuilder } from './notifications/envelope.js';
-import type { Outgoing } from './notifications/outgoing.js';
+import type { Inbound, Outgoing, QueuedNotification } from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
-import { NumberFactsBook } from './numbers/number-facts.js';
-import { NumberRegistry } from './numbers/number-registry.js';
-import { registerRoutes } from './register-routes.js';
-import type { Inbound, SimulatorContext } from './simulator-context.js';
-import { NO_FAULTS } from './simulator-faults.js';
-import type { Faults, SimulatorNumber, SimulatorOptions } from './simulator.types.js';
-import { InboundRegister } from './state/inbound-register.js';
-import { Journal } from './state/journal.js';
-import { StateStore } from './state/state-store.js';
+import { numberRoutes, SIMULATED_APP } from './numbers/number.routes.js';
+import { Numbers } from './numbers/numbers.js';
+import { profileRoutes } from './numbers/profile.routes.js';
+import { People } from './people.js';
+import { type Faults, NO_FAULTS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
+import { Store, type Table } from './store.js';
 import { seedTemplates } from './templates/seed-templates.js';
-import { TemplateReviewer } from './templates/template-reviewer.js';
-import { TemplateLimits } from './templates/template-limits.js';
-import { TemplateNotices } from './templates/template-notices.js';
-import { TemplateStore } from './templates/template-store.js';
-import { Users } from './users.js';
+import { TemplateNotices, TemplateReviewer } from './templates/template-reviewer.js';
+import { TemplateLimits, TemplateStore } from './templates/template-store.js';
+import { templateRoutes } from './templates/template.routes.js';
 
 /**
- * A stand-in for the WhatsApp Cloud API, over its own HTTP.
+ * A stand-in for the WhatsApp Cloud API.
  *
- * What happens to a message: it is checked like the platform checks it, its recipient's last digits choose a scenario,
- * it gets an id and a line in the journal, and once that is written the caller has its answer. Its statuses fall due one by
- * one, go out in signed batches, and are struck off the journal when the webhook has said 200. After a crash the journal
- * says what is still to be told.
+ * What happens to a message: it is checked as the platform checks it, its recipient's last digits choose a scenario, it
+ * gets an id and a line in the store, and once that is written the caller has its answer. Its statuses fall due one by
+ * one, go out in signed batches, and are done when the webhook has said 200. After a crash the store says what is left.
  */
-export class Simulator implements SimulatorContext {
-  readonly router = new Router();
+export class Simulator {
+  readonly store: Store;
   readonly ids: IdSource;
-  readonly state: StateStore;
-  readonly numbers: NumberRegistry;
-  readonly numberFacts: NumberFactsBook;
+  readonly numbers: Numbers;
   readonly templates: TemplateStore;
   readonly templateReviewer: TemplateReviewer;
   readonly templateLimits: TemplateLimits;
-  readonly templateNotices: TemplateNotices;
   readonly media: MediaStore;
   readonly mediaAddresses: MediaAddresses;
   readonly tokens: AccessTokens;
-  readonly users: Users;
+  readonly people: People;
   /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
   readonly messages: MessageLog;
-  readonly inboundRegister: InboundRegister;
+  readonly inboundLog: InboundLog;
   readonly scenarios: Scenarios;
   readonly faults: Faults = { ...NO_FAULTS };
   readonly brokenAnswers = new BrokenAnswers();
   readonly enforceWindow: boolean;
   readonly slowAnswerMs: number;
-  private readonly journal: Journal;
+  private readonly uploads: Uploads;
+  /** Notifications that are no statuses, until they are acknowledged. */
+  private readonly queued: Table<QueuedNotification>;
   private readonly schedule: StatusSchedule;
   private readonly courier: Courier;
   private readonly server: SimulatorServer;
 
   constructor(private readonly options: SimulatorOptions) {
-    const { dataDir, keepMessages = 1_000_000, statusGapMs = 150, log = () => undefined } = options;
+    const { dataDir, statusGapMs = 150, log = () => undefined } = options;
     this.enforceWindow = options.enforceWindow ?? false;
     this.slowAnswerMs = options.slowAnswerMs ?? 60_000;
-    this.state = new StateStore(dataDir, log);
-    this.state.load();
-    this.ids = new IdSource(options.seed, this.state.collection('counters'));
-    this.numbers = new NumberRegistry(this.state.collection('numbers'), this.state.collection('unsubscribed'));
-    this.numberFacts = new NumberFactsBook(this.state.collection('number_facts'));
-    this.templates = new TemplateStore(this.state.collection('templates'));
-    this.templateLimits = new TemplateLimits(
-      this.state.collection('template_creations'),
-      this.state.collection('blocked_template_names'),
-      { perAccount: options.templatesPerAccount ?? 6_000, creationsPerHour: options.templateCreationsPerHour ?? 100 },
-    );
-    this.templateNotices = new TemplateNotices((...change) => this.notifyAccount(...change));
-    this.templateReviewer = new TemplateReviewer(this.templates, {
-      reviewMs: options.templateReviewMs === undefined ? 300 : options.templateReviewMs,
-      onDecided: (...decision) => this.templateNotices.status(...decision),
+    this.messages = new MessageLog(options.keepMessages ?? 1_000_000);
+    this.store = new Store(dataDir, this.messages, log);
+    const { store } = this;
+    this.ids = new IdSource(options.seed, store);
+    this.numbers = new Numbers(store.table('numbers'), store.table('number_facts'), store.table('unsubscribed'));
+    this.templates = new TemplateStore(store.table('templates'));
+    this.templateLimits = new TemplateLimits(store.table('template_creations'), store.table('blocked_template_names'), {
+      perAccount: options.templatesPerAccount ?? 6_000,
+      creationsPerHour: options.templateCreationsPerHour ?? 100,
     });
-    this.media = new MediaStore(this.state.collection('media'), dataDir);
+    const { templateReviewMs = 300 } = options;
+    const notices = new TemplateNotices(this.notifyAccount);
+    this.templateReviewer = new TemplateReviewer(this.templates, notices, templateReviewMs);
+    this.media = new MediaStore(store.table('media'), dataDir);
     this.mediaAddresses = new MediaAddresses(options.seed, options.mediaAddressMs ?? 300_000);
-    this.tokens = new AccessTokens(options.accessTokens, this.state.collection('revoked_tokens'));
-    this.users = new Users(this.state.collection('users'));
-    this.inboundRegister = new InboundRegister((party) => (party.includes('.') ? party : this.users.userIdOf(party)));
-    this.messages = new MessageLog(keepMessages);
+    this.uploads = new Uploads(this.ids);
+    this.tokens = new AccessTokens(options.accessTokens, store.table('revoked_tokens'));
+    this.people = new People(store.table('users'));
+    this.inboundLog = new InboundLog(store.table('inbound'), this.people);
     this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
-    this.journal = new Journal(dataDir, keepMessages);
+    this.queued = store.table('queued');
     this.schedule = new StatusSchedule({
       gapMs: statusGapMs,
       onDue: (message, step) => this.post({ kind: 'status', message, step, alone: false }),
-      onDropped: (message) => this.markDone(message, allSteps(message.plan)),
+      onDropped: (message) => this.markDone([[message, allSteps(message.plan)]]),
     });
     this.courier = new Courier(
       {
@@ -106,41 +101,72 @@ export class Simulator implements SimulatorContext {
         onSettled: (items) => this.settled(items),
         log,
       },
-      new EnvelopeBuilder(this.numbers, this.users, statusGapMs),
+      new EnvelopeBuilder(this.numbers, this.people, statusGapMs),
     );
-    const { router, tokens, ids, faults, brokenAnswers, journal, state } = this;
-    const hostNames = options.hostNames ?? [];
-    this.server = new SimulatorServer({ router, tokens, ids, faults, brokenAnswers, hostNames, journal, state, log });
-    registerRoutes(this);
+    this.server = new SimulatorServer({
+      kinds: this.kinds(),
+      graphRoutes: this.graphRoutes(),
+      plainRoutes: [
+        ...controlRoutes(this),
+        ...inboundRoutes(this),
+        ...templateControlRoutes(this),
+        ...downloadRoutes(this),
+      ],
+      tokens: this.tokens,
+      ids: this.ids,
+      faults: this.faults,
+      brokenAnswers: this.brokenAnswers,
+      hostNames: options.hostNames ?? [],
+      store,
+      log,
+    });
   }
 
-  /** Takes up what a former run left in `dataDir`, and listens. Rejects where the port is taken. */
+  /** What an id in a path of the Graph API can name. */
+  private kinds(): Kinds {
+    return {
+      phone_number: (id) => this.numbers.get(id) !== undefined,
+      waba: (id) => this.numbers.hasAccount(id),
+      template: (id) => this.templates.get(id) !== undefined,
+      media: (id) => this.media.get(id) !== undefined,
+      app: (id) => id === SIMULATED_APP.id || id === 'app',
+      upload_session: (id) => this.uploads.has(id),
+    };
+  }
+
+  /** Messages first, because they are many. */
+  private graphRoutes(): Route[] {
+    return [
+      ...messageRoutes(this),
+      ...mediaRoutes(this),
+      ...templateRoutes(this),
+      ...numberRoutes(this),
+      ...profileRoutes(this),
+      ...this.uploads.routes(),
+    ];
+  }
+
+  /** Listens, and takes up what a former run left in `dataDir`. Rejects where the port is taken. */
   async start(): Promise<{ port: number; url: string }> {
-    const recovered = this.journal.open();
-    this.ids.continueAfter(recovered.lastSequence);
-    for (const number of this.options.numbers) this.registerNumber(number);
-    for (const fact of recovered.inbound) this.inboundRegister.add(fact);
-    for (const message of recovered.messages) {
-      this.messages.add(message);
-      this.schedule.add(message);
-    }
-    for (const item of recovered.queued) this.courier.enqueue(item);
+    const { port: wanted, host, numbers } = this.options;
+    for (const number of numbers) this.registerNumber(number);
+    const port = await this.server.listen(wanted, host);
+    this.store.open();
     this.media.open();
+    for (const message of this.messages.all()) this.schedule.add(message);
+    for (const item of this.queued.values()) this.courier.enqueue(item);
     this.templateReviewer.start();
-    await this.state.flush();
-    const port = await this.server.listen(this.options.port, this.options.host);
-    return { port, url: `http://${this.options.host}:${port}` };
+    return { port, url: `http://${host}:${port}` };
   }
 
-  /** Closes at once; what was not acknowledged yet is told after the next start with the same `dataDir`. */
+  /** Closes at once; what was not acknowledged yet is posted after the next start with the same `dataDir`. */
   async stop(): Promise<void> {
     await this.server.close();
     this.schedule.clear();
     this.templateReviewer.stop();
     await this.courier.stop();
-    this.journal.close();
     this.media.close();
-    await this.state.flush();
+    this.store.close();
   }
 
   /** Refuses connections for some time; control calls too. */
@@ -152,74 +178,79 @@ export class Simulator implements SimulatorContext {
     this.courier.setWebhookUrl(url);
   }
 
+  /** Adds a number, with sample templates for an account that is new. */
   registerNumber(number: SimulatorNumber): void {
     this.numbers.register(number);
-    seedTemplates(this.templates, () => this.newTemplateId(), number.wabaId, Date.now());
+    seedTemplates(this.templates, () => this.ids.newTemplateId(), number.wabaId, Date.now());
   }
 
-  newTemplateId(): string {
-    for (;;) {
-      const id = this.ids.newObjectId();
-      if (Number.isSafeInteger(Number(id))) return id;
-    }
-  }
-
+  /** Remembers a taken message and schedules its statuses. */
   take(message: TakenMessage): void {
     this.messages.add(message);
-    this.journal.message(message);
+    this.store.record(['message', message]);
     this.schedule.add(message);
   }
 
+  /** Posts one notification now, besides any schedule; nothing where the account is not subscribed. */
   post(item: Outgoing): void {
     if (this.isWanted(item)) this.courier.enqueue(item);
     else this.settled([item]);
   }
 
+  /** Announces a customer's message. */
   announce(inbound: Inbound): void {
-    const { phoneNumberId, party, writtenAt, contact, message } = inbound;
-    const { id } = message as { id: string };
-    const fact = { id, phoneNumberId, party, writtenAt };
-    this.inboundRegister.add(fact);
-    this.journal.inbound(fact);
-    const sequence = this.ids.nextSequence();
-    const item: Outgoing = { kind: 'inbound', sequence, phoneNumberId, party, writtenAt, contact, message };
-    this.journal.queued(item);
-    this.post(item);
+    const { phoneNumberId, party, writtenAt, message } = inbound;
+    this.inboundLog.add({ id: (message as { id: string }).id, phoneNumberId, party, writtenAt });
+    this.queue({ kind: 'inbound', sequence: this.ids.nextSequence(), ...inbound });
   }
 
+  /** Posts any other notification as it is, such as a template's new status. */
   postRaw(body: object): void {
-    const item: Outgoing = { kind: 'raw', sequence: this.ids.nextSequence(), body };
-    this.journal.queued(item);
-    this.courier.enqueue(item);
+    this.queue({ kind: 'raw', sequence: this.ids.nextSequence(), body });
   }
 
-  notifyAccount(wabaId: string, field: string, value: object, timeSeconds = Math.floor(Date.now() / 1000)): void {
+  /**
+   * Posts one change of a management field; nothing where the account is not subscribed.
+   * @param timeSeconds `entry.time`, now by default
+   */
+  readonly notifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number): void => {
     if (!this.numbers.isSubscribed(wabaId)) return;
-    const entry = [{ id: wabaId, time: timeSeconds, changes: [{ value, field }] }];
-    this.postRaw({ object: 'whatsapp_business_account', entry });
-  }
+    const time = timeSeconds ?? Math.floor(Date.now() / 1000);
+    this.postRaw({ object: 'whatsapp_business_account', entry: [{ id: wabaId, time, changes: [{ value, field }] }] });
+  };
 
   pendingNotifications(): { pending: number; acknowledged: number; dropped: number } {
     const { pending, acknowledged, dropped } = this.courier;
     return { pending, acknowledged, dropped };
   }
 
+  /**
+   * Forgets messages, notifications, faults, revoked tokens and how often templates were created; numbers, profiles,
+   * files and templates stay.
+   */
   reset(): void {
     this.schedule.clear();
     this.courier.clear();
+    this.queued.clear();
     this.messages.clear();
-    this.inboundRegister.clear();
+    this.inboundLog.clear();
     this.scenarios.clear();
     this.brokenAnswers.clear();
     this.templateLimits.clear();
     this.tokens.clear();
-    this.journal.reset(this.ids.lastSequence);
+    this.store.rewrite();
     this.applyFaults(NO_FAULTS);
   }
 
   applyFaults(changes: Partial<Faults>): void {
     Object.assign(this.faults, changes);
     this.schedule.setMode(this.faults.statuses);
+  }
+
+  private queue(item: QueuedNotification): void {
+    this.queued.set(String(item.sequence), item);
+    this.store.record(['sequence', item.sequence]);
+    this.post(item);
   }
 
   private isWanted(item: Outgoing): boolean {
@@ -229,19 +260,19 @@ export class Simulator implements SimulatorContext {
   }
 
   private settled(items: readonly Outgoing[]): void {
-    const steps: [number, number][] = [];
+    const steps: [TakenMessage, number][] = [];
     for (const item of items) {
       if (item.kind === 'status') {
-        item.message.doneSteps |= 1 << item.step;
-        steps.push([item.message.sequence, 1 << item.step]);
+        steps.push([item.message, 1 << item.step]);
         item.settled?.();
-      } else this.journal.acknowledged(item);
+      } else this.queued.delete(String(item.sequence));
     }
-    this.journal.done(steps);
+    this.markDone(steps);
   }
 
-  private markDone(message: TakenMessage, bits: number): void {
-    message.doneSteps |= bits;
-    this.journal.done([[message.sequence, bits]]);
+  private markDone(steps: readonly (readonly [message: TakenMessage, bits: number])[]): void {
+    if (steps.length === 0) return;
+    for (const [message, bits] of steps) message.doneSteps |= bits;
+    this.store.record(['done', steps.map(([{ sequence }, bits]) => [sequence, bits])]);
   }
 }

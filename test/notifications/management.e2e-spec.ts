@@ -31,7 +31,7 @@ const messagingLimit = async () => (await workspace.api.get('/connections')).bod
 /** What the platform tells of a number's quality; the worker, which asks it soon after, will hear the same. */
 function limitChange(limit: 'TIER_10K' | 'TIER_100K'): object {
   const { phoneNumber, phoneNumberId, wabaId } = workspace.connection;
-  test.simulator.numberFacts.change(phoneNumberId, { messagingLimit: limit });
+  test.simulator.numbers.change(phoneNumberId, { messagingLimit: limit });
   const value = { display_phone_number: phoneNumber, event: 'UPGRADE', current_limit: limit };
   return { id: wabaId, time: secondsNow(), changes: [{ field: 'phone_number_quality_update', value }] };
 }

@@ -1,82 +1,108 @@
-import { jsonAnswer } from '../http/answer.js';
-import { isObject, type JsonObject } from '../messages/checks.js';
-import { digitsOf } from '../recipient.js';
-import type { SimulatorContext } from '../simulator-context.js';
-import { messageWithFile } from './inbound-file.js';
-import { controlBody, ControlError, controlHandler, optionalFlag, optionalText, textField } from './control-input.js';
+import type { Request } from 'express';
+import type { Route } from '../http/route.js';
+import type { IdSource } from '../ids.js';
+import type { MediaAddresses } from '../media/media-addresses.js';
+import { FileSink, type MediaStore } from '../media/media-store.js';
+import { LARGEST_MEDIA_BYTES, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
+import { paddedTo, SAMPLE_FILES } from '../media/sample-files.js';
+import type { InboundLog } from '../messages/inbound-log.js';
+import { isObject, type JsonObject } from '../messages/param.js';
+import type { Inbound } from '../notifications/notification.js';
+import type { Numbers } from '../numbers/numbers.js';
+import { digitsOf, type People } from '../people.js';
+import type { SimulatorNumber } from '../simulator.types.js';
+import type { NotifyAccount } from '../templates/template-reviewer.js';
+import { unknownNumber } from './control.routes.js';
+import { controlBody, flag, optionalNumber, optionalText, refused, textField } from './control-input.js';
 
-/** Registers `POST /_simulator/inbound`: a customer writes to one of the numbers, or calls it. */
-export function registerInboundRoutes(context: SimulatorContext): void {
-  context.router.plain(
-    'POST',
-    '/_simulator/inbound',
-    controlHandler((call) => {
-      const body = controlBody(call);
-      const making = messageWithFile(context, call, body);
-      if (making === null) return jsonAnswer(receive(context, body));
-      return making.then((message) => jsonAnswer(receive(context, { ...body, message })));
-    }),
-  );
+/** A file that came with a customer's message can be fetched for so long. */
+const INBOUND_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+const LARGEST_WISH_BYTES = 1024 * 1024 * 1024;
+
+export interface InboundParts {
+  numbers: Numbers;
+  people: People;
+  ids: IdSource;
+  media: MediaStore;
+  mediaAddresses: MediaAddresses;
+  inboundLog: InboundLog;
+  announce(inbound: Inbound): void;
+  notifyAccount: NotifyAccount;
 }
 
-function receive(context: SimulatorContext, body: JsonObject): object {
+/** A customer writes to one of the numbers, or calls it. */
+export function inboundRoutes(parts: InboundParts): Route[] {
+  const receiveInbound = async (request: Request) => {
+    const body = controlBody(request);
+    return receive(parts, { ...body, message: await withFile(parts, request, body) });
+  };
+  return [['POST', '/_simulator/inbound', receiveInbound]];
+}
+
+/** The customer, as the call names them. */
+interface Customer {
+  /** Their number; null where it is not shown. */
+  waId: string | null;
+  userId: string;
+  /** What the contact's entry says. */
+  contact: object;
+}
+
+function receive(parts: InboundParts, body: JsonObject): object {
+  const { people, numbers } = parts;
   const phoneNumberId = textField(body, 'phone_number_id');
-  if (context.numbers.get(phoneNumberId) === undefined) {
-    throw new ControlError(`No number has the id ${phoneNumberId}. GET /_simulator/numbers lists them.`, 404);
-  }
+  const number = numbers.get(phoneNumberId);
+  if (number === undefined) throw unknownNumber(phoneNumberId);
   const userId = optionalText(body, 'user_id');
   const username = optionalText(body, 'username');
-  const withoutFrom = optionalFlag(body, 'without_from');
+  const isHidden = flag(body, 'without_from');
   const from = optionalText(body, 'from');
   const waId = from === undefined ? null : digitsOf(from);
-  if (waId === '') throw new ControlError('"from" must hold the customer\'s number.');
-  if (waId === null && userId === undefined) throw new ControlError('"from" is missing: the number of the customer.');
+  if (waId === '') throw refused('"from" must hold the customer\'s number.');
+  if (waId === null && userId === undefined) throw refused('"from" is missing: the number of the customer.');
 
   const profileName = optionalText(body, 'profile_name');
-  const facts = { userId, username, profileName };
-  if (waId !== null) context.users.learn(waId, facts);
-  const customerId = userId ?? context.users.userIdOf(waId as string);
-  if (waId === null || withoutFrom) context.users.learn(customerId, { username, profileName });
-  const shown = withoutFrom ? null : waId;
-
+  if (waId !== null) people.learn(waId, { userId, username, profileName });
+  const customerId = userId ?? people.userIdOf(waId as string);
+  if (waId === null || isHidden) people.learn(customerId, { username, profileName });
+  const shown = isHidden ? null : waId;
   const party = shown ?? customerId;
-  if (optionalFlag(body, 'call')) return ring(context, { phoneNumberId, party, shown, customerId, body });
-  const message = completeMessage(context, body.message, shown, customerId, waId ?? customerId);
-  const writtenAt = Number(message.timestamp) * 1000;
-  context.announce({
+  const profile = { name: people.profileNameOf(party), username: people.usernameOf(party) };
+  const contact = {
+    profile: flag(body, 'without_profile') ? undefined : profile,
+    wa_id: shown ?? undefined,
+    user_id: customerId,
+  };
+  const customer = { waId: shown, userId: customerId, contact };
+  if (flag(body, 'call')) return ring(parts, number, customer);
+  const message = completeMessage(parts.ids, body.message, customer, waId ?? customerId);
+  parts.announce({
     phoneNumberId,
     party,
-    writtenAt,
-    contact: message.type === 'system' ? null : contactOf(context, body, shown, customerId),
+    writtenAt: Number(message.timestamp) * 1000,
+    contact: message.type === 'system' ? null : contact,
     message,
   });
   return { success: true, id: message.id, timestamp: message.timestamp, user_id: customerId, message };
 }
 
-interface Ringing {
-  phoneNumberId: string;
-  party: string;
-  shown: string | null;
-  customerId: string;
-  body: JsonObject;
-}
-
 /** The customer calls instead of writing: the window opens as it does for a message. */
-function ring(context: SimulatorContext, { phoneNumberId, party, shown, customerId, body }: Ringing): object {
-  const number = context.numbers.get(phoneNumberId);
-  const own = digitsOf(number?.displayPhoneNumber ?? '');
+function ring(parts: InboundParts, number: SimulatorNumber, { waId, userId, contact }: Customer): object {
+  const { phoneNumberId, wabaId } = number;
+  const own = digitsOf(number.displayPhoneNumber);
+  const party = waId ?? userId;
   const writtenAt = Date.now();
-  const id = context.ids.inboundWamid(context.ids.nextSequence(), party).replace('wamid', 'wacid');
-  context.inboundRegister.add({ id, phoneNumberId, party, writtenAt });
-  context.notifyAccount(number?.wabaId ?? '0', 'calls', {
+  const id = parts.ids.inboundWamid(parts.ids.nextSequence(), party).replace('wamid', 'wacid');
+  parts.inboundLog.add({ id, phoneNumberId, party, writtenAt });
+  parts.notifyAccount(wabaId, 'calls', {
     messaging_product: 'whatsapp',
     metadata: { display_phone_number: own, phone_number_id: phoneNumberId },
-    contacts: [contactOf(context, body, shown, customerId)],
+    contacts: [contact],
     calls: [
       {
         id,
-        ...(shown === null ? {} : { from: shown }),
-        from_user_id: customerId,
+        from: waId ?? undefined,
+        from_user_id: userId,
         to: own,
         event: 'connect',
         direction: 'USER_INITIATED',
@@ -85,45 +111,116 @@ function ring(context: SimulatorContext, { phoneNumberId, party, shown, customer
       },
     ],
   });
-  return { success: true, id, user_id: customerId };
+  return { success: true, id, user_id: userId };
 }
 
-/** Fills in what a message object always has; whatever the caller gave stays, so that repeats can be sent too. */
+/** Fills in what a message object always has; what the caller gave stays, so that repeats can be sent too. */
 function completeMessage(
-  context: SimulatorContext,
+  ids: IdSource,
   given: unknown,
-  waId: string | null,
-  userId: string,
+  { waId, userId }: Customer,
   partyOfId: string,
 ): JsonObject & { id: string; timestamp: string; type: string } {
   const content = typeof given === 'string' ? { text: { body: given } } : (given ?? { text: { body: 'Hello' } });
-  if (!isObject(content)) throw new ControlError('"message" must be a message object, or a text.');
+  if (!isObject(content)) throw refused('"message" must be a message object, or a text.');
   const type = content.type ?? 'text';
-  if (typeof type !== 'string') throw new ControlError('"message.type" must be a text.');
+  if (typeof type !== 'string') throw refused('"message.type" must be a text.');
   if (content[type] === undefined && type !== 'unsupported') {
-    throw new ControlError(`"message.${type}" is missing: a message of type ${type} has its content there.`);
+    throw refused(`"message.${type}" is missing: a message of type ${type} has its content there.`);
   }
   const timestamp = content.timestamp === undefined ? Math.floor(Date.now() / 1000) : Number(content.timestamp);
-  if (!Number.isInteger(timestamp)) throw new ControlError('"message.timestamp" must be whole seconds since 1970.');
-  const id = content.id ?? context.ids.inboundWamid(context.ids.nextSequence(), partyOfId);
-  if (typeof id !== 'string' || id === '' || /\s/.test(id)) throw new ControlError('"message.id" must be an id.');
-  return {
-    ...(waId === null ? {} : { from: waId }),
-    from_user_id: userId,
-    ...content,
+  if (!Number.isInteger(timestamp)) throw refused('"message.timestamp" must be whole seconds since 1970.');
+  const id = content.id ?? ids.inboundWamid(ids.nextSequence(), partyOfId);
+  if (typeof id !== 'string' || id === '' || /\s/.test(id)) throw refused('"message.id" must be an id.');
+  const from = waId === null ? {} : { from: waId };
+  return { ...from, from_user_id: userId, ...content, id, timestamp: String(timestamp), type };
+}
+
+/** What the call says about the file; the rest is made up. */
+interface FileWish {
+  bytes: Iterable<Buffer>;
+  sizeBytes: number;
+  mimeType: string;
+  filename: string | null;
+}
+
+/**
+ * Makes a real file for a customer's image, video, audio, document or sticker. Gives the message with the file's facts
+ * filled in; as it is where there is none to make: another type, or an id that the caller gave.
+ * @throws PlainError for a `file` that can't be made
+ */
+async function withFile(parts: InboundParts, request: Request, body: JsonObject): Promise<unknown> {
+  const { message, file = {}, phone_number_id: phoneNumberId } = body;
+  if (!isObject(file)) throw refused('"file" must be an object with base64, or size_bytes.');
+  const kind = isObject(message) ? MEDIA_KINDS.find((one) => one === message.type) : undefined;
+  if (!isObject(message) || kind === undefined) return message;
+  if (typeof phoneNumberId !== 'string' || parts.numbers.get(phoneNumberId) === undefined) return message;
+  const content = message[kind] ?? (body.file === undefined ? undefined : {});
+  if (!isObject(content) || (content.id !== undefined && body.file === undefined)) return message;
+  const wish = readWish(kind, file, content);
+  if (wish.sizeBytes > LARGEST_MEDIA_BYTES) return tooLarge(message, kind);
+  const { id, sha256 } = await makeFile(parts, phoneNumberId, wish);
+  const facts = {
+    ...extrasOf(kind, wish),
+    mime_type: wish.mimeType,
+    sha256: Buffer.from(sha256, 'hex').toString('base64'),
     id,
-    timestamp: String(timestamp),
-    type,
+    url: parts.mediaAddresses.make(request, id, 'webhook', null),
+  };
+  return { ...message, [kind]: { ...facts, ...content } };
+}
+
+function readWish(kind: MediaKind, file: JsonObject, content: JsonObject): FileWish {
+  const sample = SAMPLE_FILES[kind];
+  const size = optionalNumber(file, 'size_bytes', 1, LARGEST_WISH_BYTES);
+  const base64 = optionalText(file, 'base64');
+  if (base64 !== undefined && !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
+    throw refused('"file.base64" must be base64.');
+  }
+  const bytes = base64 === undefined ? sample.bytes : Buffer.from(base64, 'base64');
+  const sizeBytes = Math.floor(size ?? bytes.length);
+  return {
+    bytes: paddedTo(bytes, sizeBytes),
+    sizeBytes,
+    mimeType: optionalText(file, 'mime_type') ?? optionalText(content, 'mime_type') ?? sample.mimeType,
+    filename: optionalText(file, 'filename') ?? sample.filename,
   };
 }
 
-function contactOf(context: SimulatorContext, body: JsonObject, waId: string | null, userId: string): object {
-  const party = waId ?? userId;
-  const username = context.users.usernameOf(party);
-  const profile = { name: context.users.profileNameOf(party), ...(username === undefined ? {} : { username }) };
-  return {
-    ...(optionalFlag(body, 'without_profile') ? {} : { profile }),
-    ...(waId === null ? {} : { wa_id: waId }),
-    user_id: userId,
-  };
+async function makeFile(
+  { ids, media }: InboundParts,
+  phoneNumberId: string,
+  { bytes, mimeType }: FileWish,
+): Promise<{ id: string; sha256: string }> {
+  const id = ids.newObjectId();
+  const sink = new FileSink(media.pathOf(id));
+  for (const piece of bytes) await sink.write(piece);
+  const sha256 = await sink.end();
+  const now = Date.now();
+  media.add({
+    id,
+    phoneNumberId,
+    mimeType,
+    sha256,
+    sizeBytes: sink.sizeBytes,
+    source: 'webhook',
+    usable: true,
+    createdAt: now,
+    expiresAt: now + INBOUND_LIFE_MS,
+  });
+  return { id, sha256 };
+}
+
+function extrasOf(kind: MediaKind, { mimeType, filename }: FileWish): JsonObject {
+  if (kind === 'audio') return { voice: mimeType.includes('opus') };
+  if (kind === 'sticker') return { animated: false };
+  return kind === 'document' && filename !== null ? { filename } : {};
+}
+
+/** The platform does not fetch more than 100 MiB from a customer; it says so in the message's place. */
+function tooLarge(message: JsonObject, kind: MediaKind): JsonObject {
+  const { [kind]: _, ...rest } = message;
+  const title = 'Media download error';
+  const details = 'The file that the customer sent is too large to be downloaded';
+  return { ...rest, type: 'unsupported', errors: [{ code: 131052, title, message: title, error_data: { details } }] };
 }

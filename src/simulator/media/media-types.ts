@@ -1,4 +1,5 @@
-import type { MediaKind } from './media.types.js';
+export const MEDIA_KINDS = ['image', 'video', 'audio', 'document', 'sticker'] as const;
+export type MediaKind = (typeof MEDIA_KINDS)[number];
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

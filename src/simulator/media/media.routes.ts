@@ -1,47 +1,260 @@
-import { type Answer, jsonAnswer, SUCCESS } from '../http/answer.js';
-import type { Call } from '../http/call.js';
-import { GraphError } from '../graph-error.js';
-import { unknownObject } from '../http/graph-path.js';
-import type { SimulatorContext } from '../simulator-context.js';
-import { downloadMedia } from './media-download.js';
-import { DOWNLOAD_PATH } from './media-address.js';
-import { uploadMedia } from './media-upload.js';
-import type { MediaFile } from './media.types.js';
+import busboy from 'busboy';
+import type { Request } from 'express';
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GraphError, invalidParam, PlainError, unknownObject } from '../graph-error.js';
+import type { AccessTokens } from '../http/access.js';
+import { letRunOff, pathId, queryParam, type Reply, type Route, SUCCESS } from '../http/route.js';
+import type { IdSource } from '../ids.js';
+import type { Faults } from '../simulator.types.js';
+import { DOWNLOAD_PATH, type MediaAddresses } from './media-addresses.js';
+import { FileSink, type MediaFile, type MediaStore } from './media-store.js';
+import { kindOf, LARGEST_MEDIA_BYTES, limitOf, looksLike, UPLOAD_TYPES } from './media-types.js';
 
-/** Registers uploading, looking up, downloading and deleting of files. */
-export function registerMediaRoutes(context: SimulatorContext): void {
-  const { router, media } = context;
-  router.resolveNodes((id) => (media.get(id) === undefined ? null : 'media'));
-  router.graph('POST', 'phone_number', 'media', (call) => uploadMedia(context, call), 'stream');
-  router.graph('GET', 'media', '', (call) => show(context, call));
-  router.graph('DELETE', 'media', '', (call) => {
-    media.remove(fileOf(context, call).id);
-    return SUCCESS;
-  });
-  router.plain('GET', DOWNLOAD_PATH, (call) => downloadMedia(context, call));
+/** An uploaded file can be sent for so long. */
+const UPLOAD_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+const MOST_FIELD_BYTES = 1024;
+const MOST_PARTS = 32;
+const MOST_TYPE_CHARACTERS = 255;
+
+export interface MediaParts {
+  media: MediaStore;
+  mediaAddresses: MediaAddresses;
+  tokens: AccessTokens;
+  ids: IdSource;
+  faults: Faults;
 }
 
-function fileOf(context: SimulatorContext, call: Call): MediaFile {
-  const file = context.media.get(call.nodeId);
-  const method = call.request.method ?? 'GET';
-  if (file === undefined) throw unknownObject(method, call.nodeId);
-  const owner = call.query.get('phone_number_id');
+/** Uploading, looking up and deleting of files. */
+export function mediaRoutes(parts: MediaParts): Route[] {
+  const remove = (request: Request) => {
+    parts.media.remove(fileOf(parts, request).id);
+    return SUCCESS;
+  };
+  return [
+    ['POST', '/:phone_number/media', (request) => upload(parts, request), 'stream'],
+    ['GET', '/:media', (request) => show(parts, request)],
+    ['DELETE', '/:media', remove],
+  ];
+}
+
+/** Downloads have paths of their own. */
+export function downloadRoutes(parts: MediaParts): Route[] {
+  return [['GET', DOWNLOAD_PATH, (request, reply) => download(parts, request, reply)]];
+}
+
+function fileOf({ media }: MediaParts, request: Request): MediaFile {
+  const id = pathId(request, 'media');
+  const file = media.get(id);
+  if (file === undefined) throw unknownObject(request.method, id);
+  const owner = queryParam(request, 'phone_number_id');
   if (owner !== null && owner !== file.phoneNumberId) {
-    throw new GraphError(100, {
-      message: '(#100) Param phone_number_id is not the number that this media belongs to.',
-    });
+    throw invalidParam('Param phone_number_id is not the number that this media belongs to.');
   }
   return file;
 }
 
-function show(context: SimulatorContext, call: Call): Answer {
-  const file = fileOf(context, call);
-  return jsonAnswer({
-    messaging_product: 'whatsapp',
-    url: context.mediaAddresses.make(call.request, file.id, 'getMedia', context.tokens.of(call)),
-    mime_type: file.mimeType,
+function show(parts: MediaParts, request: Request): object {
+  const { id, mimeType, sha256, sizeBytes } = fileOf(parts, request);
+  const url = parts.mediaAddresses.make(request, id, 'getMedia', parts.tokens.check(request));
+  return { messaging_product: 'whatsapp', url, mime_type: mimeType, sha256, file_size: sizeBytes, id };
+}
+
+/** The form of an upload. */
+interface UploadForm {
+  fields: Map<string, string>;
+  file: FileSink | null;
+  /** The type that the file's part names. */
+  partType: string | null;
+}
+
+/** Streams the file to its folder. @throws GraphError 100; nothing is kept then */
+async function upload({ media, ids, faults }: MediaParts, request: Request): Promise<object> {
+  const id = ids.newObjectId();
+  const form: UploadForm = { fields: new Map(), file: null, partType: null };
+  try {
+    await readForm(request, form, media.pathOf(id));
+    if (faults.uploadFailures > 0) {
+      faults.uploadFailures--;
+      throw new GraphError(131000, { details: 'A fault that was asked for' });
+    }
+    media.add(fileFrom(form, id, pathId(request, 'phone_number')));
+    return { id };
+  } catch (error) {
+    await form.file?.discard();
+    await letRunOff(request);
+    throw error;
+  }
+}
+
+/** Reads the form without holding a file in memory. @throws GraphError 100 where it is broken, or has too much */
+async function readForm(request: Request, form: UploadForm, path: string): Promise<void> {
+  const parser = parserOf(request);
+  let writing = Promise.resolve();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      parser.on('field', (name, value, { valueTruncated }) => {
+        if (name === 'file') reject(invalidParam('Param file must be a file.'));
+        else if (valueTruncated) reject(invalidParam(`Param ${name} is too long.`));
+        else form.fields.set(name, value);
+      });
+      parser.on('file', (name, stream, { mimeType }) => {
+        if (name !== 'file' || form.file !== null) {
+          stream.resume();
+          reject(
+            invalidParam(form.file === null ? `Param ${name} must not be a file.` : 'Only one file can be given.'),
+          );
+          return;
+        }
+        form.partType = mimeType;
+        form.file = new FileSink(path);
+        stream.on('limit', () => reject(tooLarge(LARGEST_MEDIA_BYTES)));
+        writing = writeFile(stream, form.file);
+        writing.catch(reject);
+      });
+      parser.on('partsLimit', () => reject(invalidParam(`The form has more than ${MOST_PARTS} parts.`)));
+      parser.on('error', (error) => reject(broken(error)));
+      parser.on('close', resolve);
+      request.on('close', () => (request.complete ? undefined : reject(broken(new Error('it breaks off')))));
+      request.pipe(parser);
+    });
+    await writing;
+  } catch (error) {
+    request.unpipe(parser);
+    parser.destroy();
+    await writing.catch(() => undefined);
+    throw error;
+  }
+}
+
+function parserOf(request: Request): busboy.Busboy {
+  // The parser stops at its limits, not beyond them.
+  const limits = { fieldSize: MOST_FIELD_BYTES + 1, fileSize: LARGEST_MEDIA_BYTES + 1, parts: MOST_PARTS };
+  try {
+    return busboy({ headers: request.headers, limits });
+  } catch (error) {
+    throw broken(error);
+  }
+}
+
+async function writeFile(stream: Readable, sink: FileSink): Promise<void> {
+  for await (const chunk of stream) await sink.write(chunk as Buffer);
+  await sink.end();
+}
+
+function broken(error: unknown): GraphError {
+  return new GraphError(100, { details: `The form can't be read: ${(error as Error).message}` });
+}
+
+function fileFrom({ fields, file, partType }: UploadForm, id: string, phoneNumberId: string): MediaFile {
+  if (fields.get('messaging_product') !== 'whatsapp') {
+    throw invalidParam('The parameter messaging_product is required.');
+  }
+  if (file === null || file.sha256 === null) throw invalidParam('The parameter file is required.');
+  const declared = fields.get('type');
+  // The parser leaves parameters out of the part's type, so that the field says more.
+  const mimeType = (declared ?? partType ?? 'application/octet-stream').trim();
+  if (mimeType.length > MOST_TYPE_CHARACTERS) throw invalidParam('Param type is too long.');
+  for (const type of [mimeType, partType ?? mimeType]) {
+    if (kindOf(type) === undefined) {
+      throw invalidParam(
+        `Param file must be a file with one of the following types: ${UPLOAD_TYPES.join(', ')}. ` +
+          `Received file of type '${type}'.`,
+      );
+    }
+  }
+  const limit = limitOf(kindOf(mimeType) ?? 'document', file.head);
+  if (file.sizeBytes === 0) throw invalidParam('Param file must not be empty.');
+  if (file.sizeBytes > limit) throw tooLarge(limit);
+  const now = Date.now();
+  return {
+    id,
+    phoneNumberId,
+    mimeType,
     sha256: file.sha256,
-    file_size: file.sizeBytes,
-    id: file.id,
-  });
+    sizeBytes: file.sizeBytes,
+    source: 'upload',
+    usable: looksLike(mimeType, file.head),
+    createdAt: now,
+    expiresAt: now + UPLOAD_LIFE_MS,
+  };
+}
+
+function tooLarge(limit: number): GraphError {
+  return invalidParam(`Param file must be at most ${limit} bytes large for its type.`);
+}
+
+/**
+ * `GET` of a temporary address: 401 without a good token, or with another than the one it was made for; 404 once it, or
+ * the file, is gone. The faults that were asked for strike here.
+ */
+async function download(parts: MediaParts, request: Request, reply: Reply): Promise<void> {
+  const { faults, media, mediaAddresses } = parts;
+  const address = mediaAddresses.read(request, tokenOf(parts, request));
+  if (address === 'foreign') throw new PlainError(401);
+  const file = address === 'void' ? undefined : media.get(address.id);
+  if (address === 'void' || file === undefined || address.madeAt < (file.addressesFrom ?? 0)) throw notFound();
+  const spoiling: Spoiling = { bytesPerSecond: faults.downloadBytesPerSecond };
+  if (faults.downloadFailures > 0) {
+    faults.downloadFailures--;
+    if (faults.downloadFailure === 'not_found') throw notFound();
+    if (faults.downloadFailure === 'server_error') throw new PlainError(500);
+    spoiling.cutAfterBytes = Math.floor(file.sizeBytes / 2);
+  } else if (faults.downloadWrongBytes > 0) {
+    faults.downloadWrongBytes--;
+    spoiling.spoilByteAt = file.sizeBytes - 1;
+  }
+  if (faults.downloadLatencyMs > 0) await sleep(faults.downloadLatencyMs, undefined, { ref: false });
+  // A type is whatever the upload said it is; a header can't carry all of that.
+  const type = file.mimeType.replaceAll(/[^\x20-\x7e]/g, '?');
+  reply.writeHead(200, { 'Content-Length': file.sizeBytes, 'Content-Type': type });
+  try {
+    await pipeline(piecesOf(media.pathOf(file.id), spoiling), reply);
+  } catch {
+    reply.destroy();
+  }
+}
+
+function tokenOf({ tokens }: MediaParts, request: Request): string {
+  try {
+    return tokens.check(request);
+  } catch {
+    throw new PlainError(401);
+  }
+}
+
+function notFound(): PlainError {
+  return new PlainError(404, 'The address has expired, or the file is gone.');
+}
+
+/** What faults do to the bytes of a download. */
+interface Spoiling {
+  /** The connection is cut after so many bytes. */
+  cutAfterBytes?: number;
+  /** This byte is another one: the size is right, the checksum is not. */
+  spoilByteAt?: number;
+  /** 0: as fast as it goes. */
+  bytesPerSecond: number;
+}
+
+/** A slow file comes in so many pieces a second. */
+const PIECES_PER_SECOND = 10;
+
+async function* piecesOf(path: string, { cutAfterBytes, spoilByteAt, bytesPerSecond }: Spoiling) {
+  const highWaterMark = bytesPerSecond > 0 ? Math.max(1, Math.ceil(bytesPerSecond / PIECES_PER_SECOND)) : 64 * 1024;
+  let sent = 0;
+  for await (const read of createReadStream(path, { highWaterMark })) {
+    const piece = read as Buffer;
+    if (cutAfterBytes !== undefined && sent + piece.length > cutAfterBytes) {
+      yield piece.subarray(0, cutAfterBytes - sent);
+      throw new Error('cut');
+    }
+    const spoilt = (spoilByteAt ?? -1) - sent;
+    if (spoilt in piece) piece[spoilt] = (piece[spoilt] ?? 0) ^ 0xff;
+    sent += piece.length;
+    yield piece;
+    if (bytesPerSecond > 0) await sleep((1000 * piece.length) / bytesPerSecond, undefined, { ref: false });
+  }
 }

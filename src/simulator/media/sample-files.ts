@@ -1,7 +1,7 @@
-import type { MediaKind } from './media.types.js';
+import type { MediaKind } from './media-types.js';
 
-/** The smallest valid file of each kind: what a customer sends when nobody says what. */
-export interface SampleFile {
+/** The smallest valid file of each kind: what a customer sends unless the call says otherwise. */
+interface SampleFile {
   mimeType: string;
   /** Null for kinds without one. */
   filename: string | null;

@@ -1,79 +1,243 @@
-import {
-  invalidParam,
-  invalidValue,
-  type JsonObject,
-  missing,
-  optionalString,
-  rejectOtherKeys,
-  requireObject,
-  requireObjects,
-  requireString,
-} from './checks.js';
-import { checkInteractive } from './interactive-checks.js';
-import { checkMediaReference, MEDIA_KINDS } from './media-checks.js';
-
-/** Lists of a contact card, all optional. */
-const CONTACT_LISTS = ['addresses', 'emails', 'phones', 'urls'] as const;
+import { invalidParam } from '../graph-error.js';
+import { fits, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
+import type { MediaStore } from '../media/media-store.js';
+import { invalidValue, isObject, type JsonObject, missing, type Param } from './param.js';
 
 /** Checks of each message type but `template`, whose rules need the stored template. */
-export const CONTENT_CHECKS: Readonly<Record<string, (body: JsonObject) => void>> = {
-  text: checkText,
-  location: checkLocation,
-  contacts: checkContacts,
-  reaction: checkReaction,
-  interactive: (body) => checkInteractive(requireObject(body, 'interactive')),
-  ...Object.fromEntries(
-    MEDIA_KINDS.map((kind) => [kind, (body: JsonObject) => checkMediaReference(requireObject(body, kind), kind, kind)]),
-  ),
+export const CONTENT_CHECKS: Readonly<Record<string, (body: Param) => void>> = {
+  text: (body) => {
+    const text = body.object('text');
+    text.only('body', 'preview_url');
+    text.text('body', 4096);
+    const { isGiven, value, path } = text.get('preview_url');
+    if (isGiven && ![true, false, 'true', 'false'].includes(value as never)) {
+      throw invalidParam(`Param ${path} must be a boolean.`);
+    }
+  },
+  location: (body) => {
+    const location = body.object('location');
+    location.only('latitude', 'longitude', 'name', 'address');
+    checkPlace(location);
+    location.optionalText('name', 1000);
+    location.optionalText('address', 1000);
+  },
+  contacts: (body) => {
+    for (const contact of body.objects('contacts', 1, 257)) {
+      contact.object('name').text('formatted_name', 1000);
+      for (const list of ['addresses', 'emails', 'phones', 'urls']) {
+        if (contact.get(list).isGiven) contact.objects(list, 0, 257);
+      }
+    }
+  },
+  reaction: (body) => {
+    const reaction = body.object('reaction');
+    reaction.only('message_id', 'emoji');
+    reaction.text('message_id', 512);
+    // An empty emoji takes the reaction back, so it may be empty but not absent.
+    if (reaction.optionalText('emoji', 64) === undefined) throw missing("reaction['emoji']");
+  },
+  interactive: (body) => checkInteractive(body.object('interactive')),
+  ...Object.fromEntries(MEDIA_KINDS.map((kind) => [kind, (body: Param) => checkMedia(body, kind)])),
 };
 
-function checkText(body: JsonObject): void {
-  const text = requireObject(body, 'text');
-  rejectOtherKeys(text, ['body', 'preview_url'], 'text');
-  requireString(text, 'body', "text['body']", 4096);
-  const preview = text.preview_url;
-  if (preview !== undefined && typeof preview !== 'boolean' && preview !== 'true' && preview !== 'false') {
-    throw invalidParam("Param text['preview_url'] must be a boolean.");
+export function checkPlace(location: Param): void {
+  location.degrees('latitude', 90);
+  location.degrees('longitude', 180);
+}
+
+/** What each kind of file takes beside `id` and `link`. */
+const MEDIA_EXTRAS: Readonly<Record<MediaKind, readonly string[]>> = {
+  image: ['caption'],
+  video: ['caption'],
+  audio: ['voice'],
+  document: ['caption', 'filename'],
+  sticker: [],
+};
+
+/** Checks the object that names a file: exactly one of `id` and `link`, and only what its kind has. */
+export function checkMedia(parent: Param, kind: MediaKind): void {
+  const media = parent.object(kind);
+  const { path } = media;
+  media.only('id', 'link', 'provider', ...MEDIA_EXTRAS[kind]);
+  const { value } = media.get('id');
+  const id = typeof value === 'number' ? String(value) : media.optionalText('id', 128);
+  const link = media.optionalText('link', 2048);
+  if (id === undefined && link === undefined) throw invalidParam(`Param ${path} must have one of "id" or "link".`);
+  if (id !== undefined && link !== undefined) throw invalidParam(`Param ${path} can't have both "id" and "link".`);
+  if (link !== undefined) media.url('link', 2048);
+  if (id !== undefined && !/^\d{1,32}$/.test(id)) throw invalidValue(`${path}: media id is not valid`);
+  media.optionalText('caption', 1024);
+  media.optionalText('filename', 240);
+  const voice = media.get('voice');
+  if (voice.value !== undefined && typeof voice.value !== 'boolean') {
+    throw invalidParam(`Param ${voice.path} must be a boolean.`);
   }
 }
 
-function checkLocation(body: JsonObject): void {
-  const location = requireObject(body, 'location');
-  rejectOtherKeys(location, ['latitude', 'longitude', 'name', 'address'], 'location');
-  checkCoordinate(location, 'latitude', 90);
-  checkCoordinate(location, 'longitude', 180);
-  optionalString(location, 'name', "location['name']", 1000);
-  optionalString(location, 'address', "location['address']", 1000);
-}
+const named = (name: string) => (action: Param) => requireName(action, name);
 
-function checkCoordinate(location: JsonObject, key: string, limit: number): void {
-  const value = location[key];
-  if (value === undefined || value === null || value === '')
-    throw missing(`Parameter 'location['${key}']' is mandatory`);
-  // Strings of digits pass on the platform too.
-  if (typeof value !== 'number' && typeof value !== 'string') {
-    throw invalidParam(`Param location['${key}'] must be a number.`);
+/** Checks of `action`, by the interactive type. Types whose action has no published limits only need an object. */
+const ACTION_CHECKS = {
+  button: (action) => {
+    const replies = action.objects('buttons', 1, 3).map((button) => {
+      button.oneOf('type', ['reply']);
+      return button.object('reply');
+    });
+    checkReplies(replies, 'Button');
+  },
+  list: checkList,
+  cta_url: checkCtaUrl,
+  location_request_message: named('send_location'),
+  request_contact_info: named('request_contact_info'),
+  flow: checkFlow,
+  carousel: checkCarousel,
+  product: () => undefined,
+  product_list: (action) => {
+    const sections = action.objects('sections', 1, 10);
+    const products = sections.flatMap((section) => section.objects('product_items', 1, 30)).length;
+    if (products > 30) throw invalidValue(`Total product count exceed max allowed count: 30 (got ${products})`);
+  },
+  catalog_message: named('catalog_message'),
+  call_permission_request: named('call_permission_request'),
+  voice_call: named('voice_call'),
+  address_message: named('address_message'),
+  order_details: () => undefined,
+  order_status: () => undefined,
+} satisfies Record<string, (action: Param) => void>;
+
+type InteractiveType = keyof typeof ACTION_CHECKS;
+const INTERACTIVE_TYPES = Object.keys(ACTION_CHECKS) as InteractiveType[];
+
+/** Checks an `interactive` object against the platform's published limits. @throws GraphError 100, 131008 or 131009 */
+function checkInteractive(interactive: Param): void {
+  const type = interactive.oneOf('type', INTERACTIVE_TYPES);
+  if (interactive.get('header').isGiven) checkHeader(interactive.object('header'), type);
+  if (interactive.get('body').isGiven || type !== 'product') {
+    interactive.object('body').text('text', type === 'list' ? 4096 : 1024);
   }
-  const degrees = Number(value);
-  if (!(Math.abs(degrees) <= limit)) throw invalidValue(`${key} must be within -${limit} and ${limit}`);
+  if (interactive.get('footer').isGiven) interactive.object('footer').text('text', 60);
+  ACTION_CHECKS[type](interactive.object('action'));
 }
 
-function checkContacts(body: JsonObject): void {
-  requireObjects(body, 'contacts', 'contacts', 1, 257).forEach((contact, i) => {
-    const name = requireObject(contact, 'name', `contacts[${i}]['name']`);
-    requireString(name, 'formatted_name', `contacts[${i}]['name']['formatted_name']`, 1000);
-    for (const list of CONTACT_LISTS) {
-      if (contact[list] !== undefined) requireObjects(contact, list, `contacts[${i}]['${list}']`, 0, 257);
-    }
+function checkHeader(header: Param, type: InteractiveType): void {
+  const kind = header.oneOf('type', ['text', 'image', 'video', 'document']);
+  if (type === 'list' && kind !== 'text') throw invalidValue(`Header type ${kind} is not supported for list messages`);
+  if (kind === 'text') header.text('text', 60);
+  else checkMedia(header, kind);
+}
+
+function checkReplies(replies: Param[], what: string): void {
+  requireUnique(
+    replies.map((reply) => reply.label('id', `${what} id`, 256)),
+    `${what} ids`,
+  );
+  requireUnique(
+    replies.map((reply) => reply.label('title', `${what} title`, 20)),
+    `${what} titles`,
+  );
+}
+
+function requireUnique(values: readonly string[], what: string): void {
+  if (new Set(values).size < values.length) throw invalidValue(`${what} must be unique`);
+}
+
+function checkList(action: Param): void {
+  action.label('button', 'List button', 20);
+  const sections = action.objects('sections', 1, 10);
+  const ids = sections.flatMap((section) => {
+    if (sections.length > 1 || section.get('title').isGiven) section.label('title', 'Section title', 24);
+    return section.objects('rows', 1, 10).map((row) => {
+      row.label('title', 'Row title', 24);
+      row.label('description', 'Row description', 72, 0);
+      return row.label('id', 'Row id', 200);
+    });
   });
+  if (ids.length > 10) throw invalidValue(`Total row count exceed max allowed count: 10 (got ${ids.length})`);
+  requireUnique(ids, 'Row ids');
 }
 
-function checkReaction(body: JsonObject): void {
-  const reaction = requireObject(body, 'reaction');
-  rejectOtherKeys(reaction, ['message_id', 'emoji'], 'reaction');
-  requireString(reaction, 'message_id', "reaction['message_id']", 512);
-  // An empty emoji takes the reaction back, so it may be empty but not absent.
-  if (reaction.emoji === undefined || reaction.emoji === null)
-    throw missing("Parameter 'reaction['emoji']' is mandatory");
-  optionalString(reaction, 'emoji', "reaction['emoji']", 64);
+function checkCtaUrl(action: Param): void {
+  requireName(action, 'cta_url');
+  const parameters = action.object('parameters');
+  parameters.label('display_text', 'Display text', 20);
+  parameters.url('url', 2000);
+}
+
+function checkFlow(action: Param): void {
+  requireName(action, 'flow');
+  const parameters = action.object('parameters');
+  parameters.text('flow_message_version', 8);
+  parameters.label('flow_cta', 'Flow CTA', 30);
+  const id = parameters.optionalText('flow_id', 128);
+  const name = parameters.optionalText('flow_name', 200);
+  if (id === undefined && name === undefined) throw missing(parameters.get('flow_id').path);
+  if (id !== undefined && name !== undefined) throw invalidValue('Only one of flow_id and flow_name is allowed');
+  if (parameters.get('flow_action').isGiven) parameters.oneOf('flow_action', ['navigate', 'data_exchange']);
+}
+
+function checkCarousel(interactiveAction: Param): void {
+  for (const card of interactiveAction.objects('cards', 1, 10)) {
+    const header = card.object('header');
+    checkMedia(header, header.oneOf('type', ['image', 'video']));
+    if (isObject(card.get('body').value)) card.get('body').label('text', 'Card body', 160);
+    const action = card.object('action');
+    if (action.get('name').value === 'cta_url') checkCtaUrl(action);
+    else {
+      const replies = action.objects('buttons', 1, 3).map((button) => button.object('quick_reply'));
+      checkReplies(replies, 'Quick reply');
+    }
+  }
+}
+
+function requireName(action: Param, name: string): void {
+  const { value, path } = action.get('name');
+  if (value !== name) throw invalidParam(`Param ${path} must be "${name}".`);
+}
+
+/** The id of the platform's own examples: always there, as whatever kind it is sent, so that examples can be tried. */
+const EXAMPLE_MEDIA_ID = '1037543291543636';
+
+/** Data of flows, which may look like anything. */
+const OPAQUE = ['flow_action_payload', 'flow_action_data'];
+const DEEPEST = 12;
+
+/** One file that a message names. */
+interface MediaReference {
+  kind: MediaKind;
+  id: string | null;
+  link: string | null;
+}
+
+/**
+ * Looks up the files that a checked message names, wherever they stand in it.
+ * @returns false where the message is taken and fails by notification: a file of another kind, or one whose bytes are not
+ *   what its type says, or a link that leads nowhere for certain (a host below `.invalid`)
+ * @throws GraphError 131009 for an id that is gone, was never given out, or belongs to another number
+ */
+export function mediaIsUsable(body: JsonObject, type: string, media: MediaStore, phoneNumberId: string): boolean {
+  if (type === 'text' || type === 'reaction' || type === 'location' || type === 'contacts') return true;
+  let usable = true;
+  for (const { kind, id, link } of referencesIn({ [type]: body[type] }, 0)) {
+    if (link !== null && /^https?:\/\/[^/?#]*\.invalid(?:[:/?#]|$)/i.test(link)) usable = false;
+    if (id === null || id === EXAMPLE_MEDIA_ID) continue;
+    const file = media.get(id);
+    if (file === undefined || file.phoneNumberId !== phoneNumberId) {
+      throw invalidValue(`Media with id ${id} does not exist, or does not belong to this phone number`);
+    }
+    if (!file.usable || !fits(file.mimeType, kind)) usable = false;
+  }
+  return usable;
+}
+
+function referencesIn(value: unknown, depth: number): MediaReference[] {
+  if (depth > DEEPEST) return [];
+  if (Array.isArray(value)) return value.flatMap((item) => referencesIn(item, depth + 1));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (OPAQUE.includes(key)) return [];
+    const kind = MEDIA_KINDS.find((one) => one === key);
+    if (kind === undefined || !isObject(inner)) return referencesIn(inner, depth + 1);
+    const id = typeof inner.id === 'string' || typeof inner.id === 'number' ? String(inner.id) : null;
+    return [{ kind, id, link: typeof inner.link === 'string' ? inner.link : null }];
+  });
 }

@@ -1,11 +1,11 @@
 import { DEMO_NUMBERS } from '../demo-numbers.js';
 import { GraphError } from '../graph-error.js';
 import type { SimulatorNumber } from '../simulator.types.js';
-import { StateStore } from '../state/state-store.js';
+import { Table } from '../store.js';
 import { TemplateStore } from '../templates/template-store.js';
-import { checkMessage } from './message-checks.js';
+import { checkMessage } from './message.routes.js';
 
-const templates = new TemplateStore(new StateStore(null, () => undefined).collection('templates'));
+const templates = new TemplateStore(new Table('templates', () => undefined));
 const sender = DEMO_NUMBERS[0] as SimulatorNumber;
 
 function check(body: Record<string, unknown>): GraphError | null {

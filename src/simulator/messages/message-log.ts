@@ -1,4 +1,68 @@
-import type { TakenMessage } from './taken-message.js';
+export type StatusName = 'sent' | 'delivered' | 'read' | 'failed';
+
+export interface StatusStep {
+  readonly status: StatusName;
+  /** How many gaps after the message was taken. */
+  readonly gaps: number;
+  /** Only with `failed`. */
+  readonly errorCode?: number;
+}
+
+const SENT: StatusStep = { status: 'sent', gaps: 1 };
+const DELIVERED: StatusStep = { status: 'delivered', gaps: 2 };
+const READ: StatusStep = { status: 'read', gaps: 3 };
+const AT_ONCE = (['read', 'delivered', 'sent'] as const).map((status) => ({ status, gaps: 0 }));
+
+/** What is reported about a message, step by step. The store keeps the name, so a plan must not change its meaning. */
+export const STATUS_PLANS = {
+  all: [SENT, DELIVERED, READ],
+  sent_only: [SENT],
+  undeliverable: [{ status: 'failed', gaps: 1, errorCode: 131026 }],
+  window_closed: [{ status: 'failed', gaps: 1, errorCode: 131047 }],
+  media_failed: [{ status: 'failed', gaps: 1, errorCode: 131053 }],
+  read_only: [SENT, { status: 'read', gaps: 2 }],
+  backwards_twice: [...AT_ONCE, ...AT_ONCE],
+  none: [],
+} as const satisfies Record<string, readonly StatusStep[]>;
+
+export type PlanName = keyof typeof STATUS_PLANS;
+
+export function stepsOf(plan: PlanName): readonly StatusStep[] {
+  return STATUS_PLANS[plan];
+}
+
+/** The bits of {@link TakenMessage.doneSteps} when nothing is left to report. */
+export function allSteps(plan: PlanName): number {
+  return (1 << STATUS_PLANS[plan].length) - 1;
+}
+
+/** What a message is charged as; it also distinguishes a template's category from free-form (`service`). */
+export type PricingCategory = 'service' | 'utility' | 'marketing' | 'authentication';
+
+/** A message that the platform took, as the store keeps it. */
+export interface TakenMessage {
+  /** Counter behind the id; rises in the order in which messages were taken. */
+  readonly sequence: number;
+  readonly id: string;
+  readonly phoneNumberId: string;
+  /** The number addressed (digits) or the user id. */
+  readonly to: string;
+  /** The platform's own number of the recipient; null where only a user id is known. */
+  readonly waId: string | null;
+  /** `biz_opaque_callback_data`. */
+  readonly callback: string | null;
+  readonly type: string;
+  readonly pricing: PricingCategory;
+  /** Milliseconds since the epoch. */
+  readonly takenAt: number;
+  readonly plan: PlanName;
+  /** The request's JSON on one line. Text, not an object: a million parsed bodies would not fit into memory. */
+  readonly rawBody: string;
+  /** Bit k is set when step k of the plan needs no more work. */
+  doneSteps: number;
+  /** Bit k is set when step k was handed to the courier by this process. */
+  postedSteps: number;
+}
 
 export interface MessageFilter {
   /** A number in any spelling, or a user id: matches the number addressed and the platform's own. */
@@ -45,6 +109,15 @@ export class MessageLog {
       this.messages = this.messages.slice(-this.keep);
   }
 
+  all(): readonly TakenMessage[] {
+    return this.messages;
+  }
+
+  bySequence(sequence: number): TakenMessage | undefined {
+    const message = this.messages[this.positionAfter(sequence) - 1];
+    return message?.sequence === sequence ? message : undefined;
+  }
+
   /** How many were taken since the last reset, the forgotten ones too. */
   get count(): number {
     return this.taken;
@@ -57,12 +130,15 @@ export class MessageLog {
 
   /** All that is remembered, oldest first, in the shape of the control call. */
   list(filter: MessageFilter = {}): MessageView[] {
-    return this.page(filter).messages.map(viewOf);
+    return this.page(filter).messages.map((message) => ({
+      ...head(message),
+      body: JSON.parse(message.rawBody) as unknown,
+    }));
   }
 
   page(filter: MessageFilter): MessagePage {
     const { to, callback, after, limit = 1000 } = filter;
-    const digits = to?.replaceAll(/[^\d]/g, '');
+    const digits = to?.replaceAll(/\D/g, '');
     const found: TakenMessage[] = [];
     let hasMore = false;
     for (let i = this.startAfter(after); i < this.messages.length; i++) {
@@ -82,7 +158,10 @@ export class MessageLog {
   private startAfter(after: string | undefined): number {
     if (after === undefined) return 0;
     if (!/^\d+$/.test(after)) return this.messages.findLastIndex((message) => message.id === after) + 1;
-    const sequence = Number(after);
+    return this.positionAfter(Number(after));
+  }
+
+  private positionAfter(sequence: number): number {
     let low = 0;
     let high = this.messages.length;
     while (low < high) {
@@ -92,10 +171,6 @@ export class MessageLog {
     }
     return low;
   }
-}
-
-function viewOf(message: TakenMessage): MessageView {
-  return { ...head(message), body: JSON.parse(message.rawBody) as unknown };
 }
 
 /** As JSON text, without parsing the body only to write it out again. */

@@ -1,95 +1,148 @@
-import { GraphError } from '../graph-error.js';
-import { type Answer, SUCCESS } from '../http/answer.js';
-import type { Call } from '../http/call.js';
-import { checkCanSend } from '../numbers/number-state-checks.js';
-import type { Inbound, SimulatorContext } from '../simulator-context.js';
-import type { SimulatorNumber } from '../simulator.types.js';
-import { invalidParam, type JsonObject, requireObject, requireOneOf, requireString } from './checks.js';
-import { checkMediaReferences } from './media-references.js';
-import { type CheckedMessage, checkMessage, checkProduct } from './message-checks.js';
-import type { Scenario } from './scenarios.js';
-import { stepsOf } from './status-plan.js';
-import type { TakenMessage } from './taken-message.js';
+import type { Request } from 'express';
+import { invalidParam, unknownObject } from '../graph-error.js';
+import { bodyObject, bodyText, pathId, type Reply, type Route, SUCCESS } from '../http/route.js';
+import type { IdSource } from '../ids.js';
+import type { MediaStore } from '../media/media-store.js';
+import type { Inbound, Outgoing } from '../notifications/notification.js';
+import { checkCanSend, type Numbers } from '../numbers/numbers.js';
+import { type People, type Recipient, resolveRecipient } from '../people.js';
+import type { Faults, SimulatorNumber } from '../simulator.types.js';
+import type { TemplateStore } from '../templates/template-store.js';
+import { CONTENT_CHECKS, mediaIsUsable } from './content-checks.js';
+import type { InboundLog } from './inbound-log.js';
+import { type PricingCategory, stepsOf, type TakenMessage } from './message-log.js';
+import { type JsonObject, Param, requireOneOf } from './param.js';
+import type { Scenario, Scenarios } from './scenarios.js';
+import { checkTemplateMessage } from './template-checks.js';
 
 /** How long recipient 0008's answer waits for its notifications at the most. */
 const LONGEST_HOLD_MS = 5_000;
 
-/** Registers `POST /{phone_number_id}/messages`: sending, and marking as read. */
-export function registerMessageRoutes(context: SimulatorContext): void {
-  context.router.graph('POST', 'phone_number', 'messages', (call) => {
-    const sender = context.numbers.get(call.nodeId);
-    if (sender === undefined) throw new GraphError(100, { subcode: 33 });
-    const body = call.jsonObject();
-    return body.status === undefined ? send(context, call, sender, body) : markAsRead(context, sender, body);
-  });
+/** What sending works with. */
+export interface MessageParts {
+  numbers: Numbers;
+  templates: TemplateStore;
+  media: MediaStore;
+  people: People;
+  ids: IdSource;
+  scenarios: Scenarios;
+  inboundLog: InboundLog;
+  faults: Readonly<Faults>;
+  enforceWindow: boolean;
+  slowAnswerMs: number;
+  /** Remembers a taken message and schedules its statuses. */
+  take(message: TakenMessage): void;
+  /** Posts one notification now, besides any schedule. */
+  post(item: Outgoing): void;
+  /** Announces a customer's message. */
+  announce(inbound: Inbound): void;
 }
 
-function send(context: SimulatorContext, call: Call, sender: SimulatorNumber, body: JsonObject): Answer {
-  checkCanSend(context.numberFacts.of(sender.phoneNumberId));
-  const checked = checkMessage(body, sender, context.templates);
-  const { recipient } = checked;
-  const mediaIsUsable = checkMediaReferences(body, checked.type, context.media, sender.phoneNumberId);
-  const now = Date.now();
-  const scenario = context.scenarios.decide(sender.phoneNumberId, recipient.waId ?? recipient.to, now);
-  const sequence = context.ids.nextSequence();
+export function messageRoutes(parts: MessageParts): Route[] {
+  return [['POST', '/:phone_number/messages', (request, reply) => sendOrMarkAsRead(parts, request, reply)]];
+}
+
+function sendOrMarkAsRead(parts: MessageParts, request: Request, reply: Reply): unknown {
+  const sender = parts.numbers.get(pathId(request, 'phone_number'));
+  if (sender === undefined) throw unknownObject('POST', pathId(request, 'phone_number'));
+  const body = bodyObject(request);
+  if (body.status !== undefined) return markAsRead(parts, sender, body);
+  return send(parts, sender, body, bodyText(request), reply);
+}
+
+/** A request that may be taken. */
+interface CheckedMessage {
+  type: string;
+  recipient: Recipient;
+  callback: string | null;
+  pricing: PricingCategory;
+}
+
+const TYPES = [...Object.keys(CONTENT_CHECKS), 'template'].sort();
+
+/** Checks a whole send request, in the platform's order: envelope, recipient, content. @throws GraphError */
+export function checkMessage(body: JsonObject, sender: SimulatorNumber, templates: TemplateStore): CheckedMessage {
+  const param = Param.body(body);
+  checkProduct(body);
+  if (body.recipient_type !== undefined) param.oneOf('recipient_type', ['individual', 'group']);
+  const recipient = resolveRecipient(body, sender);
+  const given = body.type ?? 'text';
+  const type = requireOneOf(typeof given === 'string' ? given.toLowerCase() : given, TYPES, 'type');
+  const callback = param.optionalText('biz_opaque_callback_data', 512) ?? null;
+  if (param.get('context').isGiven) param.object('context').text('message_id', 512);
+  if (type === 'template') {
+    const { category } = checkTemplateMessage(param, sender.wabaId, templates, recipient.waId === null);
+    return { type, recipient, callback, pricing: category.toLowerCase() as PricingCategory };
+  }
+  CONTENT_CHECKS[type]?.(param);
+  return { type, recipient, callback, pricing: 'service' };
+}
+
+/** @throws GraphError 100 unless `messaging_product` is `whatsapp` */
+export function checkProduct(body: JsonObject): void {
+  if (body.messaging_product === undefined) throw invalidParam('The parameter messaging_product is required.');
+  requireOneOf(body.messaging_product, ['whatsapp'], 'messaging_product');
+}
+
+function send(parts: MessageParts, sender: SimulatorNumber, body: JsonObject, text: string, reply: Reply): unknown {
+  const { phoneNumberId } = sender;
+  checkCanSend(parts.numbers.factsOf(phoneNumberId));
+  const checked = checkMessage(body, sender, parts.templates);
+  const { recipient, type, callback, pricing } = checked;
+  const usable = mediaIsUsable(body, type, parts.media, phoneNumberId);
+  const takenAt = Date.now();
+  const party = recipient.waId ?? recipient.to;
+  const scenario = parts.scenarios.decide(phoneNumberId, party, takenAt);
+  const sequence = parts.ids.nextSequence();
   const message: TakenMessage = {
     sequence,
-    id: context.ids.outboundWamid(sequence, recipient.waId ?? recipient.to),
-    phoneNumberId: sender.phoneNumberId,
+    id: parts.ids.outboundWamid(sequence, party),
+    phoneNumberId,
     to: recipient.to,
     waId: recipient.waId,
-    callback: checked.callback,
-    type: checked.type,
-    pricing: checked.pricing,
-    takenAt: now,
-    plan: mediaIsUsable ? planOf(context, checked, scenario, sender, now) : 'media_failed',
-    rawBody: /[\r\n]|^\s|\s$/.test(call.text) ? JSON.stringify(body) : call.text,
+    callback,
+    type,
+    pricing,
+    takenAt,
+    plan: usable ? planOf(parts, checked, scenario, phoneNumberId, takenAt) : 'media_failed',
+    rawBody: /[\r\n]|^\s|\s$/.test(text) ? JSON.stringify(body) : text,
     doneSteps: 0,
-    toldSteps: 0,
+    postedSteps: 0,
   };
-  const after = scenario.answer === 'after_notifications' ? tellFirst(context, message) : undefined;
-  context.take(message);
-  if (scenario.reply) context.announce(replyOf(context, message));
+  if (scenario.answer === 'after_notifications') reply.locals.after = postFirst(parts, message);
+  if (scenario.answer === 'cut') reply.locals.cut = true;
+  if (scenario.answer === 'slow') reply.locals.delayMs = parts.slowAnswerMs;
+  parts.take(message);
+  if (scenario.reply) parts.announce(replyOf(parts, message));
+  const { input, to, waId } = recipient;
   return {
-    status: 200,
-    body: successBody(message, checked),
-    ...(scenario.answer === 'cut' ? { cut: true } : {}),
-    ...(scenario.answer === 'slow' ? { delayMs: context.slowAnswerMs } : {}),
-    ...(after === undefined ? {} : { after }),
+    messaging_product: 'whatsapp',
+    contacts: [waId === null ? { input, user_id: to } : { input, wa_id: waId }],
+    messages: [type === 'template' ? { id: message.id, message_status: 'accepted' } : { id: message.id }],
   };
 }
 
 function planOf(
-  context: SimulatorContext,
+  { faults, enforceWindow, people, inboundLog }: MessageParts,
   { recipient, type }: CheckedMessage,
   scenario: Scenario,
-  sender: SimulatorNumber,
+  phoneNumberId: string,
   now: number,
 ): TakenMessage['plan'] {
-  if (!recipient.reachable || context.faults.statuses === 'off') return 'none';
-  if (context.enforceWindow && type !== 'template') {
+  if (!recipient.reachable || faults.statuses === 'off') return 'none';
+  if (enforceWindow && type !== 'template') {
     const { waId, to } = recipient;
-    const parties = waId === null ? [to] : [waId, to, context.users.userIdOf(waId)];
-    if (!context.inboundRegister.windowIsOpen(sender.phoneNumberId, parties, now)) return 'window_closed';
+    const parties = waId === null ? [to] : [waId, to, people.userIdOf(waId)];
+    if (!inboundLog.windowIsOpen(phoneNumberId, parties, now)) return 'window_closed';
   }
   return scenario.plan;
 }
 
-function successBody(message: TakenMessage, { recipient, type }: CheckedMessage): string {
-  const contact =
-    recipient.waId === null
-      ? { input: recipient.input, user_id: recipient.to }
-      : { input: recipient.input, wa_id: recipient.waId };
-  const accepted = type === 'template' ? { id: message.id, message_status: 'accepted' } : { id: message.id };
-  return JSON.stringify({ messaging_product: 'whatsapp', contacts: [contact], messages: [accepted] });
-}
-
 /** Posts every status now, each by itself; resolves when all have arrived, or after {@link LONGEST_HOLD_MS}. */
-function tellFirst(context: SimulatorContext, message: TakenMessage): Promise<void> | undefined {
-  if (context.faults.statuses !== 'on') return undefined;
+function postFirst(parts: MessageParts, message: TakenMessage): Promise<void> | undefined {
   const steps = stepsOf(message.plan);
   let open = steps.length;
-  if (open === 0) return undefined;
+  if (parts.faults.statuses !== 'on' || open === 0) return undefined;
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, LONGEST_HOLD_MS);
     const settled = () => {
@@ -98,30 +151,25 @@ function tellFirst(context: SimulatorContext, message: TakenMessage): Promise<vo
       resolve();
     };
     steps.forEach((_, step) => {
-      message.toldSteps |= 1 << step;
-      context.post({ kind: 'status', message, step, alone: true, settled });
+      message.postedSteps |= 1 << step;
+      parts.post({ kind: 'status', message, step, alone: true, settled });
     });
   });
 }
 
-function replyOf(context: SimulatorContext, message: TakenMessage): Inbound {
-  const party = message.waId ?? message.to;
-  const userId = message.waId === null ? message.to : context.users.userIdOf(message.waId);
+function replyOf({ people, ids }: MessageParts, { waId, to, phoneNumberId }: TakenMessage): Inbound {
+  const party = waId ?? to;
+  const userId = waId === null ? to : people.userIdOf(waId);
   const writtenAt = Date.now();
-  const number = message.waId === null ? {} : { from: message.waId };
   return {
-    phoneNumberId: message.phoneNumberId,
+    phoneNumberId,
     party,
     writtenAt,
-    contact: {
-      profile: { name: context.users.profileNameOf(party) },
-      ...(message.waId === null ? {} : { wa_id: message.waId }),
-      user_id: userId,
-    },
+    contact: { profile: { name: people.profileNameOf(party) }, wa_id: waId ?? undefined, user_id: userId },
     message: {
-      ...number,
+      from: waId ?? undefined,
       from_user_id: userId,
-      id: context.ids.inboundWamid(context.ids.nextSequence(), party),
+      id: ids.inboundWamid(ids.nextSequence(), party),
       timestamp: String(Math.floor(writtenAt / 1000)),
       type: 'text',
       text: { body: 'Thanks, got it! \u{1F44D}' },
@@ -129,14 +177,13 @@ function replyOf(context: SimulatorContext, message: TakenMessage): Inbound {
   };
 }
 
-function markAsRead(context: SimulatorContext, sender: SimulatorNumber, body: JsonObject): Answer {
+function markAsRead({ inboundLog }: MessageParts, sender: SimulatorNumber, body: JsonObject): object {
+  const param = Param.body(body);
   checkProduct(body);
-  requireOneOf(body.status, ['read'], 'status');
-  const messageId = requireString(body, 'message_id', 'message_id', 512);
-  if (body.typing_indicator !== undefined) {
-    requireOneOf(requireObject(body, 'typing_indicator').type, ['text'], "typing_indicator['type']");
-  }
-  if (!context.inboundRegister.knows(sender.phoneNumberId, messageId)) {
+  param.oneOf('status', ['read']);
+  const messageId = param.text('message_id', 512);
+  if (body.typing_indicator !== undefined) param.object('typing_indicator').oneOf('type', ['text']);
+  if (!inboundLog.knows(sender.phoneNumberId, messageId)) {
     throw invalidParam(`Invalid parameter: message ${messageId} was not received by this number`);
   }
   return SUCCESS;

@@ -1,5 +1,5 @@
-import { GraphError } from '../graph-error.js';
-import type { PlanName } from './status-plan.js';
+import { GraphError, PlainError } from '../graph-error.js';
+import type { PlanName } from './message-log.js';
 
 /** How a taken message is answered: at once, never, late, or only after its notifications went out. */
 export type AnswerManner = 'at_once' | 'cut' | 'slow' | 'after_notifications';
@@ -10,9 +10,6 @@ export interface Scenario {
   /** The customer writes back. */
   reply: boolean;
 }
-
-/** Thrown for recipient 0006: an answer of 500 with no body. */
-export class EmptyServerError extends Error {}
 
 const NORMAL: Scenario = { plan: 'all', answer: 'at_once', reply: false };
 
@@ -40,7 +37,7 @@ export class Scenarios {
   /**
    * Decides a message that passed all checks.
    * @param recipient digits or user id
-   * @throws GraphError 131009, 130429 or 131056, EmptyServerError: not taken
+   * @throws GraphError 131009, 130429 or 131056, or PlainError: not taken
    */
   decide(phoneNumberId: string, recipient: string, nowMs: number): Scenario {
     const digits = recipient.slice(-4);
@@ -50,7 +47,7 @@ export class Scenarios {
       throw new GraphError(131009, { details: 'Recipient 0003: this message is always refused' });
     }
     if (digits === '0004') this.throttle(key);
-    if (digits === '0006') throw new EmptyServerError();
+    if (digits === '0006') throw new PlainError(500);
     if (digits === '0010') this.limitPair(key, nowMs);
     return BY_LAST_DIGITS[digits] ?? NORMAL;
   }

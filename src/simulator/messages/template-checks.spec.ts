@@ -1,11 +1,11 @@
 import { GraphError } from '../graph-error.js';
-import { StateStore } from '../state/state-store.js';
-import type { Template, TemplateComponent } from '../templates/template.types.js';
-import { TemplateStore } from '../templates/template-store.js';
+import { Table } from '../store.js';
+import { type Template, type TemplateComponent, TemplateStore } from '../templates/template-store.js';
+import { Param } from './param.js';
 import { checkTemplateMessage } from './template-checks.js';
 
 const WABA = '102290129340398';
-const store = new TemplateStore(new StateStore(null, () => undefined).collection('templates'));
+const store = new TemplateStore(new Table('templates', () => undefined));
 
 function add(name: string, components: TemplateComponent[], rest: Partial<Template> = {}): void {
   store.put({
@@ -71,7 +71,8 @@ add('pending', [BODY('x')], { status: 'PENDING' });
 
 function check(name: string, components?: unknown, toUserId = false, language = 'en_US'): GraphError | null {
   try {
-    checkTemplateMessage({ template: { name, language: { code: language }, components } }, WABA, store, toUserId);
+    const message = Param.body({ template: { name, language: { code: language }, components } });
+    checkTemplateMessage(message, WABA, store, toUserId);
     return null;
   } catch (error) {
     if (error instanceof GraphError) return error;

@@ -1,36 +1,32 @@
-import { GraphError } from '../graph-error.js';
-import type { ParameterFormat, Template, TemplateComponent } from '../templates/template.types.js';
-import type { TemplateStore } from '../templates/template-store.js';
-import {
-  invalidValue,
-  isObject,
-  type JsonObject,
-  longerThan,
-  missing,
-  requireObject,
-  requireString,
-} from './checks.js';
-import { checkMediaReference } from './media-checks.js';
-import { checkSentButtons } from './template-button-checks.js';
-import {
-  checkCount,
-  fillText,
-  formatMismatch,
-  parametersOf,
-  readComponents,
-  type SentComponent,
-  typed,
-} from './template-parameters.js';
+import { GraphError, invalidParam } from '../graph-error.js';
+import type { Template, TemplateButton, TemplateComponent, TemplateStore } from '../templates/template-store.js';
+import type { ParameterFormat } from '../templates/template-text.js';
+import { checkMedia, checkPlace } from './content-checks.js';
+import { arrayOfObjects, invalidValue, isObject, longerThan, missing, Param, requireOneOf } from './param.js';
 
 const BODY_LIMIT = 1024;
 const CARD_BODY_LIMIT = 160;
 const CODE_LIMIT = 15;
-const MEDIA_FORMATS: Readonly<Record<string, 'image' | 'video' | 'document'>> = {
+const PAYLOAD_LIMIT = 256;
+const COUPON_LIMIT = 20;
+const VARIABLE = /\{\{\s*(\w+)\s*\}\}/g;
+// prettier-ignore
+const COMPONENT_TYPES = [
+  'HEADER', 'BODY', 'FOOTER', 'BUTTON', 'CAROUSEL', 'LIMITED_TIME_OFFER', 'ORDER_STATUS', 'CALL_PERMISSION_REQUEST',
+];
+const HEADER_MEDIA: Readonly<Record<string, 'image' | 'video' | 'document'>> = {
   IMAGE: 'image',
   VIDEO: 'video',
   DOCUMENT: 'document',
   GIF: 'video',
 };
+
+/** A component of a template message: its type in capitals, what it carries, and its parameters. */
+interface SentComponent {
+  type: string;
+  content: Param;
+  parameters: Param[];
+}
 
 /**
  * Checks a template message against the stored template.
@@ -38,36 +34,56 @@ const MEDIA_FORMATS: Readonly<Record<string, 'image' | 'video' | 'document'>> = 
  * @throws GraphError 100, 131008, 131009, 131062 or one of 132000 ... 132018
  */
 export function checkTemplateMessage(
-  body: JsonObject,
+  body: Param,
   wabaId: string,
   templates: TemplateStore,
   toUserId: boolean,
 ): Template {
-  const message = requireObject(body, 'template');
-  const name = requireString(message, 'name', "template['name']", 512);
-  const language = requireObject(message, 'language', "template['language']");
-  const code = requireString(language, 'code', "language['code']", 32);
+  const message = body.object('template');
+  const name = message.text('name', 512);
+  const code = message.object('language').text('code', 32);
   const template = templates.find(wabaId, name, code);
-  if (template === undefined || !checkStatus(template)) {
+  if (template?.status === 'PAUSED') {
+    throw new GraphError(132015, { details: `template (${name}) is paused for its low quality` });
+  }
+  if (template?.status === 'DISABLED') throw new GraphError(132016, { details: `template (${name}) is disabled` });
+  if (template?.status !== 'APPROVED') {
     throw new GraphError(132001, { details: `template name (${name}) does not exist in ${code}` });
   }
-  if (toUserId && template.category === 'AUTHENTICATION') {
-    throw new GraphError(131062, { details: 'Authentication templates need a phone number' });
-  }
-  const sent = readComponents(message.components, "template['components']");
+  const isCode = template.category === 'AUTHENTICATION';
+  if (toUserId && isCode) throw new GraphError(131062, { details: 'Authentication templates need a phone number' });
+  const sent = readComponents(message);
   checkParts(template.components, sent, template.parameterFormat, BODY_LIMIT);
   checkOffer(template, sent);
   checkCards(template, sent);
-  if (template.category === 'AUTHENTICATION') checkCode(sent);
+  const password = parametersOf(sent, 'BODY')[0]?.get('text').value;
+  if (isCode && typeof password === 'string' && longerThan(password, CODE_LIMIT)) {
+    throw invalidValue(`A one-time password has at most ${CODE_LIMIT} characters`);
+  }
   return template;
 }
 
-/** True where it may be sent; false where it is as good as missing. */
-function checkStatus({ status, name }: Template): boolean {
-  if (status === 'PAUSED')
-    throw new GraphError(132015, { details: `template (${name}) is paused for its low quality` });
-  if (status === 'DISABLED') throw new GraphError(132016, { details: `template (${name}) is disabled` });
-  return status === 'APPROVED';
+/** Reads `components`, of the message or of a card. @throws GraphError 100 */
+function readComponents(parent: Param): SentComponent[] {
+  const { value, path, isGiven } = parent.get('components');
+  if (!isGiven) return [];
+  return arrayOfObjects(value, path).map((content) => {
+    const type = requireOneOf(upper(content.get('type')), COMPONENT_TYPES, `${content.path}['type']`);
+    const { value: given, path: at, isGiven: hasAny } = content.get('parameters');
+    const parameters = hasAny ? arrayOfObjects(given, at) : [];
+    for (const parameter of parameters) {
+      const text = parameter.get('text');
+      if (parameter.get('type').value === 'text' && typeof text.value !== 'string') {
+        throw invalidParam(`Param ${text.path} must be a string.`);
+      }
+    }
+    return { type, content, parameters };
+  });
+}
+
+/** The parameters of the one component of a type; none where it is left out. */
+function parametersOf(components: readonly SentComponent[], type: string): Param[] {
+  return components.find((one) => one.type === type)?.parameters ?? [];
 }
 
 /** Header, body and buttons, of a template or of one of its cards. */
@@ -78,103 +94,183 @@ function checkParts(
   bodyLimit: number,
 ): void {
   const find = (type: string) => components.find((component) => component.type === type);
-  checkHeader(find('HEADER'), sent, format);
-  checkBody(find('BODY'), sent, format, bodyLimit);
-  checkSentButtons(find('BUTTONS')?.buttons ?? [], sent);
+  checkHeader(find('HEADER'), parametersOf(sent, 'HEADER'), format);
+  const body = find('BODY');
+  // A body without a text is that of a code, which has one variable.
+  const text = body === undefined ? '' : (body.text ?? '*{{1}}* is your verification code.');
+  if (longerThan(fillText('body', text, format, parametersOf(sent, 'BODY')), bodyLimit)) {
+    throw new GraphError(132005, { details: `body: text is longer than ${bodyLimit} characters once it is filled in` });
+  }
+  checkButtons(find('BUTTONS')?.buttons ?? [], sent);
 }
 
-function checkHeader(
-  header: TemplateComponent | undefined,
-  sent: readonly SentComponent[],
-  format: ParameterFormat,
-): void {
-  const parameters = parametersOf(sent, 'HEADER');
+function checkHeader(header: TemplateComponent | undefined, parameters: Param[], format: ParameterFormat): void {
   const kind = header?.format ?? 'TEXT';
   if (kind === 'TEXT') {
     fillText('header', header?.text ?? '', format, parameters);
     return;
   }
   const [parameter] = parameters;
-  const media = MEDIA_FORMATS[kind];
-  const received = typed(parameter?.type);
+  const media = HEADER_MEDIA[kind];
+  const received = upper(parameter?.get('type'));
   if (parameter === undefined || received !== (media?.toUpperCase() ?? kind)) {
     throw formatMismatch('header', kind, received);
   }
   checkCount('header', parameters.length, 1);
-  if (media !== undefined) checkMediaReference(requireObject(parameter, media), media, media);
-  else if (kind === 'LOCATION') checkLocation(requireObject(parameter, 'location'));
-  else requireString(requireObject(parameter, 'product'), 'product_retailer_id', "product['product_retailer_id']", 100);
-}
-
-function checkLocation(location: JsonObject): void {
-  for (const [key, limit] of [
-    ['latitude', 90],
-    ['longitude', 180],
-  ] as const) {
-    const value = location[key];
-    if (value === undefined || value === null || value === '') {
-      throw missing(`Parameter 'location['${key}']' is mandatory`);
-    }
-    if (!(Math.abs(Number(value)) <= limit)) throw invalidValue(`${key} must be within -${limit} and ${limit}`);
-  }
-}
-
-function checkBody(
-  body: TemplateComponent | undefined,
-  sent: readonly SentComponent[],
-  format: ParameterFormat,
-  limit: number,
-): void {
-  const filled = fillText('body', textOf(body), format, parametersOf(sent, 'BODY'));
-  if (longerThan(filled, limit)) {
-    throw new GraphError(132005, { details: `body: text is longer than ${limit} characters once it is filled in` });
-  }
-}
-
-/** A body without a text is that of a code, which has one variable. */
-function textOf(body: TemplateComponent | undefined): string {
-  if (body === undefined) return '';
-  return body.text ?? '*{{1}}* is your verification code.';
+  if (media !== undefined) checkMedia(parameter, media);
+  else if (kind === 'LOCATION') checkPlace(parameter.object('location'));
+  else parameter.object('product').text('product_retailer_id', 100);
 }
 
 function checkOffer(template: Template, sent: readonly SentComponent[]): void {
+  const where = 'limited_time_offer';
   const offer = template.components.find(({ type }) => type === 'LIMITED_TIME_OFFER')?.limited_time_offer;
   if (!isObject(offer) || offer.has_expiration === false) return;
   const [parameter] = parametersOf(sent, 'LIMITED_TIME_OFFER');
-  const where = 'limited_time_offer';
-  if (parameter?.type !== where) throw formatMismatch(where, 'LIMITED_TIME_OFFER', typed(parameter?.type));
-  const ends = requireObject(parameter, where).expiration_time_ms;
-  if (ends === undefined) throw missing("Parameter 'expiration_time_ms' is mandatory");
-  if (typeof ends !== 'number' || ends <= Date.now()) throw invalidValue('expiration_time_ms must lie in the future');
+  if (parameter?.get('type').value !== where) {
+    throw formatMismatch(where, 'LIMITED_TIME_OFFER', upper(parameter?.get('type')));
+  }
+  const { value, isGiven } = parameter.object(where).get('expiration_time_ms');
+  if (!isGiven) throw missing('expiration_time_ms');
+  if (typeof value !== 'number' || value <= Date.now()) throw invalidValue('expiration_time_ms must lie in the future');
 }
 
 function checkCards(template: Template, sent: readonly SentComponent[]): void {
   const carousel = template.components.find(({ type }) => type === 'CAROUSEL');
-  const component = sent.find(({ type }) => type === 'CAROUSEL');
   const cards = Array.isArray(carousel?.cards) ? (carousel.cards as { components: TemplateComponent[] }[]) : [];
-  const given: unknown = component?.content.cards;
-  const sentCards: unknown[] = Array.isArray(given) ? given : [];
-  if (sentCards.length !== cards.length) {
+  const given = sent.find(({ type }) => type === 'CAROUSEL')?.content.get('cards');
+  const values = Array.isArray(given?.value) ? (given.value as unknown[]) : [];
+  if (values.length !== cards.length) {
     throw new GraphError(132000, {
-      details: `carousel: number of cards (${sentCards.length}) does not match the expected number (${cards.length})`,
+      details: `carousel: number of cards (${values.length}) does not match the expected number (${cards.length})`,
     });
   }
   const seen = new Set<number>();
-  for (const [i, card] of sentCards.entries()) {
-    const path = `${component?.path ?? ''}['cards'][${i}]`;
-    const index = isObject(card) ? Number(card.card_index ?? i) : -1;
+  for (const [i, value] of values.entries()) {
+    const card = new Param(value, `${given?.path ?? ''}[${i}]`);
+    const index = isObject(value) ? Number(value.card_index ?? i) : -1;
     const stored = cards[index];
-    if (stored === undefined || seen.has(index) || !isObject(card))
-      throw invalidValue(`${path}: card_index is not valid`);
+    if (stored === undefined || seen.has(index)) throw invalidValue(`${card.path}: card_index is not valid`);
     seen.add(index);
-    const components = readComponents(card.components, `${path}['components']`);
-    checkParts(stored.components, components, template.parameterFormat, CARD_BODY_LIMIT);
+    checkParts(stored.components, readComponents(card), template.parameterFormat, CARD_BODY_LIMIT);
   }
 }
 
-function checkCode(sent: readonly SentComponent[]): void {
-  const code = parametersOf(sent, 'BODY')[0]?.text;
-  if (typeof code === 'string' && longerThan(code, CODE_LIMIT)) {
-    throw invalidValue(`A one-time password has at most ${CODE_LIMIT} characters`);
+/** What `sub_type` a button of the template is addressed by. A one-time password travels as a link. */
+const SUB_TYPES: Readonly<Record<string, string>> = { OTP: 'URL' };
+
+/** Buttons that may have a parameter, or none at all. */
+const OPTIONAL: readonly string[] = ['QUICK_REPLY', 'FLOW', 'CATALOG', 'MPM', 'SPM', 'VOICE_CALL'];
+
+/**
+ * Checks what is sent for the buttons of a template, or of a card.
+ * @throws GraphError 131008 for a value that is missing, 131009, 132000, 132012 or 132018 for one that is wrong
+ */
+function checkButtons(buttons: readonly TemplateButton[], components: readonly SentComponent[]): void {
+  const sent = new Map<number, SentComponent>();
+  for (const component of components.filter(({ type }) => type === 'BUTTON')) {
+    const index = Number(component.content.get('index').value ?? 0);
+    if (buttons[index] === undefined) throw invalidValue(`buttons: the template has no button at index ${index}`);
+    if (sent.has(index)) throw invalidValue(`buttons: index ${index} is given twice`);
+    sent.set(index, component);
   }
+  buttons.forEach((button, index) => {
+    if (!needsParameter(button) || (sent.get(index)?.parameters.length ?? 0) > 0) return;
+    const label = button.type === 'COPY_CODE' ? 'Copy code' : 'Url';
+    const details = `buttons: Button at index ${index} of type ${label} requires a parameter`;
+    throw new GraphError(131008, { details });
+  });
+  for (const [index, component] of sent) checkButton(buttons[index] as TemplateButton, index, component);
+}
+
+function checkButton(button: TemplateButton, index: number, { content, parameters }: SentComponent): void {
+  const subType = upper(content.get('sub_type'));
+  const expected = SUB_TYPES[button.type] ?? button.type;
+  if (subType !== '' && subType !== expected) throw formatMismatch(`buttons: index ${index}`, expected, subType);
+  const [parameter] = parameters;
+  if (parameter === undefined) return;
+  if (!needsParameter(button) && !OPTIONAL.includes(button.type)) {
+    throw new GraphError(132018, {
+      details: `buttons: Button at index ${index} of type ${button.type} does not require parameters`,
+    });
+  }
+  checkCount('buttons', parameters.length, 1);
+  if (button.type === 'COPY_CODE') checkOwnText(parameter, 'coupon_code', COUPON_LIMIT);
+  else if (needsParameter(button)) textOf('buttons', parameter);
+  else if (button.type === 'QUICK_REPLY') checkOwnText(parameter, 'payload', PAYLOAD_LIMIT);
+}
+
+/** A parameter whose text stands under the name of its type. */
+function checkOwnText(parameter: Param, type: string, max: number): void {
+  if (parameter.get('type').value !== type) {
+    throw formatMismatch('buttons', type.toUpperCase(), upper(parameter.get('type')));
+  }
+  const { value } = parameter.get(type);
+  if (typeof value !== 'string' || value === '') throw missing(type);
+  if (longerThan(value, max)) throw invalidValue(`${type} must be at most ${max} characters long`);
+}
+
+function needsParameter({ type, url }: TemplateButton): boolean {
+  if (type === 'URL') return variablesIn(url ?? '').length > 0;
+  return type === 'OTP' || type === 'COPY_CODE';
+}
+
+/** Names (or positions) of the variables in a text, each once. */
+function variablesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(VARIABLE)].map((match) => match[1] as string))];
+}
+
+/** Puts the parameters into a text. @throws GraphError 100, 131008, 132000, 132012 or 132018 */
+function fillText(where: string, text: string, format: ParameterFormat, parameters: Param[]): string {
+  const variables = variablesIn(text);
+  checkCount(where, parameters.length, variables.length);
+  const values = new Map<string, string>();
+  parameters.forEach((parameter, i) => {
+    const name = format === 'NAMED' ? parameter.get('parameter_name').value : String(i + 1);
+    if (typeof name !== 'string') throw invalidParam(`Parameter name is missing or empty for ${where} parameter ${i}.`);
+    values.set(name, textOf(where, parameter));
+  });
+  const absent = variables.find((variable) => !values.has(variable));
+  if (absent !== undefined && format === 'NAMED') {
+    throw new GraphError(132000, { details: `${where}: parameter ${absent} is missing` });
+  }
+  return text.replaceAll(VARIABLE, (whole, variable: string) => values.get(variable) ?? whole);
+}
+
+/** The text of one parameter. @throws GraphError 131008, 132012 or 132018 */
+function textOf(where: string, parameter: Param): string {
+  const { value: type } = parameter.get('type');
+  if (type === 'currency' || type === 'date_time') {
+    const { value } = parameter.get(type).get('fallback_value');
+    if (typeof value === 'string') return value;
+    throw new GraphError(131008, { details: `Parameter 'fallback_value' is mandatory for type '${type}'` });
+  }
+  if (type !== 'text') throw formatMismatch(where, 'TEXT', upper(parameter.get('type')));
+  const text = parameter.get('text').value as string;
+  if (text === '') throw new GraphError(131008, { details: 'Parameter of type text is missing text value' });
+  if (/[\n\r\t]| {5,}/.test(text)) {
+    throw new GraphError(132018, {
+      details: 'Param text cannot have new-line/tab characters or more than 4 consecutive spaces',
+    });
+  }
+  return text;
+}
+
+/** @throws GraphError 132000 */
+function checkCount(where: string, given: number, expected: number): void {
+  if (given === expected) return;
+  throw new GraphError(132000, {
+    details: `${where}: number of localizable_params (${given}) does not match the expected number of params (${expected})`,
+  });
+}
+
+/** 132012: a parameter of another type than the template has there. */
+function formatMismatch(where: string, expected: string, received: string): GraphError {
+  return new GraphError(132012, {
+    details: `${where}: Format mismatch, expected ${expected}, received ${received === '' ? 'UNKNOWN' : received}`,
+  });
+}
+
+function upper(param: Param | undefined): string {
+  return typeof param?.value === 'string' ? param.value.toUpperCase() : '';
 }

@@ -1,8 +1,86 @@
+import { Agent, request } from 'undici';
 import type { EnvelopeBuilder } from './envelope.js';
-import { Fifo } from './fifo.js';
-import type { InboundNotification, Outgoing, StatusNotification } from './outgoing.js';
-import { signBody, type SignedBody } from './signed-body.js';
-import { WebhookPost } from './webhook-post.js';
+import {
+  type InboundNotification,
+  type Outgoing,
+  signBody,
+  type SignedBody,
+  type StatusNotification,
+} from './notification.js';
+
+/** `refused`: an answer other than 200, or none after the request was on its way. `unreachable`: nothing listens. */
+type PostOutcome = 'acknowledged' | 'refused' | 'unreachable';
+
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Posts notifications over kept-alive connections. Follows no redirect. */
+class WebhookPost {
+  private readonly agent = new Agent({
+    connections: 16,
+    pipelining: 1,
+    connect: { timeout: 3_000 },
+    headersTimeout: 20_000,
+    bodyTimeout: 20_000,
+  });
+
+  async post(url: string | null, body: SignedBody): Promise<PostOutcome> {
+    if (url === null) return 'unreachable';
+    try {
+      const { headers, bytes } = body;
+      const response = await request(url, { method: 'POST', headers, body: bytes, dispatcher: this.agent });
+      await response.body.dump();
+      return response.statusCode === 200 ? 'acknowledged' : 'refused';
+    } catch (error) {
+      const { code } = error as { code?: string };
+      return code !== undefined && UNREACHABLE.has(code) ? 'unreachable' : 'refused';
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+}
+
+/** First in, first out without shifting: `Array.shift` copies the rest once a queue is long. */
+class Fifo<T> {
+  private items: (T | undefined)[] = [];
+  private head = 0;
+
+  get size(): number {
+    return this.items.length - this.head;
+  }
+
+  push(item: T): void {
+    this.items.push(item);
+  }
+
+  peek(): T | undefined {
+    return this.items[this.head];
+  }
+
+  shift(): T | undefined {
+    const item = this.items[this.head];
+    if (item === undefined) return undefined;
+    this.items[this.head++] = undefined;
+    if (this.head > 1024 && this.head * 2 > this.items.length) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.items = [];
+    this.head = 0;
+  }
+}
 
 const LANES = 4;
 const BATCH = 200;
@@ -27,7 +105,7 @@ export interface CourierOptions {
   appSecret: string;
   retryBaseMs: number;
   maxPending: number;
-  /** Called with whatever needs no more posting: acknowledged, or given up for want of room. */
+  /** Called with whatever needs no more posting: acknowledged, or given up for want of space. */
   onSettled: (items: readonly Outgoing[]) => void;
   log: (line: string) => void;
 }
@@ -35,8 +113,8 @@ export interface CourierOptions {
 /**
  * Brings notifications to the webhook. A person's notifications stay in one lane, which has one request on its way at
  * a time, so they arrive in order; what is due together goes together. A request that was refused is set aside and
- * posted again by itself (1, 2, 4 ... 60 s), as the platform does, so one that is never accepted holds up nothing; only a
- * webhook that nobody listens at stops the lane.
+ * posted again by itself (1, 2, 4 ... 60 s), as the platform does, so one that is never accepted holds up nothing; only an
+ * address where nothing listens stops the lane.
  */
 export class Courier {
   private readonly lanes: Lane[] = Array.from({ length: LANES }, () => ({
@@ -124,8 +202,7 @@ export class Courier {
       const items = takeBatch(lane.queue);
       const body = this.render(items);
       for (let failures = 0; ;) {
-        const url: string | null = this.webhookUrl;
-        const outcome = url === null ? 'unreachable' : await this.wire.post(url, body);
+        const outcome = await this.wire.post(this.webhookUrl, body);
         if (generation !== this.generation) return;
         if (outcome === 'acknowledged') this.settle(items);
         else if (outcome === 'refused') this.setAside(items, body, 1);
@@ -157,7 +234,7 @@ export class Courier {
 
   private async again(retry: Retry): Promise<void> {
     const generation = this.generation;
-    const outcome = this.webhookUrl === null ? 'unreachable' : await this.wire.post(this.webhookUrl, retry.body);
+    const outcome = await this.wire.post(this.webhookUrl, retry.body);
     if (generation !== this.generation) return;
     this.retries.delete(retry);
     if (outcome === 'acknowledged') this.settle(retry.items);

@@ -1,8 +1,8 @@
-import type { NumberRegistry } from '../numbers/number-registry.js';
-import { digitsOf } from '../recipient.js';
-import type { Users } from '../users.js';
-import type { InboundNotification, StatusNotification } from './outgoing.js';
-import { statusContact, statusJson } from './status-json.js';
+import { ERROR_TITLES } from '../graph-error.js';
+import { stepsOf, type TakenMessage } from '../messages/message-log.js';
+import type { Numbers } from '../numbers/numbers.js';
+import { digitsOf, type People } from '../people.js';
+import type { InboundNotification, StatusNotification } from './notification.js';
 
 interface Change {
   contacts: Map<string, object>;
@@ -12,12 +12,12 @@ interface Change {
 
 /**
  * Packs many statuses and messages into one body: an entry for each business account, a change for each number and
- * kind. Whoever reads only the first of each loses the rest.
+ * kind.
  */
 export class EnvelopeBuilder {
   constructor(
-    private readonly numbers: NumberRegistry,
-    private readonly users: Users,
+    private readonly numbers: Numbers,
+    private readonly people: People,
     private readonly gapMs: number,
   ) {}
 
@@ -54,8 +54,8 @@ export class EnvelopeBuilder {
       return;
     }
     const { message, step } = item;
-    change.payloads.push(statusJson(message, step, this.gapMs, this.users));
-    const contact = statusContact(message, step, this.users);
+    change.payloads.push(statusJson(message, step, this.gapMs, this.people));
+    const contact = statusContact(message, step, this.people);
     if (contact !== null) change.contacts.set(message.waId ?? message.to, contact);
   }
 
@@ -66,8 +66,76 @@ export class EnvelopeBuilder {
         display_phone_number: digitsOf(this.numbers.get(phoneNumberId)?.displayPhoneNumber ?? ''),
         phone_number_id: phoneNumberId,
       },
-      ...(change.contacts.size === 0 ? {} : { contacts: [...change.contacts.values()] }),
+      contacts: change.contacts.size === 0 ? undefined : [...change.contacts.values()],
       [change.kind === 'status' ? 'statuses' : 'messages']: change.payloads,
     };
   }
+}
+
+const FAILURE_DETAILS: Readonly<Record<number, string>> = {
+  131026: 'The number is not on WhatsApp, runs an old version, or has not accepted the terms of service',
+  131053: 'The media could not be fetched, or is not of a type that such a message can have',
+  131047: 'More than 24 hours have passed since the customer last wrote to this number',
+};
+
+/** One entry of `statuses[]`, in the shape of v24 and later: no `conversation`, `pricing` with sent and with one more. */
+function statusJson(message: TakenMessage, stepIndex: number, gapMs: number, people: People): object {
+  const steps = stepsOf(message.plan);
+  const step = steps[stepIndex];
+  if (step === undefined) throw new Error(`plan ${message.plan} has no step ${stepIndex}`);
+  const atSeconds = Math.floor((message.takenAt + step.gaps * gapMs) / 1000);
+  const failed = step.status === 'failed';
+  // Priced once more after `sent`: with `delivered`, or with `read` where `delivered` is skipped.
+  const priced =
+    step.status === 'sent' ||
+    step.status === 'delivered' ||
+    (step.status === 'read' && !steps.some((other) => other.status === 'delivered'));
+  const userId = message.waId === null ? message.to : people.userIdOf(message.waId);
+  return {
+    id: message.id,
+    status: step.status,
+    timestamp: String(atSeconds),
+    recipient_id: message.waId ?? undefined,
+    recipient_user_id: failed && message.waId !== null ? undefined : userId,
+    biz_opaque_callback_data: message.callback ?? undefined,
+    pricing: priced ? pricingOf(message) : undefined,
+    errors: step.errorCode === undefined ? undefined : [failureJson(step.errorCode)],
+  };
+}
+
+/**
+ * The `contacts[]` entry beside a status; null for `failed`, which has none. Every third message's has no `profile`:
+ * real payloads do so too, and code that expects one loses its receipts.
+ */
+function statusContact(message: TakenMessage, stepIndex: number, people: People): object | null {
+  const status = stepsOf(message.plan)[stepIndex]?.status;
+  if (status === 'failed') return null;
+  const party = message.waId ?? message.to;
+  const username = status === 'sent' ? undefined : people.usernameOf(party);
+  return {
+    profile: message.sequence % 3 === 0 ? undefined : { name: people.profileNameOf(party), username },
+    wa_id: message.waId ?? undefined,
+    user_id: message.waId === null ? message.to : people.userIdOf(message.waId),
+  };
+}
+
+function pricingOf(message: TakenMessage): object {
+  const free = message.pricing === 'service';
+  return {
+    billable: !free,
+    pricing_model: 'PMP',
+    type: free ? 'free_customer_service' : 'regular',
+    category: message.pricing,
+  };
+}
+
+function failureJson(code: number): object {
+  const title = ERROR_TITLES[code]?.title ?? 'Unknown error';
+  return {
+    code,
+    title,
+    message: title,
+    error_data: { details: FAILURE_DETAILS[code] ?? title },
+    href: '/documentation/business-messaging/whatsapp/support/error-codes',
+  };
 }

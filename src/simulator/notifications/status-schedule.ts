@@ -1,5 +1,4 @@
-import { allSteps, stepsOf } from '../messages/status-plan.js';
-import type { TakenMessage } from '../messages/taken-message.js';
+import { allSteps, stepsOf, type TakenMessage } from '../messages/message-log.js';
 import type { StatusMode } from '../simulator.types.js';
 
 /** Statuses due within the same slice go out together. */
@@ -62,12 +61,12 @@ export class StatusSchedule {
     for (const slice of due) {
       const messages = this.slices.get(slice) ?? [];
       this.slices.delete(slice);
-      for (const message of messages) this.tell(message);
+      for (const message of messages) this.act(message);
     }
     if (this.slices.size > 0) this.timer ??= setTimeout(() => this.tick(), SLICE_MS);
   }
 
-  private tell(message: TakenMessage): void {
+  private act(message: TakenMessage): void {
     if (this.mode === 'hold') {
       this.held.push(message);
       return;
@@ -78,7 +77,7 @@ export class StatusSchedule {
     }
     const step = nextStep(message);
     if (step === null) return;
-    message.toldSteps |= 1 << step;
+    message.postedSteps |= 1 << step;
     this.options.onDue(message, step);
     this.add(message);
   }
@@ -86,6 +85,6 @@ export class StatusSchedule {
 
 /** Lowest step neither acknowledged nor on its way. */
 function nextStep(message: TakenMessage): number | null {
-  const open = allSteps(message.plan) & ~(message.doneSteps | message.toldSteps);
+  const open = allSteps(message.plan) & ~(message.doneSteps | message.postedSteps);
   return open === 0 ? null : 31 - Math.clz32(open & -open);
 }

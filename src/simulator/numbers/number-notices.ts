@@ -1,94 +1,48 @@
-import { digitsOf } from '../recipient.js';
+import { digitsOf } from '../people.js';
 import type { SimulatorNumber } from '../simulator.types.js';
-import { MESSAGING_LIMITS, type NumberFacts, QUALITY_RATINGS } from './number-facts.js';
+import { MESSAGING_LIMITS, type NumberFacts, QUALITY_RATINGS } from './numbers.js';
 
-/** One change of a management field. */
-export interface NumberNotice {
-  field: string;
-  value: object;
-}
+/** A management field, and its value. */
+type NumberNotice = [field: string, value: object];
 
-/** What the platform tells when facts of a number change. Some changes it keeps to itself. */
+/** What the platform reports when facts of a number change. Some changes it keeps to itself. */
 export function noticesOf(number: SimulatorNumber, before: NumberFacts, after: NumberFacts): NumberNotice[] {
-  return [
-    ...qualityNotices(number, before, after),
-    ...limitNotices(number, before, after),
-    ...accountNotices(before, after),
-    ...nameNotices(number, before, after),
-  ];
-}
-
-function qualityNotices(number: SimulatorNumber, before: NumberFacts, after: NumberFacts): NumberNotice[] {
-  const events: string[] = [];
-  const [old, now] = [before, after].map(({ qualityRating }) => QUALITY_RATINGS.indexOf(qualityRating)) as [
-    number,
-    number,
-  ];
-  if (old !== now) events.push(now > old ? 'FLAGGED' : 'UNFLAGGED');
-  if (before.throughput !== after.throughput && after.throughput === 'HIGH') events.push('THROUGHPUT_UPGRADE');
-  return events.map((event) => qualityUpdate(number, event, after));
-}
-
-function limitNotices(number: SimulatorNumber, before: NumberFacts, after: NumberFacts): NumberNotice[] {
-  const [old, now] = [before, after].map(({ messagingLimit }) => MESSAGING_LIMITS.indexOf(messagingLimit)) as [
-    number,
-    number,
-  ];
-  if (old === now) return [];
-  const limit = after.messagingLimit;
-  return [
-    qualityUpdate(number, now > old ? 'UPGRADE' : 'DOWNGRADE', after, before.messagingLimit),
-    {
-      field: 'business_capability_update',
-      value: { max_daily_conversations_per_business: limit, max_phone_numbers_per_waba: 25 },
-    },
-  ];
-}
-
-function qualityUpdate(number: SimulatorNumber, event: string, after: NumberFacts, oldLimit?: string): NumberNotice {
-  return {
-    field: 'phone_number_quality_update',
-    value: {
-      display_phone_number: digitsOf(number.displayPhoneNumber),
-      event,
-      ...(oldLimit === undefined ? {} : { old_limit: oldLimit }),
-      current_limit: after.messagingLimit,
-      max_daily_conversations_per_business: after.messagingLimit,
-    },
+  const { status, messagingLimit } = after;
+  const notices: NumberNotice[] = [];
+  const display_phone_number = digitsOf(number.displayPhoneNumber);
+  const qualityUpdate = (event: string, old_limit?: string) => {
+    const limits = { old_limit, current_limit: messagingLimit, max_daily_conversations_per_business: messagingLimit };
+    notices.push(['phone_number_quality_update', { display_phone_number, event, ...limits }]);
   };
-}
+  const accountUpdate = (event: string, info: object) => notices.push(['account_update', { event, ...info }]);
 
-/** These are about the whole account, and name no number. */
-function accountNotices(before: NumberFacts, after: NumberFacts): NumberNotice[] {
-  if (before.status === after.status) return [];
-  const update = (value: object) => [{ field: 'account_update', value }];
-  const banned = (state: string) =>
-    update({ event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: state, waba_ban_date: dateText() } });
-  if (after.status === 'BANNED') return banned('DISABLE');
-  if (before.status === 'BANNED') return banned('REINSTATE');
-  if (after.status === 'RESTRICTED') {
-    const restriction = { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: inThreeDays() };
-    return update({ event: 'ACCOUNT_RESTRICTION', restriction_info: [restriction] });
-  }
-  if (after.status === 'FLAGGED') {
-    return update({ event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'SPAM' } });
-  }
-  return [];
-}
+  const worse = QUALITY_RATINGS.indexOf(after.qualityRating) - QUALITY_RATINGS.indexOf(before.qualityRating);
+  if (worse !== 0) qualityUpdate(worse > 0 ? 'FLAGGED' : 'UNFLAGGED');
+  if (before.throughput !== after.throughput && after.throughput === 'HIGH') qualityUpdate('THROUGHPUT_UPGRADE');
 
-function nameNotices(number: SimulatorNumber, before: NumberFacts, after: NumberFacts): NumberNotice[] {
-  if (before.verifiedName === after.verifiedName) return [];
-  return [
-    {
-      field: 'phone_number_name_update',
-      value: {
-        display_phone_number: digitsOf(number.displayPhoneNumber),
-        decision: 'APPROVED',
-        requested_verified_name: after.verifiedName,
-        rejection_reason: null,
-      },
-    },
-  ];
+  const higher = MESSAGING_LIMITS.indexOf(messagingLimit) - MESSAGING_LIMITS.indexOf(before.messagingLimit);
+  if (higher !== 0) {
+    qualityUpdate(higher > 0 ? 'UPGRADE' : 'DOWNGRADE', before.messagingLimit);
+    const capability = { max_daily_conversations_per_business: messagingLimit, max_phone_numbers_per_waba: 25 };
+    notices.push(['business_capability_update', capability]);
+  }
+
+  // These are about the whole account, and name no number.
+  if (before.status !== status) {
+    const ban = (waba_ban_state: string) => ({ ban_info: { waba_ban_state, waba_ban_date: dateText() } });
+    if (status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('DISABLE'));
+    else if (before.status === 'BANNED') accountUpdate('DISABLED_UPDATE', ban('REINSTATE'));
+    else if (status === 'RESTRICTED') {
+      const restriction = { restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING', expiration: inThreeDays() };
+      accountUpdate('ACCOUNT_RESTRICTION', { restriction_info: [restriction] });
+    } else if (status === 'FLAGGED') accountUpdate('ACCOUNT_VIOLATION', { violation_info: { violation_type: 'SPAM' } });
+  }
+
+  if (before.verifiedName !== after.verifiedName) {
+    const decided = { decision: 'APPROVED', requested_verified_name: after.verifiedName, rejection_reason: null };
+    notices.push(['phone_number_name_update', { display_phone_number, ...decided }]);
+  }
+  return notices;
 }
 
 function dateText(): string {

@@ -1,45 +1,48 @@
-import { GraphError } from '../graph-error.js';
-import { jsonAnswer, SUCCESS } from '../http/answer.js';
-import type { Call } from '../http/call.js';
-import { pageOf } from '../http/page.js';
-import type { SimulatorContext } from '../simulator-context.js';
+import type { Request } from 'express';
+import { invalidParam, unknownObject } from '../graph-error.js';
+import type { AccessTokens } from '../http/access.js';
+import { type Fields, fieldsOf, pageOf, pathId, pick, queryParam, type Route, SUCCESS } from '../http/route.js';
+import { callingCodeOf, countryOf, digitsOf } from '../people.js';
 import type { SimulatorNumber } from '../simulator.types.js';
-import type { NumberFacts } from './number-facts.js';
-import { SIMULATED_APP } from './simulated-app.js';
-import { digitsOf } from '../recipient.js';
-import { callingCodeOf, countryOf } from '../calling-codes.js';
+import type { NumberFacts, Numbers } from './numbers.js';
+
+/** The app that the simulator's notifications belong to. */
+export const SIMULATED_APP = {
+  link: 'https://www.facebook.com/games/?app_id=670843887433847',
+  name: 'Simulated app',
+  id: '670843887433847',
+};
+
+type FullNumber = SimulatorNumber & { facts: Readonly<NumberFacts> };
 
 /** Every field that can be asked for. */
-const FIELDS: Readonly<Record<string, (number: SimulatorNumber, facts: Readonly<NumberFacts>) => unknown>> = {
-  id: (number) => number.phoneNumberId,
-  display_phone_number: (number) => number.displayPhoneNumber,
-  verified_name: (number, facts) => facts.verifiedName ?? number.verifiedName,
-  quality_rating: (_, facts) => facts.qualityRating,
+const FIELDS: Fields<FullNumber> = {
+  id: ({ phoneNumberId }) => phoneNumberId,
+  display_phone_number: ({ displayPhoneNumber }) => displayPhoneNumber,
+  verified_name: ({ verifiedName, facts }) => facts.verifiedName ?? verifiedName,
+  quality_rating: ({ facts }) => facts.qualityRating,
   code_verification_status: () => 'VERIFIED',
   platform_type: () => 'CLOUD_API',
-  throughput: (_, facts) => ({ level: facts.throughput }),
-  status: (_, facts) => facts.status,
+  throughput: ({ facts }) => ({ level: facts.throughput }),
+  status: ({ facts }) => facts.status,
   name_status: () => 'APPROVED',
   account_mode: () => 'LIVE',
   is_official_business_account: () => false,
   is_pin_enabled: () => false,
   is_on_biz_app: () => false,
   last_onboarded_time: () => '2026-01-05T09:30:00+0000',
-  whatsapp_business_manager_messaging_limit: (_, facts) => facts.messagingLimit,
-  messaging_limit_tier: (_, facts) => facts.messagingLimit,
-  country_dial_code: (number) => callingCodeOf(digitsOf(number.displayPhoneNumber)),
-  country_code: (number) => countryOf(digitsOf(number.displayPhoneNumber)),
-  health_status: (number, facts) => {
-    const health = healthOf(facts);
-    return {
-      can_send_message: health,
-      entities: [{ entity_type: 'PHONE_NUMBER', id: number.phoneNumberId, can_send_message: health }],
-    };
+  whatsapp_business_manager_messaging_limit: ({ facts }) => facts.messagingLimit,
+  messaging_limit_tier: ({ facts }) => facts.messagingLimit,
+  country_dial_code: ({ displayPhoneNumber }) => callingCodeOf(digitsOf(displayPhoneNumber)),
+  country_code: ({ displayPhoneNumber }) => countryOf(digitsOf(displayPhoneNumber)),
+  health_status: ({ phoneNumberId, facts }) => {
+    const health = { can_send_message: healthOf(facts) };
+    return { ...health, entities: [{ entity_type: 'PHONE_NUMBER', id: phoneNumberId, ...health }] };
   },
 };
 
 /** What comes without `fields`. */
-const DEFAULT_FIELDS = [
+const USUAL_FIELDS = [
   'verified_name',
   'code_verification_status',
   'display_phone_number',
@@ -49,66 +52,72 @@ const DEFAULT_FIELDS = [
   'id',
 ];
 
-/** Registers the calls about numbers, accounts and subscriptions. */
-export function registerNumberRoutes(context: SimulatorContext): void {
-  const { router, numbers, numberFacts } = context;
-  router.resolveNodes((id) => (numbers.get(id) === undefined ? null : 'phone_number'));
-  router.resolveNodes((id) => (numbers.hasAccount(id) ? 'waba' : null));
+const ACCOUNT = {
+  name: 'Simulated business account',
+  timezone_id: '1',
+  message_template_namespace: 'ba30dd89_2ebd_41e4_b805_f2c05ae04cc9',
+};
+const SCOPES = ['business_management', 'whatsapp_business_management', 'whatsapp_business_messaging'];
 
-  router.graph('GET', 'phone_number', '', (call) => {
-    const number = numbers.get(call.nodeId);
-    if (number === undefined) throw new GraphError(100, { subcode: 33 });
-    return jsonAnswer(pick(number, numberFacts.of(number.phoneNumberId), fieldsOf(call)));
-  });
-  router.graph('GET', 'waba', '', (call) =>
-    jsonAnswer({
-      id: call.nodeId,
-      name: 'Simulated business account',
-      timezone_id: '1',
-      message_template_namespace: 'ba30dd89_2ebd_41e4_b805_f2c05ae04cc9',
-    }),
-  );
-  router.graph('GET', 'waba', 'phone_numbers', (call) => {
-    const fields = fieldsOf(call);
-    const page = pageOf(numbers.ofAccount(call.nodeId), (number) => number.phoneNumberId, call);
-    return jsonAnswer({
-      ...page,
-      data: page.data.map((number) => pick(number, numberFacts.of(number.phoneNumberId), fields)),
-    });
-  });
-  router.graph('GET', 'waba', 'subscribed_apps', (call) =>
-    jsonAnswer({ data: numbers.isSubscribed(call.nodeId) ? [{ whatsapp_business_api_data: SIMULATED_APP }] : [] }),
-  );
-  router.graph('POST', 'waba', 'subscribed_apps', (call) => {
-    numbers.subscribe(call.nodeId, true);
-    return SUCCESS;
-  });
-  router.graph('DELETE', 'waba', 'subscribed_apps', (call) => {
-    numbers.subscribe(call.nodeId, false);
-    return SUCCESS;
-  });
+interface NumberParts {
+  numbers: Numbers;
+  tokens: AccessTokens;
 }
 
-function fieldsOf(call: Call): string[] {
-  const asked = call.query.get('fields');
-  if (asked === null || asked.trim() === '') return DEFAULT_FIELDS;
-  const fields = asked.split(',').map((field) => field.trim());
-  for (const field of fields) {
-    if (!(field in FIELDS)) {
-      throw new GraphError(100, {
-        message: `(#100) Tried accessing nonexisting field (${field}) on node type (WhatsAppBusinessPhoneNumber)`,
-      });
-    }
-  }
-  return [...new Set([...fields, 'id'])];
+/** Numbers, accounts, subscriptions and tokens. */
+export function numberRoutes({ numbers, tokens }: NumberParts): Route[] {
+  const asked = (request: Request) => fieldsOf(request, FIELDS, USUAL_FIELDS, 'WhatsAppBusinessPhoneNumber');
+  const shown = (number: SimulatorNumber, fields: readonly string[]) =>
+    pick({ ...number, facts: numbers.factsOf(number.phoneNumberId) }, FIELDS, fields);
+  const subscribe = (wanted: boolean) => (request: Request) => {
+    numbers.subscribe(pathId(request, 'waba'), wanted);
+    return SUCCESS;
+  };
+  const showNumber = (request: Request) => {
+    const id = pathId(request, 'phone_number');
+    const number = numbers.get(id);
+    if (number === undefined) throw unknownObject('GET', id);
+    return shown(number, asked(request));
+  };
+  const listNumbers = (request: Request) => {
+    const fields = asked(request);
+    const page = pageOf(numbers.ofAccount(pathId(request, 'waba')), ({ phoneNumberId }) => phoneNumberId, request);
+    return { ...page, data: page.data.map((number) => shown(number, fields)) };
+  };
+  const listApps = (request: Request) => {
+    const isSubscribed = numbers.isSubscribed(pathId(request, 'waba'));
+    return { data: isSubscribed ? [{ whatsapp_business_api_data: SIMULATED_APP }] : [] };
+  };
+  return [
+    ['GET', '/:phone_number', showNumber],
+    ['GET', '/:waba', (request) => ({ id: pathId(request, 'waba'), ...ACCOUNT })],
+    ['GET', '/:waba/phone_numbers', listNumbers],
+    ['GET', '/:waba/subscribed_apps', listApps],
+    ['POST', '/:waba/subscribed_apps', subscribe(true)],
+    ['DELETE', '/:waba/subscribed_apps', subscribe(false)],
+    ['GET', '/debug_token', (request) => debugToken(request, tokens, numbers)],
+  ];
 }
 
-function pick(
-  number: SimulatorNumber,
-  facts: Readonly<NumberFacts>,
-  fields: readonly string[],
-): Record<string, unknown> {
-  return Object.fromEntries(fields.map((field) => [field, FIELDS[field]?.(number, facts)]));
+/** Whether a token is good, and what for. */
+function debugToken(request: Request, tokens: AccessTokens, numbers: Numbers): object {
+  const token = queryParam(request, 'input_token');
+  if (token === null || token === '') throw invalidParam('You must provide an input token.');
+  const isValid = tokens.isValid(token);
+  const message = 'Error validating access token: it is not valid any more.';
+  const accounts = [...new Set(numbers.all().map(({ wabaId }) => wabaId))];
+  return {
+    data: {
+      app_id: SIMULATED_APP.id,
+      type: 'SYSTEM_USER',
+      application: SIMULATED_APP.name,
+      expires_at: 0,
+      is_valid: isValid,
+      error: isValid ? undefined : { code: 190, subcode: 463, message },
+      scopes: isValid ? SCOPES : [],
+      granular_scopes: isValid ? SCOPES.slice(1).map((scope) => ({ scope, target_ids: accounts })) : [],
+    },
+  };
 }
 
 function healthOf({ status }: Readonly<NumberFacts>): string {

@@ -1,7 +1,8 @@
-import { invalidParam, isObject, requireOneOf } from '../messages/checks.js';
+import { invalidParam } from '../graph-error.js';
+import { isObject, requireOneOf } from '../messages/param.js';
 import { checkLabel } from './button-checks.js';
-import { missingField, objectList, tooLong } from './template-error.js';
-import type { TemplateButton, TemplateComponent } from './template.types.js';
+import type { TemplateButton, TemplateComponent } from './template-store.js';
+import { missingField, objectList, tooLong } from './template-text.js';
 
 const OTP_TYPES = ['COPY_CODE', 'ONE_TAP', 'ZERO_TAP'];
 const PACKAGE_LIMIT = 224;

@@ -1,7 +1,7 @@
-import { invalidParam, longerThan, requireOneOf, requireUrl } from '../messages/checks.js';
-import { missingField, objectList, templateError, tooLong } from './template-error.js';
-import { variablesOfText } from './template-text.js';
-import type { TemplateButton, TemplateComponent } from './template.types.js';
+import { invalidParam } from '../graph-error.js';
+import { isUrl, longerThan, requireOneOf } from '../messages/param.js';
+import type { TemplateButton, TemplateComponent } from './template-store.js';
+import { missingField, objectList, templateError, tooLong, variablesOfText } from './template-text.js';
 
 /** How many of each type one template may have. */
 const MOST: Readonly<Record<string, number>> = {
@@ -77,7 +77,7 @@ export function checkLabel(given: unknown): void {
 function checkUrl(button: TemplateButton): void {
   const url = checkText(button.url, 'url', URL_LIMIT);
   const variables = variablesOfText(url);
-  requireUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'), 'url');
+  if (!isUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'))) throw invalidParam('Param url is not a valid URI.');
   if (variables.length === 0) return;
   if (variables.length > 1 || !url.trimEnd().endsWith('}}')) {
     throw invalidParam('Param url can have one variable only, at its end.');

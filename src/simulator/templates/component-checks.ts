@@ -1,10 +1,17 @@
-import { invalidParam, isObject, type JsonObject, requireOneOf } from '../messages/checks.js';
+import { invalidParam } from '../graph-error.js';
+import { isObject, type JsonObject, longerThan, requireOneOf } from '../messages/param.js';
 import { checkAuthenticationComponents } from './authentication-components.js';
 import { checkButtons } from './button-checks.js';
-import { checkBody, checkFooter, checkHeader, type ComponentFrame } from './component-parts.js';
-import { checkCards, checkLimitedTimeOffer } from './special-component-checks.js';
-import { missingField, objectList } from './template-error.js';
-import type { TemplateComponent } from './template.types.js';
+import type { TemplateCategory, TemplateComponent } from './template-store.js';
+import {
+  checkTextVariables,
+  type ParameterFormat,
+  missingField,
+  objectList,
+  tooLong,
+  variablesOfText,
+  wrongFormat,
+} from './template-text.js';
 
 const TYPES = ['HEADER', 'BODY', 'FOOTER', 'BUTTONS', 'CAROUSEL', 'LIMITED_TIME_OFFER', 'CALL_PERMISSION_REQUEST'];
 const BODY_LIMIT = 1024;
@@ -56,4 +63,112 @@ function normalised(component: JsonObject): TemplateComponent {
     });
   }
   return copy;
+}
+
+const HEADER_FORMATS = ['TEXT', 'IMAGE', 'VIDEO', 'DOCUMENT', 'GIF', 'LOCATION', 'PRODUCT'];
+const SHORT_LIMIT = 60;
+
+/** What the checks need to know of the template that the components are for. */
+interface ComponentFrame {
+  category: TemplateCategory;
+  format: ParameterFormat;
+}
+
+function checkHeader(header: TemplateComponent, frame: ComponentFrame): void {
+  const format = requireOneOf(header.format, HEADER_FORMATS, "components['HEADER']['format']");
+  if (format === 'TEXT') checkTextHeader(header, frame);
+  else if (format === 'LOCATION' || format === 'PRODUCT') return;
+  else checkHandle(header);
+}
+
+function checkTextHeader(header: TemplateComponent, { format }: ComponentFrame): void {
+  const text = textOf(header, SHORT_LIMIT);
+  if (/[\r\n*_~`\p{Extended_Pictographic}]/u.test(text.replaceAll(/\{\{[^{}]*\}\}/g, ''))) {
+    const rule = "The message header can't have any new lines, formatting characters, emojis or asterisks.";
+    throw wrongFormat('header', rule);
+  }
+  if (variablesOfText(text).length > 1) throw wrongFormat('header', 'The message header can have one variable only.');
+  const example = exampleOf(header);
+  checkTextVariables('header', text, format, {
+    positional: example.header_text,
+    named: example.header_text_named_params,
+  });
+}
+
+/** The example of a media header is a handle that a resumable upload gave. */
+function checkHandle(header: TemplateComponent): void {
+  const handles = exampleOf(header).header_handle;
+  const handle: unknown = Array.isArray(handles) ? handles[0] : undefined;
+  if (typeof handle !== 'string' || handle === '') throw missingField('HEADER', 'example');
+  if (!/^\d+:/.test(handle)) {
+    throw invalidParam("Param components['HEADER']['example']['header_handle'] is not a handle of a resumable upload.");
+  }
+}
+
+function checkBody(body: TemplateComponent, { format }: ComponentFrame, limit: number): void {
+  const text = textOf(body, limit);
+  const example = exampleOf(body);
+  checkTextVariables('body', text, format, { positional: example.body_text, named: example.body_text_named_params });
+}
+
+function checkFooter(footer: TemplateComponent): void {
+  const text = textOf(footer, SHORT_LIMIT);
+  if (variablesOfText(text).length > 0) throw wrongFormat('footer', "The message footer can't have variables.");
+  if (/[\r\n]/.test(text)) throw wrongFormat('footer', "The message footer can't have any new lines.");
+}
+
+function textOf(component: TemplateComponent, max: number): string {
+  const text: unknown = component.text;
+  if (text === undefined || text === null || text === '') throw missingField(component.type, 'text');
+  if (typeof text !== 'string') throw invalidParam(`Param components['${component.type}']['text'] must be a string.`);
+  if (longerThan(text, max)) throw tooLong(component.type, max);
+  return text;
+}
+
+function exampleOf(component: TemplateComponent): JsonObject {
+  return isObject(component.example) ? component.example : {};
+}
+
+const CARD_BODY_LIMIT = 160;
+const OFFER_LIMIT = 16;
+
+/** Checks a CAROUSEL: 2 to 10 cards of one shape, each with a header, and one or two buttons. */
+function checkCards(carousel: TemplateComponent, frame: ComponentFrame): void {
+  const path = "components['CAROUSEL']['cards']";
+  const shapes = objectList(carousel.cards, path, 2, 10).map((card, i) => {
+    const parts = objectList(card.components, `${path}[${i}]['components']`, 1, 3) as TemplateComponent[];
+    const header = parts.find(({ type }) => type === 'HEADER');
+    const buttons = parts.find(({ type }) => type === 'BUTTONS');
+    const body = parts.find(({ type }) => type === 'BODY');
+    if (header === undefined) throw missingField('CAROUSEL', 'HEADER');
+    if (buttons === undefined) throw missingField('CAROUSEL', 'BUTTONS');
+    if (!['IMAGE', 'VIDEO', 'PRODUCT'].includes(header.format ?? '')) {
+      throw invalidParam(`Param ${path}[${i}]: the header of a card is an IMAGE, a VIDEO or a PRODUCT.`);
+    }
+    checkHeader(header, frame);
+    checkButtons(buttons, 2);
+    if (body !== undefined) checkBody(body, frame, CARD_BODY_LIMIT);
+    const types = (buttons.buttons ?? []).map(({ type }) => type);
+    return JSON.stringify([header.format, body !== undefined, types]);
+  });
+  if (new Set(shapes).size > 1) throw invalidParam(`Param ${path}: all cards must have the same components.`);
+}
+
+/** Checks a LIMITED_TIME_OFFER and what may stand beside it. */
+function checkLimitedTimeOffer(
+  offer: TemplateComponent,
+  components: readonly TemplateComponent[],
+  category: TemplateCategory,
+): void {
+  if (category !== 'MARKETING') throw invalidParam('A limited-time offer needs the category MARKETING.');
+  const content = isObject(offer.limited_time_offer) ? offer.limited_time_offer : {};
+  if (typeof content.text !== 'string' || content.text === '') throw missingField('LIMITED_TIME_OFFER', 'text');
+  if (content.text.length > OFFER_LIMIT) throw tooLong('LIMITED_TIME_OFFER', OFFER_LIMIT);
+  if (components.some(({ type }) => type === 'FOOTER')) {
+    throw invalidParam('A template with a limited-time offer has no FOOTER.');
+  }
+  const types = components.find(({ type }) => type === 'BUTTONS')?.buttons?.map(({ type }) => type) ?? [];
+  if (types.includes('COPY_CODE') && types[0] !== 'COPY_CODE') {
+    throw invalidParam('The COPY_CODE button of a limited-time offer must be its first one.');
+  }
 }

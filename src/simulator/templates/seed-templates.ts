@@ -1,7 +1,6 @@
 import { DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../demo-numbers.js';
 import { checkAuthenticationComponents } from './authentication-components.js';
-import type { Template, TemplateComponent } from './template.types.js';
-import type { TemplateStore } from './template-store.js';
+import type { Template, TemplateComponent, TemplateStore } from './template-store.js';
 
 interface Seed {
   name: string;

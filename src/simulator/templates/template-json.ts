@@ -1,9 +1,9 @@
-import { GraphError } from '../graph-error.js';
-import { isObject } from '../messages/checks.js';
-import type { Template, TemplateComponent } from './template.types.js';
+import type { Fields } from '../http/route.js';
+import { isObject } from '../messages/param.js';
+import type { Template, TemplateComponent } from './template-store.js';
 
-/** Undefined values are left out of the answer, as the platform does. */
-const FIELDS: Readonly<Record<string, (template: Template) => unknown>> = {
+/** Every field that can be asked for. */
+export const TEMPLATE_FIELDS: Fields<Template> = {
   id: (template) => template.id,
   name: (template) => template.name,
   language: (template) => template.language,
@@ -22,25 +22,7 @@ const FIELDS: Readonly<Record<string, (template: Template) => unknown>> = {
   last_updated_time: (template) => new Date(template.updatedAt).toISOString(),
 };
 
-const DEFAULT_FIELDS = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id'];
-
-/** Reads `?fields=`; the usual ones where it is left out. @throws GraphError 100 for a field that no template has */
-export function templateFields(asked: string | null): string[] {
-  if (asked === null || asked.trim() === '') return DEFAULT_FIELDS;
-  const fields = asked.split(',').map((field) => field.trim());
-  const unknown = fields.find((field) => !(field in FIELDS));
-  if (unknown !== undefined) {
-    throw new GraphError(100, {
-      message: `(#100) Tried accessing nonexisting field (${unknown}) on node type (WhatsAppMessageTemplate)`,
-    });
-  }
-  return [...new Set([...fields, 'id'])];
-}
-
-/** A template as the Graph API shows it. */
-export function templateJson(template: Template, fields: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(fields.map((field) => [field, FIELDS[field]?.(template)]));
-}
+export const USUAL_FIELDS = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id'];
 
 /** The handle of a media header is never shown again; an address of the file stands in its place. */
 function shown(template: Template, component: TemplateComponent): TemplateComponent {

@@ -1,5 +1,4 @@
-import type { Template, TemplateStatus } from './template.types.js';
-import type { TemplateStore } from './template-store.js';
+import type { QualityScore, Template, TemplateCategory, TemplateStatus, TemplateStore } from './template-store.js';
 import { hasAdjacentVariables } from './template-text.js';
 
 /** The longest that a timer may be set for; a due time beyond it is looked at again then. */
@@ -18,13 +17,6 @@ export interface ReviewDetails {
   notify?: boolean;
 }
 
-export interface TemplateReviewerOptions {
-  /** How long a review takes; null leaves every template PENDING until a control call decides. */
-  reviewMs: number | null;
-  /** Announces what was decided. */
-  onDecided: (template: Template, event: string, details: ReviewDetails) => void;
-}
-
 /** Events that are no status: what the template is afterwards. */
 const STATUS_OF_EVENT: Readonly<Record<string, TemplateStatus>> = { REINSTATED: 'APPROVED', UNARCHIVED: 'APPROVED' };
 
@@ -35,9 +27,11 @@ const STATUS_OF_EVENT: Readonly<Record<string, TemplateStatus>> = { REINSTATED: 
 export class TemplateReviewer {
   private readonly timers = new Map<string, NodeJS.Timeout>();
 
+  /** @param reviewMs how long a review takes; null leaves every template PENDING until a control call decides */
   constructor(
     private readonly store: TemplateStore,
-    private readonly options: TemplateReviewerOptions,
+    readonly notices: TemplateNotices,
+    private readonly reviewMs: number | null,
   ) {}
 
   /** Takes up what a former run left undecided. */
@@ -53,7 +47,7 @@ export class TemplateReviewer {
   /** The template with the time of its review, to be stored and then handed to {@link watch}. */
   submitted(template: Template, nowMs: number): Template {
     const { dueAt: _, ...rest } = template;
-    const { reviewMs } = this.options;
+    const { reviewMs } = this;
     const held = reviewMs === null || template.name.includes('hold_me');
     return { ...rest, status: 'PENDING', rejectedReason: 'NONE', ...(held ? {} : { dueAt: nowMs + reviewMs }) };
   }
@@ -78,10 +72,10 @@ export class TemplateReviewer {
 
   /** Marks a template for deletion: it is listed for a moment longer, and then gone. */
   scheduleDeletion(template: Template, nowMs: number): void {
-    const leaving: Template = { ...template, status: 'PENDING_DELETION', dueAt: nowMs + (this.options.reviewMs ?? 0) };
+    const leaving: Template = { ...template, status: 'PENDING_DELETION', dueAt: nowMs + (this.reviewMs ?? 0) };
     this.store.put({ ...leaving, updatedAt: nowMs });
     this.watch(leaving);
-    this.options.onDecided(leaving, 'PENDING_DELETION', { reason: null });
+    this.notices.status(leaving, 'PENDING_DELETION', { reason: null });
   }
 
   remove(template: Template): void {
@@ -98,7 +92,7 @@ export class TemplateReviewer {
     if (status === 'DELETED') this.remove(template);
     else this.store.put(decided);
     this.watch(decided);
-    if (details.notify ?? true) this.options.onDecided(decided, event, details);
+    if (details.notify ?? true) this.notices.status(decided, event, details);
   }
 
   private due(template: Template): void {
@@ -122,4 +116,70 @@ function faultOf({ name, components }: Template): string | null {
   return name.includes('reject_me') || body.includes('reject_me') || hasAdjacentVariables(body)
     ? 'INVALID_FORMAT'
     : null;
+}
+
+/** Posts a change of a management field. */
+export type NotifyAccount = (wabaId: string, field: string, value: object, timeSeconds?: number) => void;
+
+/** The notifications about templates, with the platform's fields. Ids are numbers there, and text in the answers. */
+export class TemplateNotices {
+  private count = 0;
+
+  constructor(private readonly notify: NotifyAccount) {}
+
+  status(template: Template, event: string, details: ReviewDetails): void {
+    const { reason, rejectionInfo, disableInfo, otherInfo, time } = details;
+    const value = {
+      event,
+      ...this.identity(template),
+      reason,
+      message_template_category: template.category,
+      rejection_info: rejectionInfo,
+      disable_info: disableInfo,
+      other_info: otherInfo,
+    };
+    this.notify(template.wabaId, 'message_template_status_update', value, time);
+  }
+
+  quality(template: Template, previous: QualityScore, time?: number): void {
+    const scores = { previous_quality_score: previous, new_quality_score: template.qualityScore };
+    this.notify(template.wabaId, 'message_template_quality_update', { ...scores, ...this.identity(template) }, time);
+  }
+
+  /** @param announced the category it is going to have in 24 hours; undefined where it has already changed */
+  category(template: Template, previous: TemplateCategory, announced?: TemplateCategory, time?: number): void {
+    const categories =
+      announced === undefined
+        ? { previous_category: previous, new_category: template.category }
+        : { new_category: template.category, correct_category: announced };
+    this.notify(template.wabaId, 'template_category_update', { ...this.identity(template), ...categories }, time);
+  }
+
+  components(template: Template, time?: number): void {
+    const find = (type: string) => template.components.find((component) => component.type === type);
+    const value = {
+      ...this.identity(template),
+      message_template_title: find('HEADER')?.text,
+      message_template_element: find('BODY')?.text ?? '',
+      message_template_footer: find('FOOTER')?.text,
+      message_template_buttons: find('BUTTONS')?.buttons?.map((button) => ({
+        message_template_button_type: button.type,
+        message_template_button_text: button.text,
+        message_template_button_url: button.url,
+        message_template_button_phone_number: button.phone_number,
+      })),
+    };
+    this.notify(template.wabaId, 'message_template_components_update', value, time);
+  }
+
+  /** Every third notification spells the language with a hyphen, as the platform sometimes does. */
+  private identity({ id, name, language }: Template): object {
+    const hyphen = ++this.count % 3 === 0;
+    const number = Number(id);
+    return {
+      message_template_id: Number.isSafeInteger(number) ? number : id,
+      message_template_name: name,
+      message_template_language: hyphen ? language.replace('_', '-') : language,
+    };
+  }
 }

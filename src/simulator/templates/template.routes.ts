@@ -1,41 +1,114 @@
-import { GraphError } from '../graph-error.js';
-import { type Answer, jsonAnswer, SUCCESS } from '../http/answer.js';
-import type { Call } from '../http/call.js';
-import { unknownObject } from '../http/graph-path.js';
-import type { SimulatorContext } from '../simulator-context.js';
-import { deleteTemplates } from './template-deletion.js';
-import { readChange, readDraft } from './template-draft.js';
-import { templateError } from './template-error.js';
-import { templateFields, templateJson } from './template-json.js';
-import type { Template } from './template.types.js';
+import type { Request } from 'express';
+import { invalidParam, unknownObject } from '../graph-error.js';
+import {
+  bodyObject,
+  bodyText,
+  fieldsOf,
+  pageOf,
+  pathId,
+  pick,
+  queryParam,
+  type Route,
+  SUCCESS,
+} from '../http/route.js';
+import type { IdSource } from '../ids.js';
+import { type JsonObject, requireOneOf } from '../messages/param.js';
+import { checkComponents } from './component-checks.js';
+import { TEMPLATE_FIELDS, USUAL_FIELDS } from './template-json.js';
+import type { TemplateReviewer } from './template-reviewer.js';
+import {
+  CATEGORIES,
+  type Template,
+  type TemplateCategory,
+  type TemplateLimits,
+  type TemplateStore,
+} from './template-store.js';
+import { PARAMETER_FORMATS, templateError } from './template-text.js';
 
-/** What can be edited at all. */
-const EDITABLE = ['APPROVED', 'REJECTED', 'PAUSED'];
-
-/** Registers creating, reading, editing and deleting of templates; the list is registered by itself. */
-export function registerTemplateRoutes(context: SimulatorContext): void {
-  const { router, templates } = context;
-  router.resolveNodes((id) => (templates.get(id) === undefined ? null : 'template'));
-  router.graph('POST', 'waba', 'message_templates', (call) => create(context, call));
-  router.graph('DELETE', 'waba', 'message_templates', (call) => deleteTemplates(context, call));
-  router.graph('GET', 'template', '', (call) => {
-    const fields = templateFields(call.query.get('fields'));
-    return jsonAnswer(templateJson(templateOf(context, call), fields));
-  });
-  router.graph('POST', 'template', '', (call) => edit(context, call));
+export interface TemplateParts {
+  templates: TemplateStore;
+  templateReviewer: TemplateReviewer;
+  templateLimits: TemplateLimits;
+  ids: IdSource;
 }
 
-function templateOf(context: SimulatorContext, call: Call): Template {
-  const template = context.templates.get(call.nodeId);
-  if (template === undefined) throw unknownObject('GET', call.nodeId);
+export function templateRoutes(parts: TemplateParts): Route[] {
+  return [
+    ['GET', '/:waba/message_templates', (request) => list(parts, request)],
+    ['POST', '/:waba/message_templates', (request) => create(parts, request)],
+    ['DELETE', '/:waba/message_templates', (request) => deleteTemplates(parts, request)],
+    ['GET', '/:template', (request) => pick(templateOf(parts, request), TEMPLATE_FIELDS, askedFields(request))],
+    ['POST', '/:template', (request) => edit(parts, request)],
+  ];
+}
+
+function templateOf({ templates }: TemplateParts, request: Request): Template {
+  const id = pathId(request, 'template');
+  const template = templates.get(id);
+  if (template === undefined) throw unknownObject(request.method, id);
   return template;
 }
 
-function create(context: SimulatorContext, call: Call): Answer {
-  const { templates, templateReviewer, templateLimits } = context;
-  const draft = readDraft(call.jsonObject());
+function askedFields(request: Request): readonly string[] {
+  return fieldsOf(request, TEMPLATE_FIELDS, USUAL_FIELDS, 'WhatsAppMessageTemplate');
+}
+
+/** Query parameters that narrow the list, and how. */
+const FILTERS: Readonly<Record<string, (template: Template, value: string) => boolean>> = {
+  name: (template, value) => template.name.includes(value.toLowerCase()),
+  content: (template, value) => contentOf(template).includes(value.toLowerCase()),
+  name_or_content: ({ name, ...template }, value) => `${name}\n${contentOf(template)}`.includes(value.toLowerCase()),
+  status: (template, value) => listOf(value).includes(template.status),
+  category: (template, value) => listOf(value).includes(template.category),
+  language: (template, value) => listOf(value).includes(template.language.toUpperCase()),
+  quality_score: (template, value) => listOf(value).includes(template.qualityScore),
+};
+
+function list({ templates, templateLimits }: TemplateParts, request: Request): object {
+  const fields = askedFields(request);
+  const all = templates.ofAccount(pathId(request, 'waba'));
+  const matching = all.filter((template) =>
+    Object.entries(FILTERS).every(([name, matches]) => {
+      const value = queryParam(request, name);
+      return value === null || value === '' || matches(template, value);
+    }),
+  );
+  const page = pageOf(matching, ({ id }) => id, request);
+  // Only what is asked for.
+  const wanted = queryParam(request, 'summary')
+    ?.split(',')
+    .map((name) => name.trim());
+  const counts = {
+    total_count: matching.length,
+    message_template_count: all.length,
+    message_template_limit: templateLimits.perAccount,
+  };
+  return {
+    ...page,
+    data: page.data.map((template) => pick(template, TEMPLATE_FIELDS, fields)),
+    summary: wanted && Object.fromEntries(Object.entries(counts).filter(([name]) => wanted.includes(name))),
+  };
+}
+
+/** One value, some with commas between, or a JSON array, in capitals. */
+function listOf(value: string): string[] {
+  return value
+    .toUpperCase()
+    .split(/[[\]",\s]+/)
+    .filter((part) => part !== '');
+}
+
+function contentOf({ components }: Pick<Template, 'components'>): string {
+  return components
+    .map(({ text }) => text ?? '')
+    .join('\n')
+    .toLowerCase();
+}
+
+function create({ templates, templateReviewer, templateLimits, ids }: TemplateParts, request: Request): object {
+  const draft = readDraft(bodyObject(request));
   const { name, language } = draft;
-  const wabaId = call.nodeId;
+  const wabaId = pathId(request, 'waba');
   const now = Date.now();
   const existing = templates.find(wabaId, name, language);
   if (existing !== undefined && existing.status !== 'PENDING_DELETION') {
@@ -45,22 +118,17 @@ function create(context: SimulatorContext, call: Call): Answer {
       `There is already ${language} content for this template. You can create a new template and try again.`,
     );
   }
-  templateLimits.checkCreation(wabaId, name, language, templates.ofAccount(wabaId).length, now);
+  templateLimits.checkCreation({ wabaId, name, language }, templates.ofAccount(wabaId).length, now);
   const template = templateReviewer.submitted(
     {
-      id: context.newTemplateId(),
+      id: ids.newTemplateId(),
       wabaId,
-      name,
-      language,
-      category: recategorised(draft.name, draft.category, draft.allowCategoryChange),
+      ...draft,
       status: 'PENDING',
-      parameterFormat: draft.parameterFormat,
-      components: draft.components,
       rejectedReason: 'NONE',
       qualityScore: 'UNKNOWN',
       createdAt: now,
       updatedAt: now,
-      ...(draft.messageSendTtlSeconds === undefined ? {} : { messageSendTtlSeconds: draft.messageSendTtlSeconds }),
     },
     now,
   );
@@ -68,17 +136,15 @@ function create(context: SimulatorContext, call: Call): Answer {
   templates.put(template);
   templateReviewer.watch(template);
   const { id, status, category } = template;
-  return jsonAnswer({ id, status, category });
+  return { id, status, category };
 }
 
-/** A UTILITY template that says `promo_me` is a marketing one to the platform, unless the caller forbade the change. */
-function recategorised(name: string, category: Template['category'], allowed: boolean): Template['category'] {
-  return category === 'UTILITY' && allowed && name.includes('promo_me') ? 'MARKETING' : category;
-}
+/** What can be edited at all. */
+const EDITABLE = ['APPROVED', 'REJECTED', 'PAUSED'];
 
-function edit(context: SimulatorContext, call: Call): Answer {
-  const { templates, templateReviewer, templateLimits } = context;
-  const template = templateOf(context, call);
+function edit(parts: TemplateParts, request: Request): object {
+  const { templates, templateReviewer, templateLimits } = parts;
+  const template = templateOf(parts, request);
   const now = Date.now();
   if (!EDITABLE.includes(template.status)) {
     throw templateError(
@@ -87,22 +153,155 @@ function edit(context: SimulatorContext, call: Call): Answer {
       `A message template that is ${template.status} can't be edited. It must be approved, rejected or paused.`,
     );
   }
-  const change = readChange(call.jsonObject(), template);
-  const isApproved = template.status === 'APPROVED';
-  if (isApproved && change.category !== undefined && change.category !== template.category) {
-    throw new GraphError(100, { message: "(#100) The category of an approved message template can't be edited." });
+  const changed = { ...template, ...readChange(bodyObject(request), template), updatedAt: now };
+  if (template.status === 'APPROVED') {
+    if (changed.category !== template.category) {
+      throw invalidParam("The category of an approved message template can't be edited.");
+    }
+    templateLimits.checkEdit(template, now);
+    changed.edits = templateLimits.editsWith(template, now);
   }
-  if (isApproved) templateLimits.checkEdit(template, now);
-  const edited = templateReviewer.submitted(
-    {
-      ...template,
-      ...change,
-      updatedAt: now,
-      ...(isApproved ? { edits: templateLimits.editsWith(template, now) } : {}),
-    },
-    now,
-  );
+  const edited = templateReviewer.submitted(changed, now);
   templates.put(edited);
   templateReviewer.watch(edited);
   return SUCCESS;
+}
+
+type Draft = Pick<Template, 'category' | 'parameterFormat' | 'components' | 'messageSendTtlSeconds'>;
+
+/** Reads the body of a create call. @throws GraphError 100 */
+function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'> {
+  const { name, language } = body;
+  if (isMissing(name)) throw invalidParam('The parameter name is required.');
+  if (typeof name !== 'string') throw invalidParam('Param name must be a string.');
+  if (!/^[a-z0-9_]{1,512}$/.test(name)) {
+    const rule = 'The message template name can only have lowercase letters, numbers and underscores, 512 at the most.';
+    throw templateError(2388046, 'Name Format is Incorrect', rule);
+  }
+  if (isMissing(language)) throw invalidParam('The parameter language is required.');
+  if (typeof language !== 'string' || !/^[a-z]{2,3}(_[A-Z]{2,3})?$/.test(language)) {
+    throw invalidParam(`Param language is not a language of templates: ${JSON.stringify(language)}.`);
+  }
+  const category = readChoice(body, 'category', CATEGORIES);
+  if (category === undefined) throw invalidParam('The parameter category is required.');
+  const parameterFormat = readChoice(body, 'parameter_format', PARAMETER_FORMATS) ?? 'POSITIONAL';
+  const mayChange = body.allow_category_change ?? true;
+  if (typeof mayChange !== 'boolean') throw invalidParam('Param allow_category_change must be a boolean.');
+  // A UTILITY template that says `promo_me` is a marketing one to the platform, unless the caller forbade the change.
+  const isPromotion = category === 'UTILITY' && mayChange && name.includes('promo_me');
+  return {
+    name,
+    language,
+    category: isPromotion ? 'MARKETING' : category,
+    parameterFormat,
+    components: checkComponents(body.components, { category, format: parameterFormat }),
+    messageSendTtlSeconds: readTtl(body, category),
+  };
+}
+
+/** Reads the body of an edit call, against the template as it is. @throws GraphError 100 */
+function readChange(body: JsonObject, template: Template): Partial<Draft> {
+  const category = readChoice(body, 'category', CATEGORIES) ?? template.category;
+  const format = readChoice(body, 'parameter_format', PARAMETER_FORMATS) ?? template.parameterFormat;
+  const { components } = body;
+  const others = [body.category, body.parameter_format, body.message_send_ttl_seconds];
+  if (components === undefined && others.every((value) => value === undefined || value === null)) {
+    throw invalidParam('The parameters category, components or message_send_ttl_seconds are required.');
+  }
+  return {
+    category,
+    parameterFormat: format,
+    components: components === undefined ? template.components : checkComponents(components, { category, format }),
+    messageSendTtlSeconds: readTtl(body, category) ?? template.messageSendTtlSeconds,
+  };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function readChoice<T extends string>(body: JsonObject, key: string, allowed: readonly T[]): T | undefined {
+  const value = body[key];
+  if (value === undefined || value === null) return undefined;
+  return requireOneOf(typeof value === 'string' ? value.toUpperCase() : value, allowed, key);
+}
+
+/** Seconds a message may wait for its delivery, by category; -1 (30 days) beside it for all but marketing. */
+const TTL_SECONDS: Readonly<Record<TemplateCategory, readonly [number, number]>> = {
+  AUTHENTICATION: [30, 900],
+  UTILITY: [30, 43_200],
+  MARKETING: [43_200, 2_592_000],
+};
+
+function readTtl({ message_send_ttl_seconds: seconds }: JsonObject, category: TemplateCategory): number | undefined {
+  if (seconds === undefined || seconds === null) return undefined;
+  const [min, max] = TTL_SECONDS[category];
+  const forever = seconds === -1 && category !== 'MARKETING';
+  if (typeof seconds !== 'number' || !(forever || (seconds >= min && seconds <= max))) {
+    throw invalidParam(`Param message_send_ttl_seconds must be a number between ${min} and ${max} for ${category}.`);
+  }
+  return seconds;
+}
+
+const MOST_IDS = 100;
+
+/**
+ * Deletes by `name` in every language, by `name` and `hsm_id` in one, by `hsm_ids` alone up to a hundred, all or none.
+ * @throws GraphError 100; nothing is deleted then
+ */
+function deleteTemplates(parts: TemplateParts, request: Request): object {
+  const chosen = choose(parts, request);
+  const disabled = chosen.find(({ status }) => status === 'DISABLED');
+  if (disabled !== undefined) {
+    const rule = `${disabled.name} is disabled. A disabled message template can't be deleted.`;
+    throw templateError(2388039, "Message Template Status Can't Be Changed", rule);
+  }
+  const now = Date.now();
+  for (const template of chosen) {
+    if (template.status === 'PENDING_DELETION') continue;
+    if (template.status === 'APPROVED' || template.status === 'PAUSED') {
+      parts.templateLimits.block(template, now);
+      parts.templateReviewer.scheduleDeletion(template, now);
+    } else parts.templateReviewer.remove(template);
+  }
+  return SUCCESS;
+}
+
+function choose({ templates }: TemplateParts, request: Request): Template[] {
+  const body = bodyText(request).trim() === '' ? {} : bodyObject(request);
+  const read = (name: string): unknown => queryParam(request, name) ?? body[name] ?? null;
+  const name = read('name');
+  const given = read('hsm_id');
+  const id = typeof given === 'string' || typeof given === 'number' ? String(given) : null;
+  const ids = idsOf(read('hsm_ids'));
+  const ofAccount = templates.ofAccount(pathId(request, 'waba'));
+  if (ids !== null) {
+    if (name !== null || id !== null) throw invalidParam('Param hsm_ids must be given alone.');
+    return ids.map((one) => found(ofAccount.find((template) => template.id === one)));
+  }
+  if (typeof name !== 'string' || name === '') throw invalidParam('The parameter name is required.');
+  const named = ofAccount.filter((template) => template.name === name);
+  const [first, ...more] = id === null ? named : named.filter((template) => template.id === id);
+  return [found(first), ...more];
+}
+
+function idsOf(given: unknown): string[] | null {
+  if (given === null) return null;
+  let list = given;
+  if (typeof given === 'string') {
+    try {
+      list = JSON.parse(given);
+    } catch {
+      list = given.split(',');
+    }
+  }
+  const ids = [...new Set((Array.isArray(list) ? (list as unknown[]) : [list]).map(String))];
+  if (ids.length === 0 || ids.length > MOST_IDS) throw invalidParam(`Param hsm_ids must have 1 to ${MOST_IDS} ids.`);
+  return ids;
+}
+
+function found(template: Template | undefined): Template {
+  if (template !== undefined) return template;
+  const rule = "The message template wasn't found in this WhatsApp Business account.";
+  throw templateError(2593002, 'Message Template Not Found', rule);
 }

@@ -1,0 +1,81 @@
+import type { Request } from 'express';
+import { createHash } from 'node:crypto';
+import { isIP } from 'node:net';
+import { GraphError } from '../graph-error.js';
+import type { Table } from '../store.js';
+import { queryParam } from './route.js';
+
+/**
+ * Whether a request without any credentials may be answered under this `Host`: a page from elsewhere reaches a server of
+ * this machine under a name of its own that leads here for a while (DNS rebinding), never under an address.
+ *
+ * @param names more names that lead here for certain
+ */
+export function isTrustedHost(header: string | undefined, names: readonly string[] = []): boolean {
+  const [, bracketed, plain = ''] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d+)?$/.exec(header ?? '') ?? [];
+  const host = (bracketed ?? plain).toLowerCase();
+  return (
+    isIP(host) !== 0 ||
+    /^(?:.+\.)?localhost$/.test(host) ||
+    (host !== '' && names.some((name) => name.toLowerCase() === host))
+  );
+}
+
+/** Checks the caller's token, in `Authorization` or `?access_token=`. */
+export class AccessTokens {
+  private readonly accepted: ReadonlySet<string> | null;
+
+  /**
+   * @param tokens null accepts any that is not empty
+   * @param revoked by their checksums, so that no token lies in a file
+   */
+  constructor(
+    tokens: readonly string[] | null,
+    private readonly revoked: Table<true>,
+  ) {
+    this.accepted = tokens === null ? null : new Set(tokens);
+  }
+
+  /** Gives the token. @throws GraphError 190 where there is none, or a wrong one */
+  check(request: Request): string {
+    // `OAuth` is what the upload calls use.
+    const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(request.headers.authorization ?? '');
+    const token = match?.[1] ?? queryParam(request, 'access_token');
+    if (token === null || token === '') {
+      throw new GraphError(190, { message: 'An access token is required to request this resource.' });
+    }
+    if (this.accepted !== null && !this.accepted.has(token)) {
+      throw new GraphError(190, { message: 'Invalid OAuth access token - Cannot parse access token' });
+    }
+    if (this.isRevoked(token)) {
+      throw new GraphError(190, {
+        subcode: 463,
+        message: 'Error validating access token: Session has expired. The current time is after its end.',
+      });
+    }
+    return token;
+  }
+
+  isValid(token: string): boolean {
+    return (this.accepted === null || this.accepted.has(token)) && !this.isRevoked(token);
+  }
+
+  setValid(token: string, valid: boolean): void {
+    if (valid) this.revoked.delete(checksum(token));
+    else this.revoked.set(checksum(token), true);
+  }
+
+  /** Takes every revocation back. */
+  clear(): void {
+    this.revoked.clear();
+  }
+
+  /** The sends are many: a checksum is only computed while something is revoked. */
+  private isRevoked(token: string): boolean {
+    return this.revoked.size > 0 && this.revoked.has(checksum(token));
+  }
+}
+
+function checksum(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

@@ -1,0 +1,62 @@
+import type { People } from '../people.js';
+import type { Table } from '../store.js';
+
+/** The customer service window: 24 h from the customer's last message. */
+const WINDOW_MS = 24 * 60 * 60 * 1000;
+const MOST = 100_000;
+
+export interface InboundFact {
+  id: string;
+  phoneNumberId: string;
+  /** Number or user id of the customer. */
+  party: string;
+  /** Milliseconds. */
+  writtenAt: number;
+}
+
+/** Which messages customers wrote: what can be marked as read, and where the 24-hour window is open. */
+export class InboundLog {
+  private readonly lastWritten = new Map<string, number>();
+
+  constructor(
+    private readonly facts: Table<InboundFact>,
+    private readonly people: People,
+  ) {
+    for (const fact of facts.values()) this.index(fact);
+  }
+
+  add(fact: InboundFact): void {
+    this.facts.set(fact.id, fact);
+    this.index(fact);
+    forgetOldest(this.facts);
+    forgetOldest(this.lastWritten);
+  }
+
+  knows(phoneNumberId: string, messageId: string): boolean {
+    return this.facts.get(messageId)?.phoneNumberId === phoneNumberId;
+  }
+
+  windowIsOpen(phoneNumberId: string, parties: readonly string[], nowMs: number): boolean {
+    return parties.some((party) => nowMs - (this.lastWritten.get(`${phoneNumberId} ${party}`) ?? 0) < WINDOW_MS);
+  }
+
+  clear(): void {
+    this.facts.clear();
+    this.lastWritten.clear();
+  }
+
+  private index({ phoneNumberId, party, writtenAt }: InboundFact): void {
+    // A customer who wrote with the number in sight may be answered by the user id.
+    const userId = party.includes('.') ? party : this.people.userIdOf(party);
+    for (const each of new Set([party, userId])) {
+      const key = `${phoneNumberId} ${each}`;
+      this.lastWritten.set(key, Math.max(writtenAt, this.lastWritten.get(key) ?? 0));
+    }
+  }
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  if (map.size <= MOST) return;
+  const oldest = map.keys().next();
+  if (oldest.done !== true) map.delete(oldest.value);
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { Request } from 'express';
+import { invalidParam } from '../graph-error.js';
+import { bodyObject, pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
+import { checkProduct } from '../messages/message.routes.js';
+import { isUrl, type JsonObject, longerThan, requireOneOf } from '../messages/param.js';
+import type { Store, Table } from '../store.js';
+
+/** What a number's profile says; a field that was never set, or was emptied, is missing. */
+interface Profile {
+  about?: string;
+  address?: string;
+  description?: string;
+  email?: string;
+  profile_picture_url?: string;
+  websites?: string[];
+  vertical?: string;
+}
+
+// prettier-ignore
+const FIELDS = ['about', 'address', 'description', 'email', 'profile_picture_url', 'websites', 'vertical'] as const;
+// prettier-ignore
+const VERTICALS = [
+  'OTHER', 'AUTO', 'BEAUTY', 'APPAREL', 'EDU', 'ENTERTAIN', 'EVENT_PLAN', 'FINANCE', 'GROCERY', 'GOVT', 'HOTEL', 'HEALTH',
+  'NONPROFIT', 'PROF_SERVICES', 'RETAIL', 'TRAVEL', 'RESTAURANT', 'ALCOHOL', 'ONLINE_GAMBLING', 'PHYSICAL_GAMBLING',
+  'OTC_DRUGS',
+];
+const TEXT_LIMITS = { about: 139, address: 256, description: 512, email: 128 };
+const MOST_WEBSITES = 2;
+const WEBSITE_LIMIT = 256;
+
+/** Reading and writing a number's profile. */
+export function profileRoutes({ store }: { store: Store }): Route[] {
+  const profiles = store.table<Profile>('profiles');
+  return [
+    ['GET', '/:phone_number/whatsapp_business_profile', (request) => read(profiles, request)],
+    ['POST', '/:phone_number/whatsapp_business_profile', (request) => write(profiles, request)],
+  ];
+}
+
+/** Without `fields` there is nothing but the product; a field that is not set does not appear. */
+function read(profiles: Table<Profile>, request: Request): object {
+  const asked = (queryParam(request, 'fields') ?? '').split(',').map((field) => field.trim());
+  const known: readonly string[] = [...FIELDS, 'messaging_product', 'id', ''];
+  const unknown = asked.find((field) => !known.includes(field));
+  if (unknown !== undefined) {
+    throw invalidParam(`Tried accessing nonexisting field (${unknown}) on node type (WhatsAppBusinessProfile)`);
+  }
+  const profile = profiles.get(pathId(request, 'phone_number')) ?? {};
+  const shown = FIELDS.filter((field) => asked.includes(field)).map((field) => [field, profile[field]] as const);
+  return { data: [{ ...Object.fromEntries(shown), messaging_product: 'whatsapp' }] };
+}
+
+function write(profiles: Table<Profile>, request: Request): object {
+  const phoneNumberId = pathId(request, 'phone_number');
+  const body = bodyObject(request);
+  checkProduct(body);
+  profiles.set(phoneNumberId, { ...profiles.get(phoneNumberId), ...readChange(body, phoneNumberId) });
+  return SUCCESS;
+}
+
+/** What an update changes: undefined empties a field. @throws GraphError 100; nothing is changed then */
+function readChange(body: JsonObject, phoneNumberId: string): Profile {
+  const change: Profile = {};
+  for (const [name, max] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    if (typeof value !== 'string') throw invalidParam(`Param ${name} must be a string.`);
+    if (longerThan(value, max)) throw invalidParam(`Param ${name} must be at most ${max} characters long.`);
+    change[name] = value === '' ? undefined : value;
+    if (name === 'about' && value.trim() === '') throw invalidParam('Param about must not be empty.');
+    if (name === 'email' && value !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) {
+      throw invalidParam('Param email must be a valid email address.');
+    }
+  }
+  const { vertical, websites, profile_picture_handle: handle } = body;
+  if (vertical === '') change.vertical = undefined;
+  else if (vertical !== undefined) {
+    change.vertical = requireOneOf(typeof vertical === 'string' ? vertical.toUpperCase() : '', VERTICALS, 'vertical');
+  }
+  if (websites !== undefined) change.websites = websitesOf(websites);
+  if (handle !== undefined && handle !== null) {
+    if (typeof handle !== 'string' || !/^\d+:/.test(handle)) {
+      throw invalidParam('Param profile_picture_handle is not a handle of a resumable upload.');
+    }
+    change.profile_picture_url = pictureAddress(phoneNumberId, handle);
+  }
+  return change;
+}
+
+function websitesOf(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) throw invalidParam('Param websites must be an array.');
+  if (value.length > MOST_WEBSITES) throw invalidParam(`Param websites must have at most ${MOST_WEBSITES} elements.`);
+  const websites = value.map((site: unknown, i) => {
+    if (typeof site !== 'string' || longerThan(site, WEBSITE_LIMIT)) {
+      throw invalidParam(`Param websites[${i}] must be a string of at most ${WEBSITE_LIMIT} characters.`);
+    }
+    if (isUrl(site)) return site;
+    throw invalidParam(`Param websites[${i}] must be a valid URL that begins with http:// or https://.`);
+  });
+  return websites.length === 0 ? undefined : websites;
+}
+
+function pictureAddress(phoneNumberId: string, handle: string): string {
+  const name = createHash('sha256').update(`${phoneNumberId} ${handle}`).digest('hex').slice(0, 16);
+  return `https://pps.whatsapp.net/v/t61.24694-24/${name}_n.jpg?ccb=11-4&oh=01_Q5&oe=6971C5A0`;
+}

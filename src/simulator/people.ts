@@ -1,0 +1,142 @@
+import { GraphError, invalidParam } from './graph-error.js';
+import type { SimulatorNumber } from './simulator.types.js';
+import type { Table } from './store.js';
+
+/**
+ * Country of the calling codes of one and two digits, and of the three-digit ones with most users. A code of three
+ * digits that is not listed is still told apart: every prefix that is neither of one nor of two digits has three.
+ */
+// prettier-ignore
+const COUNTRY_BY_CODE: Readonly<Record<string, string>> = {
+  1: 'US', 7: 'RU', 20: 'EG', 27: 'ZA', 30: 'GR', 31: 'NL', 32: 'BE', 33: 'FR', 34: 'ES', 36: 'HU', 39: 'IT', 40: 'RO',
+  41: 'CH', 43: 'AT', 44: 'GB', 45: 'DK', 46: 'SE', 47: 'NO', 48: 'PL', 49: 'DE', 51: 'PE', 52: 'MX', 53: 'CU', 54: 'AR',
+  55: 'BR', 56: 'CL', 57: 'CO', 58: 'VE', 60: 'MY', 61: 'AU', 62: 'ID', 63: 'PH', 64: 'NZ', 65: 'SG', 66: 'TH', 81: 'JP',
+  82: 'KR', 84: 'VN', 86: 'CN', 90: 'TR', 91: 'IN', 92: 'PK', 93: 'AF', 94: 'LK', 95: 'MM', 98: 'IR', 212: 'MA',
+  213: 'DZ', 216: 'TN', 221: 'SN', 225: 'CI', 233: 'GH', 234: 'NG', 237: 'CM', 244: 'AO', 251: 'ET', 254: 'KE',
+  255: 'TZ', 256: 'UG', 351: 'PT', 352: 'LU', 353: 'IE', 354: 'IS', 358: 'FI', 359: 'BG', 370: 'LT', 371: 'LV',
+  372: 'EE', 380: 'UA', 381: 'RS', 385: 'HR', 386: 'SI', 420: 'CZ', 421: 'SK', 502: 'GT', 503: 'SV', 504: 'HN',
+  505: 'NI', 506: 'CR', 507: 'PA', 591: 'BO', 593: 'EC', 595: 'PY', 598: 'UY', 852: 'HK', 880: 'BD', 886: 'TW',
+  960: 'MV', 961: 'LB', 962: 'JO', 963: 'SY', 964: 'IQ', 965: 'KW', 966: 'SA', 968: 'OM', 971: 'AE', 972: 'IL',
+  973: 'BH', 974: 'QA', 977: 'NP', 994: 'AZ', 995: 'GE', 998: 'UZ',
+};
+
+/** The calling code that a number in international digits begins with, such as `49`. */
+export function callingCodeOf(digits: string): string {
+  const one = digits.slice(0, 1);
+  if (one in COUNTRY_BY_CODE) return one;
+  const two = digits.slice(0, 2);
+  return two in COUNTRY_BY_CODE ? two : digits.slice(0, 3);
+}
+
+/** ISO 3166 alpha-2 of a number in international digits; `ZZ` (user-assigned) where the table has none. */
+export function countryOf(digits: string): string {
+  return COUNTRY_BY_CODE[callingCodeOf(digits)] ?? 'ZZ';
+}
+
+/** The person that a message is for, as the platform understood the request. */
+export interface Recipient {
+  /** As the caller wrote it; comes back in `contacts[].input`. */
+  input: string;
+  /** The number that was addressed, digits only, or the user id. */
+  to: string;
+  /** The platform's own number for that person; null where only a user id was given. */
+  waId: string | null;
+  /** False for a user id in `to`: taken with a 200, and no notification ever follows. */
+  reachable: boolean;
+}
+
+const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
+
+/** Digits of a number however it is written. */
+export function digitsOf(phone: string): string {
+  return phone.replaceAll(/\D/g, '');
+}
+
+/**
+ * The number that WhatsApp itself knows a person by. It differs from the dialled one in two countries: Brazilian mobiles
+ * outside the area codes 11 to 28 lose their ninth digit, Mexican ones get a 1 after the country code.
+ */
+export function waIdOf(digits: string): string {
+  if (/^55\d{2}9\d{8}$/.test(digits) && Number(digits.slice(2, 4)) >= 31) return digits.slice(0, 4) + digits.slice(5);
+  if (/^52[2-9]\d{9}$/.test(digits)) return `521${digits.slice(2)}`;
+  return digits;
+}
+
+/**
+ * Reads `to` and `recipient` (`to` wins). Without `+` the business number's country code goes in front, whatever the
+ * digits already begin with.
+ * @throws GraphError 100, 131009, 131021 or 131041
+ */
+export function resolveRecipient(body: Record<string, unknown>, sender: SimulatorNumber): Recipient {
+  const to = typeof body.to === 'number' ? String(body.to) : body.to;
+  if (to === undefined || to === null || to === '') return resolveUserId(body.recipient);
+  if (typeof to !== 'string') throw invalidParam('Param to must be a string.');
+  if (body.recipient_type === 'group') throw new GraphError(131041, { details: 'The simulator has no groups' });
+  if (USER_ID.test(to)) return { input: to, to, waId: to, reachable: false };
+  if (!/^\+?[\d\s().-]+$/.test(to)) throw invalidNumber(to);
+  const given = digitsOf(to);
+  const own = digitsOf(sender.displayPhoneNumber);
+  const digits = to.startsWith('+') ? given : callingCodeOf(own) + given;
+  // E.164 ends at 15 digits; nothing shorter than 7 is a subscriber.
+  if (digits.length < 7 || digits.length > 15) throw invalidNumber(to);
+  if (digits === own) throw new GraphError(131021, { details: 'Sender and recipient are the same number' });
+  return { input: to, to: digits, waId: waIdOf(digits), reachable: true };
+}
+
+function resolveUserId(recipient: unknown): Recipient {
+  if (recipient === undefined || recipient === null || recipient === '') {
+    throw invalidParam('The parameter to is required.');
+  }
+  if (typeof recipient !== 'string' || !USER_ID.test(recipient)) {
+    throw new GraphError(131009, { details: 'Parameter recipient is not a business-scoped user id of this business' });
+  }
+  return { input: recipient, to: recipient, waId: null, reachable: true };
+}
+
+function invalidNumber(to: string): GraphError {
+  return new GraphError(131009, { details: `Recipient phone number is not valid: ${to}` });
+}
+
+/** What a test has said about a person; everything else follows from the number. */
+export interface KnownPerson {
+  userId?: string;
+  username?: string;
+  profileName?: string;
+}
+
+function hash(text: string, start: number): number {
+  let h = start;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  h = Math.imul(h ^ (h >>> 15), 0x2c1b3c6d);
+  return (h ^ (h >>> 13)) >>> 0;
+}
+
+/** The user id of a number of which a test has said nothing. */
+export function ownUserIdOf(waId: string): string {
+  const digits = String(hash(waId, 0x811c9dc5)).padStart(10, '0') + String(hash(waId, 0x1b873593)).padStart(10, '0');
+  return `${countryOf(waId)}.${digits}`;
+}
+
+/** The people behind the numbers: each has a business-scoped user id and a profile name. */
+export class People {
+  constructor(private readonly known: Table<KnownPerson>) {}
+
+  /** Remembers what is given; fields left out keep their value. */
+  learn(waId: string, facts: KnownPerson): void {
+    if (Object.values(facts).every((value) => value === undefined)) return;
+    this.known.set(waId, { ...this.known.get(waId), ...JSON.parse(JSON.stringify(facts)) });
+  }
+
+  /** The business-scoped user id: country, a dot, digits; always the same for the same number. */
+  userIdOf(waId: string): string {
+    return this.known.get(waId)?.userId ?? ownUserIdOf(waId);
+  }
+
+  profileNameOf(party: string): string {
+    return this.known.get(party)?.profileName ?? `Zoé ${party.slice(-4)}`;
+  }
+
+  usernameOf(party: string): string | undefined {
+    return this.known.get(party)?.username;
+  }
+}
