@@ -80,14 +80,14 @@ function checkRoutes() {
   const scopes = new Set(
     [...read('src/infrastructure/access/scopes.ts').matchAll(/^ {2}'([\w-]+:[\w-]+)',$/gm)].map((match) => match[1]),
   );
-  const tags = read('src/infrastructure/http/swagger.ts');
+  const tags = read('src/infrastructure/http/openapi.ts');
   const tests = under('test', '.e2e-spec.ts').map((path) => read(path));
   for (const file of under(MODULES, '.controller.ts')) {
     const content = read(file);
     for (const route of routesOf(file)) checkRoute(route, scopes, tests);
     for (const [, tag] of content.matchAll(/@ApiTags\('([^']+)'\)/g)) {
       if (!new RegExp(`\\[\\s*'${tag}',`).test(tags))
-        tell(file, `the tag ${tag} is not in TAGS of src/infrastructure/http/swagger.ts: say there what it is`);
+        tell(file, `the tag ${tag} is not in TAGS of src/infrastructure/http/openapi.ts: say there what it is`);
     }
   }
 }

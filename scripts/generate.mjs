@@ -22,7 +22,7 @@ async function describeApi() {
     import('@nestjs/core'),
     built('app.module.js'),
     built('infrastructure/config/load-config.js'),
-    built('infrastructure/http/swagger.js'),
+    built('infrastructure/http/openapi.js'),
   ]);
   // A preview instantiates nothing: no database, no queue.
   const config = loadConfig({ env: {}, persistSecrets: false });

@@ -54,5 +54,5 @@ async function makeKnown(tree, { files, Many, Title, wordsMany }) {
     `  '${files}:read',\n  '${files}:write',\n`,
   );
   const tag = `  ['${Title}', 'The ${wordsMany} of the workspace. Scopes: \`${files}:read\`, \`${files}:write\`.'],\n`;
-  await insert(tree, 'src/infrastructure/http/swagger.ts', "  ['One-time codes'", tag);
+  await insert(tree, 'src/infrastructure/http/openapi.ts', "  ['One-time codes'", tag);
 }

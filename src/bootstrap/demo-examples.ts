@@ -1,5 +1,4 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { Logger } from '@nestjs/common';
+import { type INestApplicationContext, Logger } from '@nestjs/common';
 import {
   EXAMPLE_CONNECTION_ID,
   EXAMPLE_FAILED_MESSAGE_ID,
@@ -9,8 +8,7 @@ import {
 } from '../common/example-ids.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Config } from '../infrastructure/config/config.js';
-import { DocsDemo } from '../infrastructure/http/docs/docs-demo.js';
-import { ExampleValues } from '../infrastructure/http/docs/example-values.js';
+import { DocsDemo, ExampleValues } from '../infrastructure/http/docs/docs-demo.js';
 import type { DemoFile } from './demo-file.js';
 import { DEMO_CUSTOMER } from './demo-recipients.js';
 

@@ -19,9 +19,8 @@ import type { Response } from 'express';
 import { type Caller, CurrentCaller } from '../../src/infrastructure/access/caller.js';
 import { Public } from '../../src/infrastructure/access/public.decorator.js';
 import { RequireScope } from '../../src/infrastructure/access/require-scope.decorator.js';
-import { ApiErrors } from '../../src/infrastructure/http/api-errors.decorator.js';
-import { BodyAs } from '../../src/infrastructure/http/body-as.decorator.js';
-import { BodyErrors } from '../../src/infrastructure/http/body-errors.decorator.js';
+import { ApiErrors } from '../../src/infrastructure/http/api-description.js';
+import { BodyAs, BodyErrors } from '../../src/infrastructure/http/body.guard.js';
 import { UuidParam } from '../../src/infrastructure/http/uuid-param.decorator.js';
 
 class TextDto {

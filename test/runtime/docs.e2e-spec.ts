@@ -6,8 +6,7 @@ import {
   EXAMPLE_OTP_CODE,
   EXAMPLE_OTP_ID,
 } from '../../src/common/example-ids.js';
-import { DocsDemo } from '../../src/infrastructure/http/docs/docs-demo.js';
-import { ExampleValues } from '../../src/infrastructure/http/docs/example-values.js';
+import { DocsDemo, ExampleValues } from '../../src/infrastructure/http/docs/docs-demo.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 interface SwaggerRequest {

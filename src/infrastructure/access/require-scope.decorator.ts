@@ -1,7 +1,6 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
-import { ApiErrors } from '../http/api-errors.decorator.js';
-import { REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from '../http/openapi-names.js';
+import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from '../http/api-description.js';
 import type { Scope } from './scopes.js';
 
 export const REQUIRED_SCOPE = 'herald:scope';

@@ -1,10 +1,9 @@
-import { QueryFailedError } from 'typeorm';
 import { codeOf } from '../../common/describe-error.js';
 
 /** Questions about errors that come from PostgreSQL or from the way to it. */
 
 function stateOf(error: unknown): string | undefined {
-  return codeOf(error) ?? (error instanceof QueryFailedError ? codeOf(error.driverError) : undefined);
+  return codeOf(error) ?? codeOf((error as { driverError?: unknown } | null | undefined)?.driverError);
 }
 
 /** Deadlock (40P01) or serialization failure (40001): the same work may succeed when tried again. */

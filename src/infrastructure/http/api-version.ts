@@ -1,3 +1,6 @@
+import type { INestApplication } from '@nestjs/common';
+import type { ServerResponse } from 'node:http';
+
 /** The one version of the API, and everything that depends on its name. */
 export const API_VERSION = 'v1';
 export const API_VERSION_HEADER = 'X-HERALD-API-Version';
@@ -48,4 +51,32 @@ function withoutOrigin(target: string): string {
   if (origin === undefined) return target;
   const rest = target.slice(origin.length);
   return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** Puts every controller below /api/v1, but those that are no part of the API. Call it before `init`. */
+export function setApiPrefix(app: INestApplication): void {
+  app.setGlobalPrefix(API_PREFIX.slice(1), { exclude: OUTSIDE_THE_API });
+}
+
+/** Where people read of it. */
+const ABOUT = '</docs>; rel="deprecation"; type="text/html"';
+
+/**
+ * What an answer under an address without a version says of it: since when it is deprecated (RFC 9745), which address
+ * replaces it, where to read more, and, where that was decided, when it ends (RFC 8594).
+ *
+ * @param sunset null: it stays, as the specification promises
+ */
+export function aliasHeaders(sunset: Date | null): (res: ServerResponse, successor: string) => void {
+  const ends = sunset?.toUTCString() ?? null;
+  return (res, successor) => {
+    res.setHeader('Deprecation', ALIAS_DEPRECATION);
+    res.setHeader('Link', `<${inHeader(successor.split(/[?#]/, 1)[0] ?? '')}>; rel="successor-version", ${ABOUT}`);
+    if (ends !== null) res.setHeader('Sunset', ends);
+  };
+}
+
+/** Characters that would end the address in a header, or must not stand in one at all, are percent-encoded. */
+function inHeader(path: string): string {
+  return path.replace(/[<>"\\^`{|}]|[^\x21-\x7e]/g, encodeURIComponent);
 }

@@ -1,16 +1,17 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, Response } from 'express';
-import type { Config } from '../config/config.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Config } from '../config/config.js';
 import { Counters } from '../operations/counters.js';
-import { setApiPrefix } from './api-prefix.js';
-import type { FixedPrototypeAdapter } from './express-adapter.js';
-import { sendJson } from './fast-json.js';
+import { setApiPrefix } from './api-version.js';
+import { type FixedPrototypeAdapter, sendJson } from './express-adapter.js';
 import type { HeraldRequest } from './herald-request.js';
-import { FallbackRoutes } from './fallback-routes.js';
 import { PublicUrl } from './public-url.js';
 import { Reception } from './request-context.middleware.js';
 import { limitServer } from './server-limits.js';
-import { validateParams } from './validated-params.js';
+import { validateParams } from './validated-request.pipe.js';
+import { serveDocs } from './docs/docs.js';
+import { ExactRoutes, routeNotFound, type RouterStack } from './exact-routes.js';
 
 /**
  * Makes a Nest application speak HTTP as Herald does. Call it once, before `init`, on an application made with
@@ -39,4 +40,32 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
     isProxy: (address) => isTrusted(address, 0),
     onRefused: () => counters.increment('connections_refused'),
   });
+}
+
+/**
+ * What stands behind the routes of the controllers: the documentation, and the answer to everything else. Behind,
+ * because each layer in front costs every request; Nest registers the controllers' routes before it calls
+ * `onModuleInit`, and its own last layer after.
+ */
+@Injectable()
+export class FallbackRoutes implements OnModuleInit {
+  private app: NestExpressApplication | null = null;
+
+  constructor(
+    private readonly config: Config,
+    private readonly reception: Reception,
+  ) {}
+
+  attach(app: NestExpressApplication): void {
+    this.app = app;
+  }
+
+  onModuleInit(): void {
+    if (this.app === null) return; // no HTTP in this process
+    serveDocs(this.app, this.config.process.docs);
+    const express: Express = this.app.getHttpAdapter().getInstance();
+    const router = express.router as unknown as RouterStack;
+    this.reception.routes = new ExactRoutes(router);
+    this.app.use(routeNotFound(router));
+  }
 }

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
 
 const LOOK_MS = 25;
 
@@ -61,4 +62,18 @@ export class Drain {
 /** An answer that is written may still stand in the socket's buffer. */
 function flushed(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+}
+
+/** Not ready from the moment the process was told to stop. */
+export class DrainCheck extends ReadinessCheck {
+  readonly name = 'accepting';
+  override readonly mayBeRemembered = false;
+
+  constructor(private readonly drain: Drain) {
+    super();
+  }
+
+  check(): Promise<ReadinessPart> {
+    return Promise.resolve(this.drain.stopping ? { ok: false, detail: 'stopping' } : { ok: true });
+  }
 }

@@ -1,10 +1,12 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger, HttpException } from '@nestjs/common';
 import type { Response } from 'express';
-import type { AppError } from '../../common/app-error.js';
-import { errorBody } from './error-body.js';
-import { toAppError } from './foreign-errors.js';
+import { AppError, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
+import { commonErrors } from '../../common/common.errors.js';
+import { isExhausted, isTransientConflict, isUnreachable } from '../database/database-faults.js';
+import { JSON_LIMIT_BYTES } from './body.guard.js';
+import { clip } from '../../common/clip.js';
 
 /** So many lines a second say that the service is away or overloaded; the rest are counted. A line costs more than an answer. */
 const UNAVAILABLE_LINES = 10;
@@ -68,4 +70,93 @@ export class ErrorFilter implements ExceptionFilter {
     this.second.leftOut++;
     return false;
   }
+}
+
+/** What Herald says of an error that it did not make itself: the framework's, the database's, anybody's. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isUndecodable(error)) return invalid('path', 'The path is not correctly percent-encoded.', error);
+  if (error instanceof HttpException) return ofStatus(error.getStatus(), error.message, error);
+  if (isUnreachable(error)) return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'database', cause: error });
+  if (isExhausted(error)) {
+    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'the database refuses work', cause: error });
+  }
+  if (isTransientConflict(error)) {
+    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'conflict in the database', cause: error });
+  }
+  const { expose, statusCode } = (error ?? {}) as { expose?: unknown; statusCode?: unknown };
+  if (expose === true && typeof statusCode === 'number') {
+    return ofStatus(statusCode, (error as Error).message, error);
+  }
+  return commonErrors.INTERNAL_ERROR(undefined, { cause: error });
+}
+
+/** Express says it with an error of its own, which Nest makes one of its own. */
+function isUndecodable(error: unknown): boolean {
+  return error instanceof URIError || (error instanceof Error && error.message.startsWith('Failed to decode param'));
+}
+
+function ofStatus(status: number, message: string, cause: unknown): AppError {
+  if (status === 404) return commonErrors.ROUTE_NOT_FOUND(undefined, { cause });
+  if (status === 413) return commonErrors.PAYLOAD_TOO_LARGE({ limitBytes: JSON_LIMIT_BYTES }, { cause });
+  if (status === 415) return commonErrors.UNSUPPORTED_CONTENT_TYPE({ expected: 'application/json' }, { cause });
+  if (status === 503) return commonErrors.SERVICE_UNAVAILABLE(undefined, { cause });
+  if (status >= 400 && status < 500) return invalid('request', message, cause);
+  return commonErrors.INTERNAL_ERROR(undefined, { cause });
+}
+
+function invalid(rule: string, message: string, cause: unknown): AppError {
+  return commonErrors.INVALID_REQUEST({ details: [{ field: '', rule, message }] }, { cause });
+}
+
+export interface ErrorBody {
+  error: { code: string; message: string; request_id: string; doc_url: string } & Record<string, unknown>;
+}
+
+const LONGEST_MESSAGE = 400;
+const LONGEST_TEXT = 1_000;
+const MOST_ITEMS = 50;
+const LONGEST_ITEM = 200;
+/** Six bytes each in JSON, and no text for a reader. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
+
+/** The body of every error answer. It stays short, whatever of the request or of the platform's answer it repeats. */
+export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
+  return {
+    error: {
+      code: error.code,
+      message: clip(error.message, LONGEST_TEXT),
+      request_id: requestId,
+      ...boundedExtra(error.extra),
+      doc_url: docUrl(publicUrl, error.code),
+    },
+  };
+}
+
+function boundedExtra({ details, ...others }: Record<string, unknown>): Record<string, unknown> {
+  const bounded = boundedValue(others) as Record<string, unknown>;
+  return details === undefined ? bounded : { ...bounded, details: boundedDetails(details as ErrorDetail[]) };
+}
+
+function boundedDetails(details: readonly ErrorDetail[]): ErrorDetail[] {
+  return details.slice(0, MOST_DETAILS).map(({ field, rule, message }) => ({
+    field: printable(field, LONGEST_FIELD),
+    rule: printable(rule, LONGEST_FIELD),
+    message: printable(message, LONGEST_MESSAGE),
+  }));
+}
+
+function printable(text: string, max: number): string {
+  return clip(text, max).replace(UNPRINTABLE, '\uFFFD');
+}
+
+function boundedValue(value: unknown, longest = LONGEST_TEXT): unknown {
+  if (typeof value === 'string') return clip(value, longest);
+  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => boundedValue(item, LONGEST_ITEM));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, boundedValue(item, longest)]));
+}
+
+export function docUrl(publicUrl: string, code: string): string {
+  return `${publicUrl}/docs/errors#${code}`;
 }

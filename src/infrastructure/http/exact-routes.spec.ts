@@ -1,6 +1,5 @@
 import express from 'express';
-import { ExactRoutes } from './exact-routes.js';
-import type { RouterStack } from './route-not-found.js';
+import { ExactRoutes, type RouterStack } from './exact-routes.js';
 
 const handle = (): undefined => undefined;
 

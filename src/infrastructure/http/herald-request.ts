@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 
 /** What Herald adds to Express's request. */
@@ -13,4 +14,13 @@ export interface HeraldRequest extends Request {
   /** Public part of the key, once it was found valid; for the access log. */
   apiKeyId?: string;
   organizationId?: string;
+}
+
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
+const ACCEPTABLE = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's id where it is harmless in logs and headers, else a new one. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && ACCEPTABLE.test(header) ? header : randomUUID();
 }

@@ -1,15 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
-import { DocsDemo } from './docs/docs-demo.js';
-import { Drain } from './drain.js';
+import { DocsDemo, ExampleValues } from './docs/docs-demo.js';
+import { Drain, DrainCheck } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
-import { ExampleValues } from './docs/example-values.js';
-import { FallbackRoutes } from './fallback-routes.js';
+import { FallbackRoutes } from './configure-http.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
 import { Reception } from './request-context.middleware.js';
-import { DrainCheck } from './drain-check.js';
 
 /** How Herald speaks HTTP. What needs the application itself is done by `configureHttp`. */
 @Global()

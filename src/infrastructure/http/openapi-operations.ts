@@ -2,16 +2,14 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { ERROR_STATUS } from '../../common/app-error.js';
 import { declaredErrors, type DocumentedError } from '../../common/define-errors.js';
 import { isOtpScope, type Scope } from '../access/scopes.js';
-import { docUrl } from './error-body.js';
-import { exampleOf, type ExampleSchema } from './openapi-examples.js';
+import { docUrl } from './error.filter.js';
 import {
   ERROR_EXTENSION,
   EXAMPLE_URL,
   OTP_SECURITY_SCHEME,
   REQUIRED_SCOPE_EXTENSION,
   SECURITY_SCHEME,
-} from './openapi-names.js';
-import { ERROR_SCHEMA } from './openapi-parts.js';
+} from './api-description.js';
 
 type Headers = Record<string, { $ref: string }>;
 
@@ -199,3 +197,119 @@ function headersOf(scope: string | undefined): Headers {
 function ref(header: string): { $ref: string } {
   return { $ref: `#/components/headers/${header}` };
 }
+
+export interface ExampleSchema {
+  $ref?: string;
+  type?: string | readonly string[];
+  properties?: Record<string, ExampleSchema>;
+  required?: readonly string[];
+  items?: ExampleSchema;
+  allOf?: readonly ExampleSchema[];
+  anyOf?: readonly ExampleSchema[];
+  oneOf?: readonly ExampleSchema[];
+  const?: unknown;
+  default?: unknown;
+  enum?: readonly unknown[];
+  example?: unknown;
+  examples?: readonly unknown[];
+}
+
+/**
+ * The value that the examples of a schema's parts make together. Fields that may be left out and have no example are
+ * left out.
+ *
+ * @param resolve the schema behind a `$ref`
+ * @throws Error naming a required field that has no example.
+ */
+export function exampleOf(schema: ExampleSchema, resolve: (ref: string) => ExampleSchema, field = ''): unknown {
+  const value = findExample(schema, resolve, field);
+  if (value === undefined) throw new Error(`${field === '' ? 'the body' : field} needs an example`);
+  return value;
+}
+
+function findExample(schema: ExampleSchema, resolve: (ref: string) => ExampleSchema, field: string): unknown {
+  const given = ownExample(schema);
+  if (given !== undefined) return given;
+  if (schema.$ref !== undefined) return findExample(resolve(schema.$ref), resolve, field);
+  const [first] = schema.oneOf ?? schema.anyOf ?? [];
+  if (first !== undefined) return findExample(first, resolve, field);
+  if (schema.allOf !== undefined) {
+    return Object.assign({}, ...schema.allOf.map((part) => findExample(part, resolve, field))) as object;
+  }
+  if (schema.items !== undefined) return [exampleOf(schema.items, resolve, `${field}[]`)];
+  return schema.properties === undefined ? undefined : objectExample(schema, resolve, field);
+}
+
+function objectExample(schema: ExampleSchema, resolve: (ref: string) => ExampleSchema, field: string): unknown {
+  const { properties = {}, required = [] } = schema;
+  const prefix = field === '' ? '' : `${field}.`;
+  const entries = Object.entries(properties).map(([name, property]) => {
+    const find = required.includes(name) ? exampleOf : findExample;
+    return [name, find(property, resolve, prefix + name)] as const;
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+function ownExample({ example, examples, const: fixed, default: fallback, enum: words }: ExampleSchema): unknown {
+  for (const value of [example, examples?.[0], fixed, fallback, words?.[0]]) if (value !== undefined) return value;
+  return undefined;
+}
+
+/** Headers of the answers, by their names; operations refer to them. */
+export const RESPONSE_HEADERS = {
+  'X-Request-Id': {
+    description: "The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.",
+    schema: { type: 'string' },
+    example: '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10',
+  },
+  'X-HERALD-API-Version': { description: 'The version of the API.', schema: { type: 'string', const: 'v1' } },
+  'RateLimit-Policy': {
+    description: 'The limit of the key: `q` requests at once, refilled within `w` seconds.',
+    schema: { type: 'string' },
+    example: '"default";q=100;w=2',
+  },
+  RateLimit: {
+    description: 'What is left of it: `r` requests now; all of them again in `t` seconds.',
+    schema: { type: 'string' },
+    example: '"default";r=87;t=1',
+  },
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer' }, example: 1 },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
+};
+
+export const ERROR_SCHEMA = 'Error';
+
+export const ERROR_SCHEMAS = {
+  [ERROR_SCHEMA]: {
+    type: 'object',
+    description: 'Every error answer. Beside the fields named here stand those of its code.',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'request_id', 'doc_url'],
+        additionalProperties: true,
+        properties: {
+          code: { type: 'string', description: 'Stable; decide by it.', examples: ['INVALID_REQUEST'] },
+          message: { type: 'string', description: 'One sentence for people that says what to do.' },
+          request_id: { type: 'string', description: 'Names this request in our logs.' },
+          doc_url: { type: 'string', format: 'uri', description: 'More about this code.' },
+          details: {
+            type: 'array',
+            description: 'The faulty fields, where the request was invalid.',
+            items: { $ref: '#/components/schemas/ErrorDetail' },
+          },
+        },
+      },
+    },
+  },
+  ErrorDetail: {
+    type: 'object',
+    required: ['field', 'rule', 'message'],
+    properties: {
+      field: { type: 'string', description: 'Path of the field; empty: the body as a whole.', examples: ['text.body'] },
+      rule: { type: 'string', description: 'Which rule it breaks.', examples: ['length'] },
+      message: { type: 'string', examples: ['text.body must be 1 to 4096 characters long.'] },
+    },
+  },
+};

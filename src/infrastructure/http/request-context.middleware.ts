@@ -1,22 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { Express, Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { commonErrors } from '../../common/common.errors.js';
 import { AccessLog } from '../operations/access-log.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { requestContext } from '../operations/request-context.js';
 import { Config } from '../config/config.js';
-import { aliasHeaders } from './alias-headers.js';
-import { API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
+import { aliasHeaders, API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
 import { Drain } from './drain.js';
-import { ErrorFilter } from './error.filter.js';
-import { errorBody } from './error-body.js';
+import { ErrorFilter, errorBody } from './error.filter.js';
 import type { ExactRoutes } from './exact-routes.js';
-import type { HeraldRequest } from './herald-request.js';
+import { type HeraldRequest, REQUEST_ID_HEADER, requestIdOf } from './herald-request.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
-import { REQUEST_ID_HEADER, requestIdOf } from './request-id.js';
-import { setSecurityHeaders } from './security-headers.js';
-import { drainUnreadBody } from './unread-body.js';
+import { drainUnreadBody } from './server-limits.js';
 
 type MarkAlias = ReturnType<typeof aliasHeaders>;
 
@@ -105,4 +102,16 @@ export class Reception {
     req.params = {};
     found.handle(req, res, (error: unknown) => this.errors.answer(error, req, res));
   };
+}
+
+/**
+ * What every answer bears that is no web page: nothing of it may be framed, sniffed, cached or run. Fixed texts,
+ * because computing them for each request is a measurable part of a small answer.
+ */
+export function setSecurityHeaders(res: ServerResponse): void {
+  res.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.setHeader('Cache-Control', 'no-store');
+  res.setHeader('Referrer-Policy', 'no-referrer');
+  res.setHeader('Strict-Transport-Security', 'max-age=31536000; includeSubDomains');
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { commonErrors } from '../../common/common.errors.js';
-import { type ConnectionLimits, guardConnections } from './connection-guard.js';
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
-import { errorBody } from './error-body.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
+import { errorBody } from './error.filter.js';
+import { originOf } from '../../common/address-origin.js';
+import { type HeraldRequest, REQUEST_ID_HEADER } from './herald-request.js';
 
 const HEADERS_TIMEOUT_MS = 5_000;
 // For the whole request: an upload of 32 MiB over a slow line (0.3 Mbit/s) must fit. JSON bodies and uploads have
@@ -73,4 +74,108 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: s
     `${REQUEST_ID_HEADER}: ${requestId}`,
   ];
   socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`);
+}
+
+export interface ConnectionLimits {
+  /** Connections that one address may have open at once; 0: any number. */
+  perAddress: number;
+  /** True for the address of a trusted proxy: its connections are those of many callers. */
+  isProxy: (address: string) => boolean;
+  /** Called for each connection that is refused. */
+  onRefused: () => void;
+  /** A connection that takes none of its answer for so long is cut. */
+  stalledMs?: number;
+}
+
+interface Unread {
+  /** What waits in this process and in the system's queue, as it was when it last changed. */
+  buffered: number;
+  queued: number;
+  since: number;
+}
+
+// A system reports what was taken in steps of up to a megabyte, so a slow line needs its time.
+const STALLED_MS = 60_000;
+/** Looks in that time. */
+const LOOKS = 6;
+
+/**
+ * Bounds the connections of one address, and cuts those whose client does not read: Node's own timeouts see to
+ * requests that do not arrive, never to answers that nobody takes. Call it before the server listens.
+ */
+export function guardConnections(server: Server, limits: ConnectionLimits): void {
+  const { perAddress, isProxy, onRefused, stalledMs = STALLED_MS } = limits;
+  const open = new Map<Socket, Unread>();
+  const byOrigin = new Map<string, number>();
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    if (perAddress > 0 && !isProxy(address)) {
+      const origin = originOf(address);
+      const count = byOrigin.get(origin) ?? 0;
+      if (count >= perAddress) {
+        onRefused();
+        socket.destroy();
+        return;
+      }
+      byOrigin.set(origin, count + 1);
+      socket.once('close', () => {
+        const left = (byOrigin.get(origin) ?? 1) - 1;
+        if (left === 0) byOrigin.delete(origin);
+        else byOrigin.set(origin, left);
+      });
+    }
+    open.set(socket, { buffered: 0, queued: 0, since: 0 });
+    socket.once('close', () => open.delete(socket));
+  });
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (const [socket, unread] of open) {
+      if (hasStalled(socket, unread, now, stalledMs)) socket.destroy();
+    }
+  }, stalledMs / LOOKS);
+  timer.unref();
+  server.once('close', () => clearInterval(timer));
+}
+
+function hasStalled(socket: Socket, unread: Unread, now: number, stalledMs: number): boolean {
+  const buffered = socket.writableLength;
+  const queued = queuedBytes(socket);
+  if (buffered === 0 || buffered !== unread.buffered || queued !== unread.queued) {
+    unread.buffered = buffered;
+    unread.queued = queued;
+    unread.since = now;
+    return false;
+  }
+  return now - unread.since >= stalledMs;
+}
+
+/** Bytes of a write under way that the system has not taken: `writableLength` changes only once all of it is. */
+function queuedBytes(socket: Socket): number {
+  return (socket as unknown as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0;
+}
+
+const DRAIN_LIMIT_BYTES = 1_024 * 1_024;
+const DRAIN_TIMEOUT_MS = 2_000;
+const LOOK_MS = 100;
+
+/**
+ * Lets a caller that was answered early finish what it is sending, so that it gets to read its answer: a connection
+ * that is closed on unread bytes is reset, and the answer may be lost with it. Who goes on for more than 1 MiB or 2 s, or
+ * what the route allows, is cut off.
+ */
+export function drainUnreadBody(req: HeraldRequest): void {
+  const { socket } = req;
+  if (req.complete || req.bodyTaken === true || socket.destroyed) return;
+  const readBefore = socket.bytesRead;
+  const startedAt = performance.now();
+  const { bytes: limitBytes, ms: limitMs } = req.drainUpTo ?? { bytes: DRAIN_LIMIT_BYTES, ms: DRAIN_TIMEOUT_MS };
+  const timer = setInterval(() => {
+    if (req.complete || socket.destroyed) {
+      clearInterval(timer);
+    } else if (socket.bytesRead - readBefore > limitBytes || performance.now() - startedAt > limitMs) {
+      clearInterval(timer);
+      socket.destroy();
+    }
+  }, LOOK_MS);
+  timer.unref();
 }

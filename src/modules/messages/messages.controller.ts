@@ -5,7 +5,7 @@ import { EXAMPLE_FAILED_MESSAGE_ID, EXAMPLE_MESSAGE_ID } from '../../common/exam
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
-import { BodyErrors } from '../../infrastructure/http/body-errors.decorator.js';
+import { BodyErrors } from '../../infrastructure/http/body.guard.js';
 import { TakesQuery } from '../../infrastructure/http/query-parameters.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';

@@ -1,5 +1,5 @@
 import { commonErrors } from '../../common/common.errors.js';
-import { hasBody, readBytes } from '../../infrastructure/http/body-reader.js';
+import { hasBody, readBytes } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import type { Sender } from './notification-senders.js';
 

@@ -4,7 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { accessErrors } from '../../infrastructure/access/access.errors.js';
 import { Public } from '../../infrastructure/access/public.decorator.js';
 import { Config } from '../../infrastructure/config/config.js';
-import { BodyAs } from '../../infrastructure/http/body-as.decorator.js';
+import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
 import { BodyReserve, isSmall } from './body-reserve.js';
 import { NotificationSenders, type Sender } from './notification-senders.js';

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
-import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp-examples.js';
 import { OTP_STATES } from './dto/otp-states.picture.js';

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
-import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { SingleProfileResponse } from './dto/profile.response.js';
 import { UpdateProfileRequest } from './dto/update-profile.request.js';

@@ -3,7 +3,7 @@ import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation,
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
-import { ApiErrors } from '../../infrastructure/http/api-errors.decorator.js';
+import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import './dto/event.docs.js';
 import { WEBHOOK_STATES } from './dto/webhook-states.picture.js';

@@ -5,11 +5,10 @@ import helmet from 'helmet';
 import { commonErrors } from '../../../common/common.errors.js';
 import { declaredErrors } from '../../../common/define-errors.js';
 import { PublicUrl } from '../public-url.js';
-import { buildOpenApiDocument } from '../swagger.js';
-import { DocsDemo } from './docs-demo.js';
+import { buildOpenApiDocument } from '../openapi.js';
+import { DocsDemo, ExampleValues } from './docs-demo.js';
 import { documentedPictures } from './documented-pictures.js';
 import { errorsPage } from './errors-page.js';
-import { ExampleValues } from './example-values.js';
 import { pageScript } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 

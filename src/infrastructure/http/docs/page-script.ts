@@ -6,7 +6,7 @@ import {
   EXAMPLE_OTP_CODE,
   EXAMPLE_OTP_ID,
 } from '../../../common/example-ids.js';
-import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../openapi-names.js';
+import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../api-description.js';
 
 const EXAMPLES = {
   key: EXAMPLE_IDEMPOTENCY_KEY,

@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
 import { Public } from '../../access/public.decorator.js';
 import { Config } from '../../config/config.js';
-import { isLocal } from '../../http/local-caller.js';
+import { isLocal } from '../../http/public-url.js';
 import { Metrics } from './metrics.js';
 
 /** For Prometheus. Figures of every workspace together: nothing for strangers. */

@@ -4,7 +4,7 @@ import type { Response } from 'express';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../../infrastructure/access/caller.js';
-import { refuseEncoded } from '../../../infrastructure/http/body-reader.js';
+import { refuseEncoded } from '../../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';

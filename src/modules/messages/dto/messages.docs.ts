@@ -1,8 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiQuery } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
-import { ApiErrors, ApiErrorsAs } from '../../../infrastructure/http/api-errors.decorator.js';
-import { namedSchema } from '../../../infrastructure/http/named-schemas.js';
+import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { JOURNAL_DIRECTIONS } from '../journal/journal-filter.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 import { USER_ID } from '../accept/recipient.js';

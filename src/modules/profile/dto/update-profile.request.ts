@@ -11,7 +11,7 @@ import {
   MaxLength,
   ValidateIf,
 } from 'class-validator';
-import { IfGiven } from '../../../infrastructure/http/if-given.decorator.js';
+import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 
 /** Branches of business that the platform knows (Cloud API, business profiles). */
 const VERTICALS = [

@@ -1,5 +1,5 @@
 import { ApiBody } from '@nestjs/swagger';
-import { namedSchema } from '../../../infrastructure/http/named-schemas.js';
+import { namedSchema } from '../../../infrastructure/http/api-description.js';
 import { CREATE_FORMS, EDIT_SHAPE } from '../template-input.js';
 import { PreviewTemplateRequest } from './templates.request.js';
 

@@ -17,7 +17,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { commonErrors } from '../../../common/common.errors.js';
-import { IfGiven } from '../../../infrastructure/http/if-given.decorator.js';
+import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 import type { TemplatePlace } from '../templates.repository.js';
 import {
   TEMPLATE_CATEGORIES,

@@ -1,7 +1,6 @@
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
-import { documentWebhook } from '../../../infrastructure/http/documented-webhooks.js';
-import { namedSchema } from '../../../infrastructure/http/named-schemas.js';
+import { documentWebhook, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { TEST_EVENT, type EventType } from '../webhook.types.js';
 import { EXAMPLE_EVENT_ID } from './webhook.response.js';
 

@@ -13,7 +13,7 @@ import {
   Min,
 } from 'class-validator';
 import { EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
-import { IfGiven } from '../../../infrastructure/http/if-given.decorator.js';
+import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,

@@ -1,4 +1,4 @@
-import { Pressure, SHEDDING } from './pressure.js';
+import { Pressure, SHEDDING } from './overload.js';
 
 const calm = { loopDelayMs: 0, poolWaiting: 0 };
 

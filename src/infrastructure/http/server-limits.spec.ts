@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { waitFor } from '../../../test/support/wait-for.js';
-import { guardConnections, type ConnectionLimits } from './connection-guard.js';
+import { guardConnections, type ConnectionLimits } from './server-limits.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 /** More than the systems of both ends hold for one connection that is not read. */

@@ -1,13 +1,14 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { API_PREFIX } from './api-version.js';
-import { setApiPrefix } from './api-prefix.js';
-import { documentedWebhooks } from './documented-webhooks.js';
-import { namedSchemas } from './named-schemas.js';
-import { EXAMPLE_URL, OTP_SECURITY_SCHEME, SECURITY_SCHEME } from './openapi-names.js';
-import { describeDefaults } from './openapi-defaults.js';
-import { completeOperations } from './openapi-operations.js';
-import { ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-parts.js';
+import { API_PREFIX, setApiPrefix } from './api-version.js';
+import {
+  documentedWebhooks,
+  namedSchemas,
+  EXAMPLE_URL,
+  OTP_SECURITY_SCHEME,
+  SECURITY_SCHEME,
+} from './api-description.js';
+import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-operations.js';
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
 
@@ -123,4 +124,21 @@ function sorted(document: OpenAPIObject): OpenAPIObject {
 
 function byName<T extends object>(named: T): T {
   return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))) as T;
+}
+
+/** Says of each property in its description what it is without a value, for generators make one with `default` required. */
+export function describeDefaults(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  const { properties } = node as { properties?: unknown };
+  if (typeof properties === 'object' && properties !== null) {
+    for (const schema of Object.values(
+      properties as Record<string, { default?: string | number | boolean; description?: string }>,
+    )) {
+      if (!['string', 'number', 'boolean'].includes(typeof schema?.default)) continue;
+      const said = `Default: ${String(schema.default)}.`;
+      schema.description = schema.description === undefined ? said : `${schema.description} ${said}`;
+      delete schema.default;
+    }
+  }
+  for (const child of Object.values(node)) describeDefaults(child);
 }

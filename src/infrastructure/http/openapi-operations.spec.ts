@@ -1,4 +1,4 @@
-import { exampleOf, type ExampleSchema } from './openapi-examples.js';
+import { exampleOf, type ExampleSchema } from './openapi-operations.js';
 
 const THING: ExampleSchema = {
   type: 'object',

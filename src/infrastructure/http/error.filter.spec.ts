@@ -1,5 +1,5 @@
 import { AppError } from '../../common/app-error.js';
-import { errorBody } from './error-body.js';
+import { errorBody, toAppError } from './error.filter.js';
 
 const long = '\u0001\ud800\u4e00'.repeat(100_000);
 
@@ -34,5 +34,29 @@ describe('the body of an error', () => {
 
   it('is not cut within a surrogate pair', () => {
     expect(bodyOf({}, `${'a'.repeat(998)}\u{1F600}b`).message).toBe(`${'a'.repeat(998)}\u2026`);
+  });
+});
+
+function fault(code: string): Error {
+  return Object.assign(new Error('the driver says something'), { code });
+}
+
+describe('toAppError', () => {
+  it.each([
+    ['cannot be reached', 'ECONNREFUSED'],
+    ['was shut down', '57P01'],
+    ['has no room', '53100'],
+    ['was too slow', '57014'],
+    ['cannot read its disk', '58030'],
+    ['is not the primary', '25006'],
+    ['met a deadlock', '40P01'],
+  ])('asks the caller to come back where the database %s', (_, code) => {
+    expect(toAppError(fault(code))).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    expect(toAppError({ driverError: fault(code) })).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('calls anything else a fault of its own', () => {
+    expect(toAppError(fault('42601'))).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
+    expect(toAppError(null)).toMatchObject({ code: 'INTERNAL_ERROR' });
   });
 });

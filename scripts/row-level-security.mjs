@@ -1,7 +1,0 @@
-// Measures what row-level security would cost (docs/adr): node scripts/row-level-security.mjs, a minute on two cores.
-import { buildIfStale } from './build-if-stale.mjs';
-import { compileInstruments } from './lib/compile-instruments.mjs';
-
-await buildIfStale();
-await compileInstruments();
-await import('../dist/bench/row-level-security.main.js');
