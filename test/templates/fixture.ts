@@ -1,7 +1,7 @@
 import { TemplatesService } from '../../src/modules/templates/templates.service.js';
 import type { Connection } from '../../src/modules/connections/connections.types.js';
 import { ConnectionsService } from '../../src/modules/connections/connections.service.js';
-import type { ManagementNotification } from '../../src/infrastructure/whatsapp/webhook-payload.types.js';
+import type { ManagementNotification } from '../../src/infrastructure/whatsapp/webhook-payload.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { platformId, type ConnectionRow } from '../support/factories.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';

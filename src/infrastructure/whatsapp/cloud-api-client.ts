@@ -1,10 +1,8 @@
 import type { LookupFunction } from 'node:net';
-import { isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN } from './access-token.js';
 import { apiRootOf } from './api-root.js';
-import type { Exchange } from './exchange.js';
 import { presentable } from './graph-error.js';
-import { HttpExchanger } from './http-exchanger.js';
-import { classifyExchange, type SendOutcome } from './outcome.js';
+import { HttpExchanger, type Exchange } from './http-exchanger.js';
+import { classifyExchange, isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN, type SendOutcome } from './outcome.js';
 import { PHONE_NUMBER_FIELDS, readPhoneNumber, type PlatformPhoneNumber } from './phone-number.js';
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
 

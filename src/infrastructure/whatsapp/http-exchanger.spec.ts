@@ -5,8 +5,7 @@ import { Pool } from 'undici';
 import { selfSigned } from '../../../test/support/certificates.js';
 import { startDeafListener } from '../../../test/support/whatsapp/full-backlog.js';
 import { accepted, RawServer, type Reaction } from '../../../test/support/whatsapp/raw-server.js';
-import type { Exchange } from './exchange.js';
-import { HttpExchanger, type ExchangeRequest, type HttpExchangerOptions } from './http-exchanger.js';
+import { HttpExchanger, type Exchange, type ExchangeRequest, type HttpExchangerOptions } from './http-exchanger.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 

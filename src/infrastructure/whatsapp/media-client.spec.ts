@@ -4,9 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf, FakeMediaPlatform, refusal, sendJson } from '../../../test/support/whatsapp/fake-media-platform.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 import { CloudApiClient } from './cloud-api-client.js';
-import { MediaClient, type MediaClientOptions, type UploadMediaInput, type UploadOutcome } from './media-client.js';
+import {
+  LengthMismatchError,
+  MediaClient,
+  type MediaClientOptions,
+  type UploadMediaInput,
+  type UploadOutcome,
+} from './media-client.js';
 import type { DownloadExchange } from './media-http.js';
-import { LengthMismatchError } from './multipart.js';
 
 const TOKEN = 'EAAtestTOKEN0123456789abcdef';
 const BYTES = randomBytes(300_000);

@@ -1,15 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
-import { isSendableToken, UNSENDABLE_TOKEN } from './access-token.js';
+import { parseUrl } from '../../common/parse-url.js';
 import { apiRootOf } from './api-root.js';
 import type { CloudApiClient } from './cloud-api-client.js';
-import type { Exchange } from './exchange.js';
 import { presentable } from './graph-error.js';
-import { ownId, parseJson } from './json-access.js';
-import { readMediaDescription, type MediaDescription } from './media-description.js';
+import type { Exchange } from './http-exchanger.js';
+import { ownId, ownInteger, ownText, parseJson, storableText } from './json-access.js';
 import { MediaHttp, type DownloadExchange } from './media-http.js';
-import { bodyOf, multipartAround } from './multipart.js';
-import { classifyExchange, type NotAcceptedOutcome } from './outcome.js';
+import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
 import { failure, type PlatformResult } from './platform-result.js';
 
 export interface MediaClientOptions {
@@ -181,4 +180,94 @@ function uploadOutcome(exchange: Exchange, token: string): UploadOutcome {
   if (outcome.kind === 'accepted') return { ...UNSENDABLE_TOKEN, kind: 'unknown', category: 'unknown', written: true };
   const { platformMessage } = outcome;
   return { ...outcome, platformMessage: platformMessage === null ? null : presentable(platformMessage, token) };
+}
+
+/** What the platform says of one of its files. */
+export interface MediaDescription {
+  /** Where it can be fetched for five minutes, with the access token. */
+  readonly url: string;
+  readonly mimeType: string | null;
+  /** As the platform writes it: hex here, base64 in its notifications. */
+  readonly sha256: string | null;
+  readonly sizeBytes: number | null;
+}
+
+/** Reads the answer to `GET /{media_id}`; null where it names no address. */
+export function readMediaDescription(body: unknown): MediaDescription | null {
+  const url = ownText(body, 'url');
+  if (url === null || parseUrl(url) === null) return null;
+  const sizeBytes = ownInteger(body, 'file_size');
+  const mimeType = ownText(body, 'mime_type');
+  return {
+    url,
+    mimeType: mimeType === null ? null : storableText(mimeType),
+    sha256: ownText(body, 'sha256'),
+    sizeBytes: sizeBytes === null || sizeBytes < 0 ? null : sizeBytes,
+  };
+}
+
+export interface FilePart {
+  readonly name: string;
+  readonly filename: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+}
+
+/** A multipart body around one file that is not in memory. */
+export interface Multipart {
+  readonly contentType: string;
+  /** Of the whole body, head and tail included. */
+  readonly contentLength: number;
+  readonly head: Buffer;
+  readonly tail: Buffer;
+}
+
+/** Makes what stands before and after the file's bytes. */
+export function multipartAround(file: FilePart, fields: Readonly<Record<string, string>>): Multipart {
+  const boundary = `herald-${randomBytes(18).toString('hex')}`;
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(name)}"\r\n\r\n${value}\r\n`,
+  );
+  const disposition = `form-data; name="${quotable(file.name)}"; filename="${quotable(file.filename)}"`;
+  const fileHead = `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${file.mimeType}\r\n\r\n`;
+  const head = Buffer.from([...parts, fileHead].join(''));
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    contentLength: head.length + file.sizeBytes + tail.length,
+    head,
+    tail,
+  };
+}
+
+/** As browsers write names inside quotes (WHATWG, multipart/form-data encoding). */
+function quotable(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/**
+ * Head, file, tail. The file is opened when the head was taken, so that one that is never sent is never opened.
+ * @throws LengthMismatchError when the file has not as many bytes as it was said to have
+ */
+export async function* bodyOf(
+  { head, tail }: Multipart,
+  open: () => Promise<AsyncIterable<Buffer>>,
+  sizeBytes: number,
+): AsyncGenerator<Buffer> {
+  yield head;
+  let given = 0;
+  for await (const chunk of await open()) {
+    given += chunk.length;
+    if (given > sizeBytes) throw new LengthMismatchError();
+    yield chunk;
+  }
+  if (given !== sizeBytes) throw new LengthMismatchError();
+  yield tail;
+}
+
+export class LengthMismatchError extends Error {
+  constructor() {
+    super('the file is shorter or longer than it was when it was stored');
+    this.name = 'LengthMismatchError';
+  }
 }

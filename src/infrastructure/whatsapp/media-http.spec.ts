@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { Exchange } from './exchange.js';
+import type { Exchange } from './http-exchanger.js';
 import { MediaHttp } from './media-http.js';
 
 /** A body without an end, and what became of its iterator. */

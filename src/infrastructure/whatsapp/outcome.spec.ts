@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { FAILURE_CATEGORIES } from '../../common/failure-category.js';
-import { classifyPlatformError } from './error-table.js';
+import { classifyPlatformError } from './graph-error.js';
 import { classifyExchange, type SendOutcome } from './outcome.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');

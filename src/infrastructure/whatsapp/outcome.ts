@@ -1,8 +1,13 @@
 import type { FailureCategory } from '../../common/failure-category.js';
 import { parseRetryAfter } from '../../common/retry-after.js';
-import { classifyPlatformError, findPlatformError, type PlatformAction } from './error-table.js';
-import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange } from './exchange.js';
-import { readGraphError, type GraphError } from './graph-error.js';
+import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange } from './http-exchanger.js';
+import {
+  classifyPlatformError,
+  findPlatformError,
+  readGraphError,
+  type GraphError,
+  type PlatformAction,
+} from './graph-error.js';
 import { own, ownId, ownList, ownText, parseJson, storableText } from './json-access.js';
 
 const LONGEST_REST_MS = 3_600_000;
@@ -38,6 +43,26 @@ export interface NotAcceptedOutcome {
 }
 
 export type SendOutcome = AcceptedOutcome | NotAcceptedOutcome;
+
+/** What a header may carry; anything else would be refused on our side with an error about headers. */
+const SENDABLE_TOKEN = /^[\x21-\x7e]+$/;
+
+export function isSendableToken(token: string): boolean {
+  return SENDABLE_TOKEN.test(token);
+}
+
+export const TOKEN_MESSAGE = 'The access token is empty or has characters that cannot be sent; nothing was sent.';
+
+export const UNSENDABLE_TOKEN: NotAcceptedOutcome = {
+  kind: 'lane_paused',
+  httpStatus: null,
+  platformCode: null,
+  platformMessage: TOKEN_MESSAGE,
+  category: 'authentication',
+  traceId: null,
+  retryAfterMs: null,
+  written: false,
+};
 
 type Verdict = Pick<NotAcceptedOutcome, 'kind' | 'category'>;
 

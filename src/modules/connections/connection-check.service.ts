@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
-import type { PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
+import { isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import type { ConnectionFacts } from './connections.types.js';
 import { digitsOf, factsOf } from './platform-facts.js';
 

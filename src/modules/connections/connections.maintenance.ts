@@ -5,7 +5,7 @@ import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
-import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import { ConnectionsService, tokenPlace } from './connections.service.js';
 import { factsOf } from './platform-facts.js';

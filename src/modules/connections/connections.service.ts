@@ -5,7 +5,7 @@ import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
-import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { connectionsErrors } from './connections.errors.js';
 import { ConnectionsRepository } from './connections.repository.js';
 import {

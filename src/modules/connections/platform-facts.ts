@@ -1,6 +1,6 @@
 import { own, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import type { PlatformPhoneNumber } from '../../infrastructure/whatsapp/phone-number.js';
-import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
 
 /** Messages a second of the platform's levels (Cloud API, throughput). */

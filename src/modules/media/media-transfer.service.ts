@@ -5,15 +5,18 @@ import { isUuid } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { FileGoneError, FileStorage } from '../../infrastructure/storage/file-storage.js';
-import { MediaClient, type UploadOutcome } from '../../infrastructure/whatsapp/media-client.js';
-import { LengthMismatchError } from '../../infrastructure/whatsapp/multipart.js';
+import { LengthMismatchError, MediaClient, type UploadOutcome } from '../../infrastructure/whatsapp/media-client.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import { uploadName } from './file-name.js';
 import type { PlatformId } from './media.types.js';
 import { FetchProcessor } from './processors/fetch.processor.js';
 import { fetchLaneOf } from './transfer/fetch.repository.js';
-import { PlatformIdsRepository, UPLOAD_LEASE_MS } from './transfer/platform-ids.repository.js';
-import type { FileForNumber, UploadSource } from './transfer/platform-ids.repository.js';
+import {
+  PlatformIdsRepository,
+  UPLOAD_LEASE_MS,
+  type FileForNumber,
+  type UploadSource,
+} from './transfer/platform-ids.repository.js';
 import { RefusalCounter, UploadCache, UploadLimiter, verdictOf } from './transfer/upload-limits.js';
 
 /** A message waits no longer for an upload; it goes on meanwhile. */

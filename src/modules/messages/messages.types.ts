@@ -1,4 +1,4 @@
-import type { InboundContext } from '../../infrastructure/whatsapp/inbound-context.js';
+import type { InboundContext } from '../../infrastructure/whatsapp/webhook-records.js';
 import type { MessageStatus } from './message-state.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */

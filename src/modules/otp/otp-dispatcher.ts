@@ -7,7 +7,7 @@ import { LostClaimError, takeBack } from '../../infrastructure/lanes/lost-claims
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
-import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
+import { isTokenRefused } from '../../infrastructure/whatsapp/platform-result.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { codePlace } from './otp-code-place.js';
 import { OtpPlatform } from './otp-platform.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../common/ids.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
-import { classifyPlatformError } from '../../infrastructure/whatsapp/error-table.js';
+import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import { OtpReportsRepository } from './otp-reports.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';

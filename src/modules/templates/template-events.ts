@@ -1,5 +1,5 @@
 import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { RowChange, TemplateEntity } from './entities/template.entity.js';
 import { reasonOf, statusOf, TEMPLATE_CATEGORIES, type TemplateCategory } from './templates.types.js';
 

@@ -7,8 +7,7 @@ import { Database } from '../../infrastructure/database/database.js';
 import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
-import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
-import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
+import { failure, isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import {
   HAS_DUE,

@@ -4,8 +4,7 @@ import { CacheInvalidation } from '../../infrastructure/access/cache-invalidatio
 import { Database } from '../../infrastructure/database/database.js';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import { isTokenRefused } from '../../infrastructure/whatsapp/platform-fault.js';
-import { failure, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
+import { failure, isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { PlatformTemplate, TemplateEntity } from './entities/template.entity.js';

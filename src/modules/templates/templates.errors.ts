@@ -1,7 +1,6 @@
 import { AppError } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
-import { platformFault } from '../../infrastructure/whatsapp/platform-fault.js';
-import type { PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
+import { platformFault, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 
 export const templatesErrors = defineErrors('templates', {
   TEMPLATE_NOT_FOUND: error({

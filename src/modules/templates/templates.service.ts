@@ -3,7 +3,7 @@ import type { AppError } from '../../common/app-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Database } from '../../infrastructure/database/database.js';
-import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.types.js';
+import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { failure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';

@@ -14,19 +14,22 @@ import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastr
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
-import { findPlatformError } from '../../../infrastructure/whatsapp/error-table.js';
-import { MediaClient } from '../../../infrastructure/whatsapp/media-client.js';
-import type { MediaDescription } from '../../../infrastructure/whatsapp/media-description.js';
+import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
+import { MediaClient, type MediaDescription } from '../../../infrastructure/whatsapp/media-client.js';
 import type { DownloadExchange } from '../../../infrastructure/whatsapp/media-http.js';
-import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-fault.js';
-import type { PlatformFailure } from '../../../infrastructure/whatsapp/platform-result.js';
+import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
 import { hexDigest, mimeTypeOf } from '../pending-media.js';
 import { agrees, firstLook, HEAD_BYTES } from '../sniff/first-look.js';
-import { connectionOfLane, FETCH_LEASE_MS, fetchLaneOf, FetchRepository } from '../transfer/fetch.repository.js';
-import type { ClaimedFile } from '../transfer/fetch.repository.js';
+import {
+  connectionOfLane,
+  FETCH_LEASE_MS,
+  fetchLaneOf,
+  FetchRepository,
+  type ClaimedFile,
+} from '../transfer/fetch.repository.js';
 
 export const FETCH_QUEUE = 'media';
 

@@ -1,4 +1,4 @@
-import { classifyPlatformError } from '../../../infrastructure/whatsapp/error-table.js';
+import { classifyPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import { nextStatus, type MessageEvent, type OutboundStatus } from '../message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
 

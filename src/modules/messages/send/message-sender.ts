@@ -9,7 +9,7 @@ import { Counters } from '../../../infrastructure/operations/counters.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
-import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-fault.js';
+import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { TemplatesService } from '../../templates/templates.service.js';

@@ -1,4 +1,4 @@
-import { bodyOf, LengthMismatchError, multipartAround } from './multipart.js';
+import { bodyOf, LengthMismatchError, multipartAround } from './media-client.js';
 
 async function* chunks(...texts: string[]): AsyncGenerator<Buffer> {
   for (const text of texts) yield await Promise.resolve(Buffer.from(text));

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { classifyPlatformError, FAILURE_CATEGORIES, findPlatformError } from './error-table.js';
+import { classifyPlatformError, FAILURE_CATEGORIES, findPlatformError } from './graph-error.js';
 
 const actions = Array.from({ length: 140_000 }, (_, code) => classifyPlatformError(code).action);
 

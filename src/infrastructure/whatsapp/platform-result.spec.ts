@@ -1,5 +1,4 @@
-import { isTokenRefused, platformFault } from './platform-fault.js';
-import { failure } from './platform-result.js';
+import { failure, isTokenRefused, platformFault } from './platform-result.js';
 
 describe('platformFault', () => {
   it.each([

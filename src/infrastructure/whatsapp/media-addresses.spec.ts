@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPlatformAddress, publicLookup } from './media-hosts.js';
+import { isPlatformAddress, publicLookup } from './media-http.js';
 
 describe('isPlatformAddress', () => {
   const BASE = 'http://127.0.0.1:3001';

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net';
-import { shareLookups } from './shared-lookup.js';
+import { shareLookups } from './connect-options.js';
 
 type Callback = Parameters<LookupFunction>[2];
 
