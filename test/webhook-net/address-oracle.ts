@@ -1,5 +1,5 @@
 /**
- * A second opinion on addresses, reached another way than `check-address.ts`: every row of the two IANA
+ * A second opinion on addresses, reached another way than `public-address.ts`: every row of the two IANA
  * special-purpose registries, as ranges of whole numbers, with a parser and a writer of its own. It knows nothing of
  * ipaddr.js.
  */

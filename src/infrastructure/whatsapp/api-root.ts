@@ -19,8 +19,6 @@ export function apiRootOf(baseUrl: string, apiVersion: string): ApiRoot {
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw new Error('the address of the platform must begin with https:// or http://');
   }
-  if (!/^v\d+\.\d+$/.test(apiVersion)) {
-    throw new Error('the version of the platform must look like v26.0');
-  }
+  if (!/^v\d+\.\d+$/.test(apiVersion)) throw new Error('the version of the platform must look like v26.0');
   return { origin, path: `${pathname.replace(/\/+$/, '')}/${apiVersion}` };
 }

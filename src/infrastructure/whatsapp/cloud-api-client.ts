@@ -85,9 +85,7 @@ export class CloudApiClient {
    * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
    */
   async sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
-    if (!isSendableToken(token)) {
-      return UNSENDABLE_TOKEN;
-    }
+    if (!isSendableToken(token)) return UNSENDABLE_TOKEN;
     const exchange = await this.http.exchange({
       method: 'POST',
       path: `${this.root}/${encodeURIComponent(phoneNumberId)}/messages`,
@@ -97,9 +95,7 @@ export class CloudApiClient {
       maxBytes: this.maxResponseBytes,
     });
     const outcome = classifyExchange(exchange, Date.now());
-    if (outcome.kind === 'accepted' || outcome.platformMessage === null) {
-      return outcome;
-    }
+    if (outcome.kind === 'accepted' || outcome.platformMessage === null) return outcome;
     return { ...outcome, platformMessage: presentable(outcome.platformMessage, token) };
   }
 
@@ -134,9 +130,7 @@ export class CloudApiClient {
       token,
       query: { fields: PHONE_NUMBER_FIELDS },
     });
-    if (!result.ok) {
-      return result;
-    }
+    if (!result.ok) return result;
     const body = readPhoneNumber(result.body);
     return body === null
       ? failure('unavailable', { status: result.status, message: 'The platform answered something that is no number.' })

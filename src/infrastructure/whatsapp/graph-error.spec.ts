@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
-import { classifyPlatformError, FAILURE_CATEGORIES, findPlatformError } from './graph-error.js';
+import { FAILURE_CATEGORIES } from '../../common/failure-category.js';
+import { classifyPlatformError, findPlatformError } from './graph-error.js';
 
 const actions = Array.from({ length: 140_000 }, (_, code) => classifyPlatformError(code).action);
 

@@ -15,15 +15,11 @@ const MAX_PRESENTABLE_LENGTH = 1_000;
 /** Reads a parsed body; null when it is no error of the platform's (HTML of a proxy, for one). */
 export function readGraphError(body: unknown): GraphError | null {
   const error = ownObject(body, 'error');
-  if (error === null) {
-    return null;
-  }
+  if (error === null) return null;
   const code = ownInteger(error, 'code');
   const message = messageOf(error);
   const traceId = ownId(error, 'fbtrace_id');
-  if (code === null && message === null && traceId === null) {
-    return null;
-  }
+  if (code === null && message === null && traceId === null) return null;
   return {
     code,
     subcode: ownInteger(error, 'error_subcode'),

@@ -117,9 +117,7 @@ export class HttpExchanger {
 
   /** Makes one exchange. Never rejects: every fault is an answer of its own. */
   exchange(request: ExchangeRequest): Promise<Exchange> {
-    if (this.closing !== null) {
-      return Promise.resolve(notWritten('CLOSED'));
-    }
+    if (this.closing !== null) return Promise.resolve(notWritten('CLOSED'));
     return new Promise((resolve) => {
       const call = new Call(request, this.answerTimeoutMs, (exchange) => {
         this.calls.delete(call);
@@ -279,9 +277,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   private finish(exchange: Exchange): void {
-    if (this.settled) {
-      return;
-    }
+    if (this.settled) return;
     this.settled = true;
     clearTimeout(this.timer);
     this.settle(exchange);

@@ -31,9 +31,7 @@ export function ownObject(value: unknown, key: string): JsonObject | null {
 /** The own array of that name, else none: a single object where a list belongs counts as a list of one. */
 export function ownList(value: unknown, key: string): unknown[] {
   const found = own(value, key);
-  if (Array.isArray(found)) {
-    return found;
-  }
+  if (Array.isArray(found)) return found;
   return isObject(found) ? [found] : [];
 }
 
@@ -45,9 +43,7 @@ export function ownText(value: unknown, key: string): string | null {
 /** A non-empty string of at most 512 characters; a whole number is taken too, for ids come both ways. */
 export function ownId(value: unknown, key: string): string | null {
   const found = own(value, key);
-  if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) {
-    return String(found);
-  }
+  if (typeof found === 'number' && Number.isSafeInteger(found) && found >= 0) return String(found);
   return typeof found === 'string' && found.length > 0 && found.length <= 512 ? found : null;
 }
 
@@ -68,39 +64,19 @@ export function storableText(text: string): string {
  * Returns the very same value where there is nothing to mend.
  */
 export function storableJson(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') {
-    return storableText(value);
+  if (typeof value === 'string') return storableText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return null;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => storableJson(item, depth + 1));
+    return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  if (typeof value !== 'object' || value === null) {
-    return value;
-  }
-  if (depth >= MAX_DEPTH) {
-    return null;
-  }
-  return Array.isArray(value) ? storableList(value, depth) : storableObject(value as JsonObject, depth);
-}
-
-function storableList(list: readonly unknown[], depth: number): readonly unknown[] {
-  let copy: unknown[] | null = null;
-  for (const [index, item] of list.entries()) {
-    const storable = storableJson(item, depth + 1);
-    if (storable !== item) {
-      copy ??= [...list];
-      copy[index] = storable;
-    }
-  }
-  return copy ?? list;
-}
-
-function storableObject(object: JsonObject, depth: number): JsonObject {
   let changed = false;
-  const entries: [string, unknown][] = [];
-  for (const key of Object.keys(object)) {
-    const storableKey = storableText(key);
-    const storable = storableJson(object[key], depth + 1);
-    changed ||= storableKey !== key || storable !== object[key];
-    entries.push([storableKey, storable]);
-  }
+  const entries = Object.entries(value).map(([key, item]) => {
+    const entry = [storableText(key), storableJson(item, depth + 1)] as const;
+    changed ||= entry[0] !== key || entry[1] !== item;
+    return entry;
+  });
   // fromEntries keeps `__proto__` an ordinary key.
-  return changed ? Object.fromEntries(entries) : object;
+  return changed ? Object.fromEntries(entries) : value;
 }

@@ -1,5 +1,7 @@
 import { parseUrl } from '../../common/parse-url.js';
+import { isPublicAddress } from '../../common/public-address.js';
 import type { IncomingHttpHeaders } from 'node:http';
+import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
@@ -268,7 +270,7 @@ export function publicLookup(lookup: LookupFunction = systemLookup): LookupFunct
         return;
       }
       const addresses = Array.isArray(address) ? address : [{ address, family: family ?? 0 }];
-      const [first, ...more] = addresses.filter((each) => isPublic(each.address));
+      const [first, ...more] = addresses.filter((each) => isPublicAddress(each.address));
       if (first === undefined) {
         callback(Object.assign(new Error('the name leads into a private network'), { code: 'EPRIVATE' }), []);
       } else if (Array.isArray(address)) {
@@ -278,37 +280,4 @@ export function publicLookup(lookup: LookupFunction = systemLookup): LookupFunct
       }
     });
   };
-}
-
-/** What is not on the public Internet (IANA special-purpose address registries). */
-const SPECIAL: readonly (readonly [network: string, prefix: number])[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-];
-
-const special = new BlockList();
-for (const [network, prefix] of SPECIAL) {
-  special.addSubnet(network, prefix, isIPv6(network) ? 'ipv6' : 'ipv4');
-}
-const globalUnicast = new BlockList();
-globalUnicast.addSubnet('2000::', 3, 'ipv6');
-
-function isPublic(address: string): boolean {
-  if (isIPv6(address)) return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6');
-  return !special.check(address, 'ipv4');
 }

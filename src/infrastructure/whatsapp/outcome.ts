@@ -106,9 +106,7 @@ function classifyAnswered({ status, headers, body }: AnsweredExchange, nowMs: nu
   const parsed = parseJson(body);
   if (status >= 200 && status < 300) {
     const accepted = readAcceptance(parsed, status);
-    if (accepted !== null) {
-      return accepted;
-    }
+    if (accepted !== null) return accepted;
   }
   const error = readGraphError(parsed);
   const { kind, category } = verdictOf(status, error);
@@ -129,9 +127,7 @@ function verdictOf(status: number, error: GraphError | null): Verdict {
   if (status >= 200 && status < 300) {
     return { kind: 'unknown', category: 'unknown' };
   }
-  if (status >= 500 && status < 600) {
-    return verdictOfServerError(error);
-  }
+  if (status >= 500 && status < 600) return verdictOfServerError(error);
   if (status < 400 || status >= 600 || status === 408) {
     return { kind: 'unknown', category: 'platform_unavailable' };
   }
@@ -151,9 +147,7 @@ function verdictOfServerError(error: GraphError | null): Verdict {
 function verdictOfRefusal(status: number, error: GraphError | null): Verdict {
   const code = error?.code ?? null;
   const listed = code === null ? null : findPlatformError(code, error?.subcode);
-  if (listed !== null) {
-    return toVerdict(listed.action, listed.category);
-  }
+  if (listed !== null) return toVerdict(listed.action, listed.category);
   if (status === 429) {
     return { kind: 'lane_paused', category: 'rate_limited' };
   }
@@ -177,9 +171,7 @@ function toVerdict(action: PlatformAction, category: FailureCategory): Verdict {
 /** `{messages: [{id}], contacts: [{wa_id, user_id}]}`; null without an id that can be stored and found again. */
 function readAcceptance(body: unknown, httpStatus: number): AcceptedOutcome | null {
   const metaMessageId = ownText(ownList(body, 'messages')[0], 'id');
-  if (metaMessageId === null || !/^[\x21-\x7e]{1,512}$/.test(metaMessageId)) {
-    return null;
-  }
+  if (metaMessageId === null || !/^[\x21-\x7e]{1,512}$/.test(metaMessageId)) return null;
   const contact = ownList(body, 'contacts')[0];
   const waId = own(contact, 'wa_id');
   const userId = ownId(contact, 'user_id');

@@ -36,23 +36,14 @@ export const PHONE_NUMBER_FIELDS = ['id', ...Object.values(FIELDS), 'throughput'
 /** Reads one number of the platform's; null when it has no id. */
 export function readPhoneNumber(body: unknown): PlatformPhoneNumber | null {
   const id = ownText(body, 'id');
-  if (id === null || id === '') {
-    return null;
-  }
-  const text = (key: string): string | null => {
-    const found = ownText(body, key);
-    return found === null ? null : storableText(found);
-  };
+  if (id === null || id === '') return null;
+  const texts = Object.entries(FIELDS).map(([name, field]) => {
+    const found = ownText(body, field);
+    return [name, found === null ? null : storableText(found)];
+  });
   return {
     id: storableText(id),
-    displayPhoneNumber: text(FIELDS.displayPhoneNumber),
-    verifiedName: text(FIELDS.verifiedName),
-    qualityRating: text(FIELDS.qualityRating),
-    status: text(FIELDS.status),
-    codeVerificationStatus: text(FIELDS.codeVerificationStatus),
-    nameStatus: text(FIELDS.nameStatus),
-    platformType: text(FIELDS.platformType),
+    ...(Object.fromEntries(texts) as Record<keyof typeof FIELDS, string | null>),
     throughputLevel: ownText(ownObject(body, 'throughput'), 'level'),
-    messagingLimit: text(FIELDS.messagingLimit),
   };
 }

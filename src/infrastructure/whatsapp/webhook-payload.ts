@@ -97,17 +97,6 @@ export interface WebhookPayload {
   readonly unknown: UnknownNotification[];
 }
 
-export type {
-  CallNotification,
-  InboundNotification,
-  ManagementNotification,
-  NotifiedError,
-  NotifiedStatus,
-  StatusNotification,
-  UnknownNotification,
-  WebhookPayload,
-} from './webhook-payload.types.js';
-
 const OBJECT = 'whatsapp_business_account';
 
 /** Fields other than `messages` that the platform is known to send. */

@@ -31,9 +31,7 @@ export function readInbound(
   origin: { phoneNumberId: string | null; wabaId: string | null },
 ): InboundNotification | string {
   const metaMessageId = ownId(raw, 'id');
-  if (metaMessageId === null) {
-    return 'a message without an id';
-  }
+  if (metaMessageId === null) return 'a message without an id';
   const from = readDigits(raw, 'from');
   const userId = ownId(raw, 'from_user_id');
   const contact = contactOf(contacts, from, userId);
@@ -98,13 +96,9 @@ function contactOf(contacts: readonly JsonObject[], from: string | null, userId:
       (userId !== null && ownId(contact, 'user_id') === userId) ||
       (from !== null && readDigits(contact, 'wa_id') === from),
   );
-  if (named !== undefined) {
-    return named;
-  }
+  if (named !== undefined) return named;
   const [only, ...others] = contacts;
-  if (only === undefined || others.length > 0) {
-    return null;
-  }
+  if (only === undefined || others.length > 0) return null;
   const otherUser = userId !== null && ownId(only, 'user_id') !== null;
   // The platform writes some numbers (Brazil, Mexico) in two ways, so another number alone proves nothing.
   return otherUser ? null : only;
@@ -117,9 +111,7 @@ function interactiveBody(interactive: JsonObject): string | null {
     ['nfm_reply', 'body'],
   ] as const) {
     const text = ownText(ownObject(interactive, reply), key);
-    if (text !== null) {
-      return text;
-    }
+    if (text !== null) return text;
   }
   return null;
 }
@@ -194,9 +186,7 @@ export function readStatus(
   origin: { phoneNumberId: string | null; wabaId: string | null },
 ): StatusNotification | string {
   const metaMessageId = ownId(raw, 'id');
-  if (metaMessageId === null) {
-    return 'a status without the id of its message';
-  }
+  if (metaMessageId === null) return 'a status without the id of its message';
   const status = STATUSES.get(own(raw, 'status'));
   if (status === undefined) {
     return `the status ${quote(own(raw, 'status'))} is not known`;
@@ -218,9 +208,7 @@ export function readStatus(
 /** The first of `errors[]`; a failed status may have none. */
 function readError(raw: JsonObject): NotifiedError | null {
   const error = ownList(raw, 'errors').find((item) => typeof item === 'object' && item !== null);
-  if (error === undefined) {
-    return null;
-  }
+  if (error === undefined) return null;
   const data = own(error, 'error_data');
   return {
     code: ownInteger(error, 'code'),

@@ -9,9 +9,7 @@ const HEADER = /^sha256=([0-9a-f]{64})$/i;
  */
 export function verifySignature(rawBody: Buffer, header: string | undefined, appSecrets: readonly string[]): boolean {
   const hex = header === undefined ? undefined : HEADER.exec(header)?.[1];
-  if (hex === undefined) {
-    return false;
-  }
+  if (hex === undefined) return false;
   const given = Buffer.from(hex, 'hex');
   let valid = false;
   for (const secret of appSecrets) {

@@ -1,5 +1,5 @@
 import { CaresResolver } from './cares-resolver.js';
-import { isPublicAddress, memberOf } from './check-address.js';
+import { isPublicAddress, memberOf } from '../../../common/public-address.js';
 import { checkTargetUrl, type RefusedUrl, type TargetPolicy } from './check-url.js';
 import {
   answeredWithin,

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
-import { isSameAddress } from '../address/check-address.js';
+import { isSameAddress } from '../../../common/public-address.js';
 import { connectWord, DeliveryError, tlsWord } from './delivery-error.js';
 
 export interface ConnectorOptions {

@@ -1,5 +1,5 @@
-import { EDGES, isPublicNumber, write4, write6 } from '../../../../test/webhook-net/address-oracle.js';
-import { isPublicAddress, isSameAddress } from './check-address.js';
+import { EDGES, isPublicNumber, write4, write6 } from '../../test/webhook-net/address-oracle.js';
+import { isPublicAddress, isSameAddress } from './public-address.js';
 
 /** A longer run: `RANDOM_ADDRESSES=1000000`. */
 const RANDOM_ADDRESSES = Number(process.env.RANDOM_ADDRESSES ?? 50_000);
