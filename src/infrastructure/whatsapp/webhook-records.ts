@@ -1,12 +1,92 @@
 import { isObject, type JsonObject } from '../../common/json.js';
 import { own, ownId, ownInteger, ownList, ownObject, ownText, storableText } from './json-access.js';
-import type {
-  CallNotification,
-  InboundNotification,
-  NotifiedError,
-  NotifiedStatus,
-  StatusNotification,
-} from './webhook-payload.js';
+
+/** Where a notification belongs; null where the platform left it out. */
+interface Origin {
+  readonly phoneNumberId: string | null;
+  readonly wabaId: string | null;
+}
+
+export type NotifiedStatus = 'sent' | 'delivered' | 'read' | 'failed';
+
+/** What became of a message that we sent. */
+export interface StatusNotification extends Origin {
+  readonly metaMessageId: string;
+  /** `played` reads as `read`. */
+  readonly status: NotifiedStatus;
+  /** The platform's time, in whole seconds. */
+  readonly timestamp: Date | null;
+  /** Number of the recipient, digits only; missing where it was sent to a user id. */
+  readonly recipientId: string | null;
+  readonly recipientUserId: string | null;
+  /** `biz_opaque_callback_data`: `<message id>.<attempt id>`. */
+  readonly callbackData: string | null;
+  readonly error: NotifiedError | null;
+  readonly raw: Record<string, unknown>;
+}
+
+export interface NotifiedError {
+  readonly code: number | null;
+  readonly title: string | null;
+  readonly details: string | null;
+}
+
+/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
+export interface InboundNotification extends Origin {
+  readonly metaMessageId: string;
+  /** The customer's number, digits only; null where only a user id is known. */
+  readonly from: string | null;
+  readonly fromUserId: string | null;
+  /** The number as the platform's contact has it. */
+  readonly waId: string | null;
+  readonly profileName: string | null;
+  readonly timestamp: Date | null;
+  /** The platform's type; `unknown` where it gave none. */
+  readonly type: string;
+  /** The object named after the type, as received (`contacts`: a list). */
+  readonly content: Record<string, unknown> | unknown[] | null;
+  /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
+  readonly body: string | null;
+  /** What the platform says beside the content. */
+  readonly context: InboundContext;
+  /** The message that this one answers or reacts to. */
+  readonly contextMessageId: string | null;
+  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, and whatever was said in a group. */
+  readonly opensWindow: boolean;
+  readonly raw: Record<string, unknown>;
+}
+
+/** A customer calls one of the numbers. */
+export interface CallNotification extends Origin {
+  /** The customer's number, digits only. */
+  readonly from: string | null;
+  readonly fromUserId: string | null;
+  readonly profileName: string | null;
+  readonly timestamp: Date | null;
+}
+
+/** Everything else that the platform tells of a number or an account. */
+export interface ManagementNotification extends Origin {
+  /** The webhook's field, such as `message_template_status_update`; `messages.errors` for trouble without a message. */
+  readonly field: string;
+  readonly occurredAt: Date | null;
+  readonly value: Record<string, unknown>;
+}
+
+/** Something that could not be read, so that it can be counted. */
+export interface UnknownNotification {
+  readonly field: string;
+  readonly reason: string;
+}
+
+export interface WebhookPayload {
+  readonly statuses: StatusNotification[];
+  readonly inbound: InboundNotification[];
+  /** They stand in `management` as well. */
+  readonly calls: CallNotification[];
+  readonly management: ManagementNotification[];
+  readonly unknown: UnknownNotification[];
+}
 
 /** Not a customer's new message: a change of number, a correction, a withdrawal. */
 const OPENS_NO_WINDOW: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
@@ -28,7 +108,7 @@ const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new
 export function readInbound(
   raw: JsonObject,
   contacts: readonly JsonObject[],
-  origin: { phoneNumberId: string | null; wabaId: string | null },
+  origin: Origin,
 ): InboundNotification | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a message without an id';
@@ -62,7 +142,7 @@ export function readInbound(
 export function readCall(
   raw: JsonObject,
   contacts: readonly JsonObject[],
-  origin: { phoneNumberId: string | null; wabaId: string | null },
+  origin: Origin,
   ownNumber: string | null,
 ): CallNotification | null {
   const userId = ownId(raw, 'from_user_id');
@@ -181,10 +261,7 @@ const STATUSES: ReadonlyMap<unknown, NotifiedStatus> = new Map([
 const MAX_SECONDS = 253_402_300_799;
 
 /** Reads one of `statuses[]`; a string says why it can't be read. */
-export function readStatus(
-  raw: JsonObject,
-  origin: { phoneNumberId: string | null; wabaId: string | null },
-): StatusNotification | string {
+export function readStatus(raw: JsonObject, origin: Origin): StatusNotification | string {
   const metaMessageId = ownId(raw, 'id');
   if (metaMessageId === null) return 'a status without the id of its message';
   const status = STATUSES.get(own(raw, 'status'));

@@ -12,13 +12,8 @@ import { MediaClient } from '../../infrastructure/whatsapp/media-client.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { MediaFiles } from './media-files.js';
 import { MediaRepository } from './media.repository.js';
-import {
-  MEDIA_DIRECTIONS,
-  type MediaDirection,
-  type MediaObject,
-  type PlatformCopy,
-  type RemovedMedia,
-} from './media.types.js';
+import type { MediaDirection, MediaObject, PlatformCopy, RemovedMedia } from './media.types.js';
+import { MEDIA_DIRECTIONS } from './media.types.js';
 
 const DAY_MS = 86_400_000;
 const ERASURE_BATCH = 200;
