@@ -32,6 +32,12 @@ const ROWS = { ttlMs: 2_000, maxEntries: 10_000 };
 const IDS = { ttlMs: 60_000, maxEntries: 10_000 };
 const MOST_AT_ONCE = 500;
 
+interface Reading {
+  ids: ReadonlySet<string>;
+  generation: number;
+  found: Promise<Map<string, KnownConnection>>;
+}
+
 /** Where the token of a connection lives, as `SecretBox` has it. */
 export function tokenPlace(row: { id: string; organizationId: string }): SecretPlace {
   return { table: 'connection', column: 'token', organizationId: row.organizationId, rowId: row.id };
@@ -50,6 +56,8 @@ export class ConnectionsService {
   /** When each was used last, monotonic ms: the next read fetches all that are in use, so that many need one read. */
   private readonly used = new Map<string, number>();
   private generation = 0;
+  /** The last read under way: many numbers that are asked for at once share it. */
+  private reading: Reading | null = null;
 
   constructor(
     private readonly connections: ConnectionsRepository,
@@ -260,15 +268,27 @@ export class ConnectionsService {
   }
 
   private async load(id: string): Promise<KnownConnection | null> {
+    const { reading } = this;
+    if (reading?.generation === this.generation && reading.ids.has(id)) return (await reading.found).get(id) ?? null;
     const readAt = systemClock.monotonic();
-    const generation = this.generation;
     for (const [each, usedAt] of this.used) if (usedAt < readAt - ROWS.ttlMs) this.used.delete(each);
     const ids = new Set([id, ...this.used.keys()].slice(0, MOST_AT_ONCE));
+    const fresh = { ids, generation: this.generation, found: this.readAll(ids, readAt) };
+    this.reading = fresh;
+    try {
+      return (await fresh.found).get(id) ?? null;
+    } finally {
+      if (this.reading === fresh) this.reading = null;
+    }
+  }
+
+  private async readAll(ids: ReadonlySet<string>, readAt: number): Promise<Map<string, KnownConnection>> {
+    const { generation } = this;
     const found = new Map<string, KnownConnection>();
     for (const row of await this.connections.findSealed([...ids])) found.set(row.id, this.knownOf(row));
     // What was read before an invalidation may be what the invalidation was about.
     if (generation === this.generation) for (const [each, known] of found) this.rows.set(each, known, readAt);
-    return found.get(id) ?? null;
+    return found;
   }
 
   private knownOf(row: ConnectionEntity): KnownConnection {
