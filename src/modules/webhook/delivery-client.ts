@@ -5,8 +5,7 @@ import { checkTargetUrl } from './address/check-url.js';
 import { TargetAddresses, type TargetOptions } from './address/target-checker.js';
 import { Connector, type Destination } from './delivery/connector.js';
 import { DeliveryError } from './delivery/delivery-error.js';
-import { EndpointPools } from './delivery/endpoint-pools.js';
-import { Exchange, type Answer } from './delivery/exchange.js';
+import { EndpointPools, Exchange, type Answer } from './delivery/endpoint-pools.js';
 
 /** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
 const LONGEST_REST_MS = 24 * 3_600_000;

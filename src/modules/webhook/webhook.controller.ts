@@ -5,8 +5,7 @@ import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.j
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import './dto/event.docs.js';
-import { WEBHOOK_STATES } from './dto/webhook-states.picture.js';
+import { WEBHOOK_STATES } from './dto/event.docs.js';
 import { ConfigureWebhookRequest, ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   DeliveriesResponse,

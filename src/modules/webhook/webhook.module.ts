@@ -7,7 +7,6 @@ import { DeliveryClient } from './delivery-client.js';
 import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
-import { EndpointDirectory } from './endpoint-directory.js';
 import { EndpointsRepository } from './endpoints.repository.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { MaintenanceRepository } from './maintenance.repository.js';
@@ -24,7 +23,6 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
   providers: [
     WebhookService,
     EndpointsRepository,
-    EndpointDirectory,
     EndpointSecrets,
     DeliveriesRepository,
     DispatchRepository,

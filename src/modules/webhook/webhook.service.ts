@@ -1,13 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { readCursor } from '../../common/list-cursor.js';
+import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
-import { EndpointDirectory } from './endpoint-directory.js';
 import { ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   WebhookWithSecretResponse,
@@ -19,6 +20,9 @@ import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.j
 import { EndpointSecrets } from './webhook-signature.js';
 import { webhookErrors } from './webhook.errors.js';
 
+const INVALIDATION = 'webhook';
+// A stale answer costs a wake that finds nothing, or one that the sweep makes up for within a second.
+const CACHE = { ttlMs: 30_000, maxEntries: 100_000, keep: () => true };
 const RECENT = { limit: 50 };
 const TEST_DATA = { note: 'This is a test event. It tells of nothing that happened.' };
 
@@ -26,25 +30,28 @@ const TEST_DATA = { note: 'This is a test event. It tells of nothing that happen
 @Injectable()
 export class WebhookService {
   private readonly logger = new Logger(WebhookService.name);
+  /** By workspace; null: it has none. Asked after every change of a message. */
+  private readonly endpointIds = new ExpiringCache<string, string | null>(CACHE);
 
   constructor(
     private readonly endpoints: EndpointsRepository,
     private readonly deliveries: DeliveriesRepository,
-    private readonly directory: EndpointDirectory,
+    private readonly invalidation: CacheInvalidation,
     private readonly secrets: EndpointSecrets,
     private readonly checker: TargetChecker,
     private readonly dispatcher: WebhookDispatcher,
     private readonly counters: Counters,
-  ) {}
+  ) {
+    const { endpointIds } = this;
+    invalidation.on(INVALIDATION, (id) => (id === null ? endpointIds.clear() : endpointIds.delete(id)));
+  }
 
   /**
    * Says, after the commit, that events of these workspaces may be due. Never throws and is never awaited; does nothing
    * for workspaces without an endpoint. A wake that gets lost is made up for by the sweep within a second.
    */
   wake(organizationIds: Iterable<string>): void {
-    this.directory
-      .each(organizationIds, (endpointId) => this.dispatcher.wake(endpointId))
-      .catch(() => this.counters.increment('webhook_wakes_failed'));
+    this.wakeAll(new Set(organizationIds)).catch(() => this.counters.increment('webhook_wakes_failed'));
   }
 
   /** @throws WEBHOOK_NOT_FOUND (404). */
@@ -67,7 +74,7 @@ export class WebhookService {
     }
     // The secret is shown once: what comes after the commit must not keep it from its owner. A cache that was not told
     // forgets by itself, and there are no deliveries yet.
-    await this.directory.changed(organizationId).catch((error: unknown) => {
+    await this.endpointChanged(organizationId).catch((error: unknown) => {
       this.logger.warn(`other processes were not told of a new webhook: ${describeError(error)}`);
     });
     return WebhookWithSecretResponse.of(endpoint, [], plain);
@@ -81,7 +88,7 @@ export class WebhookService {
   /** As `remove`; false where there is none. */
   async removeIfAny(organizationId: string): Promise<boolean> {
     const removed = await this.endpoints.remove(organizationId);
-    if (removed !== null) await this.directory.changed(organizationId);
+    if (removed !== null) await this.endpointChanged(organizationId);
     return removed !== null;
   }
 
@@ -115,6 +122,30 @@ export class WebhookService {
     const event = await this.deliveries.replay(organizationId, deliveryId);
     if (event === null) throw webhookErrors.WEBHOOK_DELIVERY_NOT_FOUND();
     return this.queued(event);
+  }
+
+  /** At once for the workspaces whose endpoint is known. */
+  private async wakeAll(organizationIds: ReadonlySet<string>): Promise<void> {
+    const unknown: string[] = [];
+    for (const organizationId of organizationIds) {
+      const known = this.endpointIds.peek(organizationId);
+      if (known === undefined) unknown.push(organizationId);
+      else if (known !== null) this.dispatcher.wake(known);
+    }
+    if (unknown.length === 0) return;
+    const readAt = performance.now();
+    const found = await this.endpoints.idsOf(unknown);
+    for (const organizationId of unknown) {
+      const endpointId = found.get(organizationId) ?? null;
+      this.endpointIds.set(organizationId, endpointId, readAt);
+      if (endpointId !== null) this.dispatcher.wake(endpointId);
+    }
+  }
+
+  /** The workspace got an endpoint, or lost it. */
+  private async endpointChanged(organizationId: string): Promise<void> {
+    this.endpointIds.delete(organizationId);
+    await this.invalidation.publish(INVALIDATION, organizationId);
   }
 
   private queued({ endpoint_id: endpointId, ...data }: QueuedEvent): QueuedEventResponse {
