@@ -9,20 +9,23 @@ COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY schematics ./schematics
 COPY migrations ./migrations
 COPY src ./src
-RUN npm run build && rm -f dist/*.tsbuildinfo
-
-FROM node:24-slim AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund && npm cache clean --force
+# What only the build needs goes again: the packages that stay are those of the lock file.
+RUN npm run build && rm -f dist/*.tsbuildinfo \
+  && npm prune --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+  && npm pkg delete devDependencies \
+  && npm sbom --omit=optional --sbom-format=cyclonedx >sbom.cdx.json
 
 FROM node:24-slim
+LABEL org.opencontainers.image.title="Herald" \
+  org.opencontainers.image.description="Self-hosted messaging API in front of the WhatsApp Business Platform" \
+  org.opencontainers.image.documentation="docs/operations.md"
 ENV NODE_ENV=production PORT=3000 DATA_DIR=/data
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
-COPY --from=packages /app/node_modules ./node_modules
+COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY scripts/herald.mjs ./scripts/
+COPY --from=build /app/sbom.cdx.json ./
 COPY package.json ./
 # `docker compose exec worker herald doctor`
 RUN chmod +x scripts/herald.mjs && ln -s /app/scripts/herald.mjs /usr/local/bin/herald
