@@ -12,12 +12,41 @@ const base = {
   setupFiles: ['<rootDir>/test/support/setup.ts'],
 };
 
+/** What kills processes, runs several, starts a browser, executes the documentation or fills a database: `npm run test:slow`. */
+const SLOW = [
+  'src/infrastructure/database/embedded/',
+  'src/simulator/restart',
+  'test/browser/',
+  'test/cli/demo',
+  'test/contract/cost',
+  'test/docs/',
+  'test/media-transfer/restart',
+  'test/operations/move-messages',
+  'test/operations/restore',
+  'test/runtime/clock-step',
+  'test/runtime/command-line',
+  'test/runtime/queue-away',
+  'test/runtime/start',
+  'test/runtime/stop',
+  'test/scale-out/',
+  'test/webhook-net/receiver-guide',
+  'test/webhook/kills',
+].map((path) => `<rootDir>/${path}`);
+
+const UNIT = ['<rootDir>/src/**/*.spec.ts', '<rootDir>/bench/**/*.spec.ts'];
+const E2E = ['<rootDir>/test/**/*.e2e-spec.ts'];
+
 export default {
   // Of a busy machine; what a test waits for has limits of its own.
   testTimeout: 120_000,
   testSequencer: '<rootDir>/scripts/lib/test-sequencer.mjs',
   projects: [
-    { ...base, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/bench/**/*.spec.ts'] },
-    { ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'] },
+    { ...base, displayName: 'unit', testMatch: UNIT, testPathIgnorePatterns: SLOW },
+    { ...base, displayName: 'e2e', testMatch: E2E, testPathIgnorePatterns: SLOW },
+    {
+      ...base,
+      displayName: 'slow',
+      testMatch: SLOW.map((path) => `${path}${path.endsWith('/') ? '**/' : ''}*spec.ts`),
+    },
   ],
 };

@@ -19,6 +19,7 @@ const STEPS = {
   generated: node('scripts/generate.mjs', '--check'),
   unit: node('scripts/test.mjs', 'unit'),
   e2e: node('scripts/test.mjs', 'e2e'),
+  slow: node('scripts/test.mjs', 'slow'),
 };
 
 function chosenSteps(args) {

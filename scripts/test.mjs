@@ -1,4 +1,4 @@
-// Runs the tests: `node scripts/test.mjs [unit|e2e] [jest arguments]`. One PostgreSQL serves the whole run; each test
+// Runs the tests: `node scripts/test.mjs [unit|e2e|slow] [paths] [jest arguments]`. One PostgreSQL serves the whole run; each test
 // file clones its own database from a migrated template.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -71,21 +71,18 @@ function readCounts(file) {
   }
 }
 
-function jestArguments(args) {
-  const [first, ...rest] = args;
-  const chosen =
-    first === 'unit' || first === 'e2e' ? ['--selectProjects', first, ...withPaths(rest)] : withPaths(args);
-  // Tests wait for the database more than they compute, so two cores carry three workers.
-  return args.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))
-    ? chosen
-    : [`--maxWorkers=${WORKERS}`, ...chosen];
-}
+const PROJECTS = ['unit', 'e2e', 'slow'];
 
-// `--selectProjects` takes every word that follows as one more project, so paths are named by their own option.
-function withPaths(args) {
-  const paths = args.filter((arg) => /^(src|test|bench)\b/.test(arg));
-  const others = args.filter((arg) => !paths.includes(arg));
-  return paths.length === 0 ? others : [...others, '--testPathPatterns', ...paths];
+function jestArguments(args) {
+  const named = PROJECTS.filter((name) => name === args[0]);
+  const rest = args.slice(named.length);
+  const paths = rest.filter((arg) => /^(src|test|bench)\b/.test(arg));
+  const options = rest.filter((arg) => !paths.includes(arg));
+  // Tests wait for the database more than they compute, so two cores carry three workers.
+  if (!options.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))) options.unshift(`--maxWorkers=${WORKERS}`);
+  // A path names its tests, slow or not. Each list is an option, which takes every word that follows.
+  if (paths.length > 0) return [...options, '--testPathPatterns', ...paths];
+  return ['--selectProjects', ...(named.length > 0 ? named : ['unit', 'e2e']), ...options];
 }
 
 async function main() {
