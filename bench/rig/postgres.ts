@@ -3,7 +3,7 @@ import {
   startEmbeddedPostgres,
   type RunningPostgres,
 } from '../../src/infrastructure/database/embedded/embedded-postgres.js';
-import { processesOn } from '../../src/infrastructure/database/embedded/postmaster.js';
+import { processesOn } from '../../src/infrastructure/database/embedded/server.js';
 import { temporaryFolder } from './folder.js';
 import { clusterProcessorMs } from './processor-time.js';
 import type { Scope } from './scope.js';

@@ -101,7 +101,6 @@ export function nativeOf(cloneDir: string): string {
 
 export interface ChildOptions {
   dataDir: string;
-  systemDir?: string;
   settings?: Record<string, string>;
   /** The child stays alive on SIGINT and says that it came. */
   ignoreSigint?: boolean;
@@ -115,7 +114,6 @@ export interface Said {
   url?: string;
   port?: number;
   createdNow?: boolean;
-  adopted?: boolean;
   error?: string;
   message?: string;
   holderPid?: number;

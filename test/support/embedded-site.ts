@@ -8,7 +8,7 @@ import {
   type RunningPostgres,
   startEmbeddedPostgres,
 } from '../../src/infrastructure/database/embedded/embedded-postgres.js';
-import { processesOn, readPostmaster } from '../../src/infrastructure/database/embedded/postmaster.js';
+import { processesOn, readPostmaster } from '../../src/infrastructure/database/embedded/server.js';
 import { type ChildOptions, EmbeddedChild, makeClone } from './embedded-clone.js';
 
 /** Server settings for data that nobody will miss. */

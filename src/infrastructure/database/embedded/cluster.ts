@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import {
   access,
   constants,
-  lstat,
   mkdir,
   mkdtemp,
   open,
@@ -11,14 +10,12 @@ import {
   realpath,
   rename,
   rm,
-  rmdir,
   stat,
-  symlink,
+  writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runAs } from './account.js';
 import { EmbeddedPostgresError, errorCode } from './embedded-postgres.errors.js';
-import { type ExistingCluster, type RuntimeAccount, giveTo } from './runtime-account.js';
+import { type Account, giveTo, isRoot, type Programs, runAs } from './programs.js';
 
 const INITDB_TIMEOUT_MS = 120_000;
 const NOTES = 'herald.json';
@@ -31,38 +28,30 @@ export interface ClusterNotes {
   port: number;
 }
 
-export function clusterLink(dataDir: string): string {
-  return join(dataDir, 'postgres');
+export interface Cluster {
+  /** Real path: earlier versions could put a link to another folder into the data folder. */
+  path: string;
+  uid: number;
+  gid: number;
 }
 
 /**
  * Finds the cluster of a data folder; undefined before the first start.
  * @throws EmbeddedPostgresError where something else lies in its place, or it belongs to another user
  */
-export async function findCluster(dataDir: string): Promise<ExistingCluster | undefined> {
-  const link = clusterLink(dataDir);
-  const present = await lstat(link).catch(missing);
-  if (present === undefined) return undefined;
-  const path = await realpath(link).catch(missing);
-  if (path === undefined) {
-    throw new EmbeddedPostgresError(
-      `${link} leads to a folder that is gone; restore that, or remove the link to begin with an empty database.`,
-    );
-  }
+export async function findCluster(dataDir: string): Promise<Cluster | undefined> {
+  const path = await realpath(join(dataDir, 'postgres')).catch(missing);
+  if (path === undefined) return undefined;
   const { uid, gid } = await stat(path);
-  const ours = process.getuid?.();
-  if (ours !== undefined && ours !== 0 && ours !== uid) {
+  if (process.getuid !== undefined && !isRoot() && process.getuid() !== uid) {
     throw new EmbeddedPostgresError(
       `The database in ${dataDir} belongs to another user (uid ${uid}), who started Herald here first: start it as that user, choose another DATA_DIR, or set DATABASE_URL.`,
     );
   }
-  if ((await readdir(path)).length === 0) {
-    await rmdir(path);
-    if (present.isSymbolicLink()) await rm(link);
-    return undefined;
-  }
-  if ((await stat(join(path, 'PG_VERSION')).catch(missing)) === undefined) {
-    throw new EmbeddedPostgresError(`${link} is not a PostgreSQL cluster; move it away, or choose another DATA_DIR.`);
+  const names = await readdir(path);
+  if (names.length === 0) return undefined;
+  if (!names.includes('PG_VERSION')) {
+    throw new EmbeddedPostgresError(`${path} is not a PostgreSQL cluster; move it away, or choose another DATA_DIR.`);
   }
   return { path, uid, gid };
 }
@@ -77,61 +66,44 @@ function missing(error: unknown): undefined {
  * @param durable false leaves out the flush to disk, for tests
  */
 export async function createCluster(
-  runtime: RuntimeAccount,
+  account: Account,
+  programs: Programs,
   dataDir: string,
   durable: boolean,
-): Promise<ExistingCluster> {
-  const { account, programs, home } = runtime;
-  const staging = await mkdtemp(join(home, 'postgres.new-'));
+): Promise<string> {
+  const staging = await mkdtemp(join(dataDir, 'postgres.new-'));
   try {
     await giveTo(account, staging);
     const data = join(staging, 'data');
     const notes: ClusterNotes = { password: randomBytes(24).toString('hex'), port: 0 };
     const passwordFile = join(staging, 'password');
-    await writePrivately(passwordFile, `${notes.password}\n`, runtime);
-    await runAs(
-      account,
-      programs.initdb,
-      [
-        `--pgdata=${data}`,
-        `--username=${SUPERUSER}`,
-        `--pwfile=${passwordFile}`,
-        '--auth=scram-sha-256',
-        '--encoding=UTF8',
-        // The same order of text on every system, whatever its libraries.
-        '--locale-provider=builtin',
-        '--builtin-locale=C.UTF-8',
-        '--locale=C',
-        '--no-instructions',
-        ...(durable ? [] : ['--no-sync']),
-      ],
-      INITDB_TIMEOUT_MS,
-    );
-    await writePrivately(join(data, NOTES), JSON.stringify(notes), runtime);
-    const path = join(home, 'postgres');
-    if (home !== dataDir) {
-      // The data folder was removed, its database elsewhere was not: set aside, never deleted.
-      await rename(path, `${path}.${Date.now()}`).catch(missing);
-    }
+    await writePrivately(passwordFile, `${notes.password}\n`, account);
+    const args = [
+      `--pgdata=${data}`,
+      `--username=${SUPERUSER}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // The same order of text on every system, whatever its libraries.
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--no-instructions',
+      ...(durable ? [] : ['--no-sync']),
+    ];
+    await runAs(account, programs.initdb, args, INITDB_TIMEOUT_MS);
+    await writePrivately(join(data, NOTES), JSON.stringify(notes), account);
+    const path = join(dataDir, 'postgres');
     await rename(data, path);
-    if (durable) await flushFolder(home);
-    if (home !== dataDir) await symlink(path, clusterLink(dataDir));
-    const { uid, gid } = await stat(path);
-    return { path, uid, gid };
+    if (durable) await flushFolder(dataDir);
+    return path;
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `The embedded PostgreSQL could not make its data folder in ${home}: ${(error as Error).message}`,
+      `The embedded PostgreSQL could not make its data folder in ${dataDir}: ${(error as Error).message}`,
       { cause: error },
     );
   } finally {
     await rm(staging, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
-
-/** Removes what a start that was killed left beside the cluster. Only for the holder of the start lock. */
-export async function removeLeftovers(home: string): Promise<void> {
-  for (const name of await readdir(home)) {
-    if (/^postgres\.(new|try)-/.test(name)) await rm(join(home, name), { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -149,31 +121,21 @@ export async function readNotes(clusterPath: string): Promise<ClusterNotes> {
 }
 
 /** Replaces the notes as a whole: a crash leaves the old ones or the new. */
-export async function writeNotes(clusterPath: string, notes: ClusterNotes, runtime: RuntimeAccount): Promise<void> {
+export async function writeNotes(clusterPath: string, notes: ClusterNotes, account: Account): Promise<void> {
   const file = join(clusterPath, NOTES);
-  await writePrivately(`${file}.new`, JSON.stringify(notes), runtime);
+  await writePrivately(`${file}.new`, JSON.stringify(notes), account);
   await rename(`${file}.new`, file);
 }
 
-async function writePrivately(file: string, text: string, { account }: RuntimeAccount): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+async function writePrivately(file: string, text: string, account: Account): Promise<void> {
+  await writeFile(file, text, { mode: 0o600, flush: true });
   await giveTo(account, file);
 }
 
 async function flushFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  const folder = await open(path, 'r');
+  await folder.sync().finally(() => folder.close());
 }
 
 /** Makes the data folder. @throws EmbeddedPostgresError where this user may not write there */

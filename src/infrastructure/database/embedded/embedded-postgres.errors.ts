@@ -1,22 +1,19 @@
 /** Embedded PostgreSQL cannot run here. The message is one sentence for the person at the terminal. */
 export class EmbeddedPostgresError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'EmbeddedPostgresError';
-  }
+  override name = 'EmbeddedPostgresError';
 }
 
 /** Another live Herald already runs (or is just starting) the embedded PostgreSQL of this data folder. */
 export class EmbeddedPostgresInUseError extends EmbeddedPostgresError {
+  override name = 'EmbeddedPostgresInUseError';
+
+  /** @param url where the other one's server answers; undefined while that one is still starting */
   constructor(
     message: string,
-    /** Where the other one's server answers; undefined while that one is still starting. */
     readonly url: string | undefined,
-    /** Process id of the other Herald, where it is known. */
     readonly holderPid: number | undefined,
   ) {
     super(message);
-    this.name = 'EmbeddedPostgresInUseError';
   }
 }
 
@@ -24,8 +21,4 @@ export class EmbeddedPostgresInUseError extends EmbeddedPostgresError {
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' ? code : undefined;
-}
-
-export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message || (errorCode(error) ?? error.name) : String(error);
 }

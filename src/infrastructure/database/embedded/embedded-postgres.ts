@@ -1,26 +1,15 @@
+import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import {
-  createCluster,
-  findCluster,
-  openDataDir,
-  readNotes,
-  removeLeftovers,
-  SUPERUSER,
-  writeNotes,
-} from './cluster.js';
-import { EmbeddedPostgresError, EmbeddedPostgresInUseError, errorCode } from './embedded-postgres.errors.js';
-import { type ExistingCluster, findRuntimeAccount, takeOver } from './runtime-account.js';
-import { InstanceLock, isPassing } from './instance-lock.js';
-import { launch } from './launch.js';
-import { clearOrphans, isAlive, readPostmaster, removeStalePostmaster, standingOf, waitUntil } from './postmaster.js';
-import { findPrograms } from './programs.js';
-import { Server, type ServerExit } from './server.js';
-import { ServerLog } from './server-log.js';
-import { takeStartLock } from './start-lock.js';
+import pg from 'pg';
+import { createCluster, findCluster, openDataDir, readNotes, SUPERUSER, writeNotes } from './cluster.js';
+import { EmbeddedPostgresInUseError } from './embedded-postgres.errors.js';
+import { type Holder, InstanceLock } from './instance-lock.js';
+import { findAccount, findPrograms, giveTreeTo } from './programs.js';
+import { endLeftovers, launch, type ServerExit, shortenLog } from './server.js';
 
 const DATABASE = 'herald';
-const ADOPT_WITHIN_MS = 600_000;
+const CONNECT_TIMEOUT_MS = 15_000;
+const SHORTEN_LOG_EVERY_MS = 60_000;
 
 export interface EmbeddedPostgresOptions {
   /** Holds the cluster in `postgres/` and its log in `postgres.log`; made where it is missing. */
@@ -28,10 +17,8 @@ export interface EmbeddedPostgresOptions {
   log?: (line: string) => void;
   /** Server settings in addition to, or instead of, ours, such as `{ max_connections: '300' }`. */
   settings?: Record<string, string>;
-  /** Called once if the server ends and nobody asked it to. */
+  /** Called once if the server ends without having been stopped. */
   onExit?: (exit: ServerExit) => void;
-  /** Where root puts copies of programs and data when PostgreSQL cannot run where they are. */
-  systemDir?: string;
 }
 
 export interface RunningPostgres {
@@ -40,174 +27,108 @@ export interface RunningPostgres {
   port: number;
   /** Whether this start made the database. */
   createdNow: boolean;
-  /** Whether the server was found running, left by a Herald that was killed. */
-  adopted: boolean;
   /** Stops the server; its process is gone when this returns. Calling it again does nothing. */
   stop(): Promise<void>;
 }
 
-interface Context {
-  dataDir: string;
-  options: EmbeddedPostgresOptions;
-  log: (line: string) => void;
-  serverLog: ServerLog;
-}
-
 /**
- * Starts the PostgreSQL of a data folder, making it at the first start, or takes over the one that a killed Herald left
- * running there. It listens on 127.0.0.1 and outlives neither `stop()` nor an ordinary end of this process.
+ * Starts the PostgreSQL of a data folder, making it at the first start; a server that a killed Herald left there is
+ * stopped before. It listens on 127.0.0.1 and outlives neither `stop()` nor an ordinary end of this process.
  * @throws EmbeddedPostgresInUseError where another live Herald has it, with that one's url where it is known
  * @throws EmbeddedPostgresError where it cannot run; the message says what to do
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<RunningPostgres> {
   const dataDir = await openDataDir(resolve(options.dataDir));
-  const log = options.log ?? (() => undefined);
-  const context: Context = { dataDir, options, log, serverLog: new ServerLog(join(dataDir, 'postgres.log')) };
-  const release = await takeStartLock(dataDir);
+  const lock = await InstanceLock.take(dataDir);
+  if (!(lock instanceof InstanceLock)) throw await inUse(dataDir, lock);
   try {
-    return await start(context);
-  } finally {
-    await release();
+    return await start(dataDir, lock, options);
+  } catch (error) {
+    await lock.release();
+    throw error;
   }
 }
 
-async function start(context: Context): Promise<RunningPostgres> {
-  const { dataDir, log } = context;
+async function start(
+  dataDir: string,
+  lock: InstanceLock,
+  { log = () => undefined, settings = {}, onExit }: EmbeddedPostgresOptions,
+): Promise<RunningPostgres> {
+  const logFile = join(dataDir, 'postgres.log');
   const existing = await findCluster(dataDir);
-  if (existing !== undefined) {
-    for (;;) {
-      const found = await adopt(context, existing);
-      if (found !== undefined) return found;
-      if (await clearOrphans(existing.path, log)) break;
-    }
-  }
-  return startAnew(context, existing);
-}
-
-async function startAnew(context: Context, existing: ExistingCluster | undefined): Promise<RunningPostgres> {
-  const { dataDir, options, log, serverLog } = context;
-  const settings = options.settings ?? {};
+  if (existing !== undefined) await endLeftovers(existing.path, log);
   const programs = await findPrograms();
-  await removeLeftovers(dataDir);
-  const systemDir = resolve(options.systemDir ?? '/var/lib/herald');
-  const runtime = await findRuntimeAccount({ dataDir, systemDir, existing, programs, log });
-  if (runtime.home !== dataDir) await removeLeftovers(runtime.home);
-  if (existing !== undefined) await removeStalePostmaster(existing.path);
-  const cluster = existing ?? (await createCluster(runtime, dataDir, settings['fsync'] !== 'off'));
-  await takeOver(runtime.account, cluster);
-  const notes = await readNotes(cluster.path);
-  await serverLog.shorten();
-  const charge = new Charge(context);
-  const onExit = (exit: ServerExit): void => charge.onExit(exit);
-  const { server, port } = await launch({
-    runtime,
-    clusterPath: cluster.path,
-    serverLog,
+  for (const name of await readdir(dataDir)) {
+    // Of a start that was killed.
+    if (/^postgres\.(new|try)-/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+  const account = await findAccount(programs, dataDir, existing);
+  const clusterPath = existing?.path ?? (await createCluster(account, programs, dataDir, settings['fsync'] !== 'off'));
+  await giveTreeTo(account, clusterPath);
+  const notes = await readNotes(clusterPath);
+  await shortenLog(logFile);
+  const server = await launch({
+    account,
+    postgres: programs.postgres,
+    clusterPath,
+    logFile,
     settings,
     port: notes.port,
     log,
-    onExit,
+    onExit: (exit) => {
+      log(`PostgreSQL ended unexpectedly (${exit.signal ?? `code ${exit.code}`}); its log: ${logFile}`);
+      onExit?.(exit);
+    },
   });
+  const { port } = server;
+  const shorten = (): void => void shortenLog(logFile).catch((error) => log(`cannot shorten ${logFile}: ${error}`));
+  const timer = setInterval(shorten, SHORTEN_LOG_EVERY_MS).unref();
   try {
-    if (port !== notes.port) await writeNotes(cluster.path, { ...notes, port }, runtime);
-    const { lock, createdNow } = await takeLock(context, notes.password, port);
-    log(`PostgreSQL ready on 127.0.0.1:${port}, as ${runtime.account.label}, data in ${cluster.path}`);
-    return charge.take(server, lock, { password: notes.password, port, createdNow, adopted: false });
+    if (port !== notes.port) await writeNotes(clusterPath, { ...notes, port }, account);
+    const createdNow = await ensureDatabase(notes.password, port);
+    log(`PostgreSQL ready on 127.0.0.1:${port}, ${account.label}, data in ${clusterPath}`);
+    lock.port = port;
+    const stop = async (): Promise<void> => {
+      clearInterval(timer);
+      await server.stop();
+      // Kept to the last moment: a Herald that starts meanwhile must not meet a server that is stopping.
+      await lock.release();
+    };
+    return { url: urlOf(notes.password, port), port, createdNow, stop };
   } catch (error) {
+    clearInterval(timer);
     await server.stop();
     throw error;
   }
 }
 
-/** Takes over a live server on the cluster; undefined where there is none. Waits out one that starts or stops. */
-async function adopt(context: Context, cluster: ExistingCluster): Promise<RunningPostgres | undefined> {
-  const { dataDir, log } = context;
-  const until = performance.now() + ADOPT_WITHIN_MS;
-  for (;;) {
-    const postmaster = await readPostmaster(cluster.path);
-    if (postmaster === undefined) return undefined;
-    const standing = await standingOf(postmaster, cluster.path);
-    if (standing === 'dead' || standing === 'reused') return undefined;
-    if (performance.now() > until) {
-      throw new EmbeddedPostgresError(
-        `PostgreSQL (process ${postmaster.pid}) in ${dataDir} neither answers nor ends; see ${context.serverLog.path}.`,
-      );
-    }
-    if (postmaster.status === 'stopping' || !Number.isInteger(postmaster.port)) {
-      await waitUntil(async () => !(await isAlive(postmaster.pid)), { withinMs: 500 });
-      continue;
-    }
-    const notes = await readNotes(cluster.path);
-    try {
-      const { lock, createdNow } = await takeLock(context, notes.password, postmaster.port);
-      log(`took over PostgreSQL (process ${postmaster.pid}) on 127.0.0.1:${postmaster.port}, left by a killed Herald`);
-      const charge = new Charge(context);
-      const onExit = (exit: ServerExit): void => charge.onExit(exit);
-      const pgCtl = process.platform === 'win32' ? (await findPrograms()).pgCtl : undefined;
-      const server = Server.adopted(postmaster.pid, cluster.path, pgCtl, log, onExit);
-      return charge.take(server, lock, { password: notes.password, port: postmaster.port, createdNow, adopted: true });
-    } catch (error) {
-      if (standing === 'unknown' && errorCode(error) === 'ECONNREFUSED' && postmaster.status === 'ready')
-        return undefined;
-      if (error instanceof EmbeddedPostgresInUseError || !isPassing(error)) throw error;
-      await wait(50);
-    }
-  }
+async function inUse(dataDir: string, { pid, port }: Holder): Promise<EmbeddedPostgresInUseError> {
+  const cluster = port === undefined ? undefined : await findCluster(dataDir);
+  const url = cluster && port && urlOf((await readNotes(cluster.path)).password, port);
+  const state = url ? 'is running' : 'is starting';
+  const other = `Another Herald${pid === undefined ? '' : ` (process ${pid})`} ${state} in ${dataDir}`;
+  return new EmbeddedPostgresInUseError(`${other}; stop it first, or choose another DATA_DIR.`, url || undefined, pid);
 }
 
-/** Takes the lock and, holding it, makes the database where it is missing: a first start may have been cut short. */
-async function takeLock(
-  { dataDir, log }: Context,
-  password: string,
-  port: number,
-): Promise<{ lock: InstanceLock; createdNow: boolean }> {
-  const url = urlOf(password, port, 'postgres');
-  const lock = await InstanceLock.take({ url, publicUrl: urlOf(password, port, DATABASE), dataDir, log });
+/** Makes the database where it is missing: a first start may have been cut short. Returns whether it did. */
+async function ensureDatabase(password: string, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: urlOf(password, port, 'postgres'),
+    ssl: false,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // A loss while no statement runs shows in the next one.
+  client.on('error', () => undefined);
   try {
-    const present = await lock.query('select 1 from pg_database where datname = $1', [DATABASE]);
-    if (present.length === 0) await lock.query(`create database ${DATABASE}`);
-    return { lock, createdNow: present.length === 0 };
-  } catch (error) {
-    await lock.close();
-    throw error;
+    await client.connect();
+    const { rows } = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
+    if (rows.length === 0) await client.query(`create database ${DATABASE}`);
+    return rows.length === 0;
+  } finally {
+    await client.end().catch(() => undefined);
   }
 }
 
-function urlOf(password: string, port: number, database: string): string {
+function urlOf(password: string, port: number, database = DATABASE): string {
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
-}
-
-/** What this process holds while it answers for a server, let go together. */
-class Charge {
-  private lock: InstanceLock | undefined;
-
-  constructor(private readonly context: Context) {}
-
-  onExit(exit: ServerExit): void {
-    this.lock?.expectEnd();
-    this.context.serverLog.close();
-    const how = exit.signal ?? (exit.code === null ? 'unseen' : `code ${exit.code}`);
-    this.context.log(`PostgreSQL ended unexpectedly (${how}); its log: ${this.context.serverLog.path}`);
-    this.context.options.onExit?.(exit);
-  }
-
-  take(
-    server: Server,
-    lock: InstanceLock,
-    facts: { password: string; port: number; createdNow: boolean; adopted: boolean },
-  ): RunningPostgres {
-    const { log, serverLog } = this.context;
-    this.lock = lock;
-    serverLog.keepShort((error) => log(`cannot shorten ${serverLog.path}: ${String(error)}`));
-    lock.unref();
-    const stop = async (): Promise<void> => {
-      // Kept to the last moment: a Herald that starts meanwhile must not take over a server that is going down.
-      lock.expectEnd();
-      serverLog.close();
-      await server.stop();
-      await lock.close();
-    };
-    const { password, ...rest } = facts;
-    return { url: urlOf(password, facts.port, DATABASE), ...rest, stop };
-  }
 }

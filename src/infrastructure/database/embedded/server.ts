@@ -1,116 +1,246 @@
-import type { ChildProcess } from 'node:child_process';
-import { runAs, SELF } from './account.js';
-import { EmbeddedPostgresError } from './embedded-postgres.errors.js';
-import type { RuntimeAccount } from './runtime-account.js';
-import { isAlive, signalTo, waitUntil } from './postmaster.js';
+import { execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import {
+  chown,
+  copyFile,
+  type FileHandle,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  truncate,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { EmbeddedPostgresError, errorCode } from './embedded-postgres.errors.js';
+import { type Account, commandAs, isRoot } from './programs.js';
 
-const FAST_STOP_MS = 60_000;
-const HARD_STOP_MS = 10_000;
-const ADOPTED_POLL_MS = 500;
+const HOST = '127.0.0.1';
+/** Replaying the log after a crash takes its time; it is bounded by max_wal_size. */
+const READY_WITHIN_MS = 600_000;
+const RETRY_WITHIN_MS = 20_000;
+const onLinux = process.platform === 'linux';
+const LOG_LIMIT_BYTES = 8 * 1_048_576;
+
+/** What differs from PostgreSQL's own defaults, which suit a laptop of two cores and are durable. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: HOST,
+  // No socket file: its path may be too long or closed to the server's user, and nothing connects by it.
+  unix_socket_directories: '',
+  cluster_name: 'herald',
+  random_page_cost: '1.1',
+  // Compiling pays off for long reports only.
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+};
 
 export interface ServerExit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** Servers that end with this process if it ends without stopping them. */
-const owned = new Set<Server>();
+export interface Launch {
+  account: Account;
+  /** Path of the program. */
+  postgres: string;
+  clusterPath: string;
+  logFile: string;
+  settings: Readonly<Record<string, string>>;
+  /** Tried first; 0: any. */
+  port: number;
+  log: (line: string) => void;
+  /** Called once when the server ends and was not stopped. */
+  onExit: (exit: ServerExit) => void;
+}
 
-/** A running PostgreSQL that this process answers for, whether it started it or found it. */
-export class Server {
-  private stopping: Promise<void> | undefined;
-  private gone = false;
+/** A running PostgreSQL that this process started, and that ends with it. */
+export interface Server {
+  port: number;
+  /** See `stopServer`. Calling it again does nothing. */
+  stop: () => Promise<void>;
+}
 
-  private constructor(
-    readonly pid: number,
-    private readonly clusterPath: string,
-    private readonly pgCtl: string | undefined,
-    private readonly log: (line: string) => void,
-  ) {
-    if (owned.size === 0) process.on('exit', stopOwned);
-    owned.add(this);
-  }
-
-  static ofChild(
-    child: ChildProcess & { pid: number },
-    runtime: RuntimeAccount,
-    clusterPath: string,
-    log: (line: string) => void,
-    onExit: (exit: ServerExit) => void,
-  ): Server {
-    const server = new Server(child.pid, clusterPath, runtime.programs.pgCtl, log);
-    const ended = (code: number | null, signal: NodeJS.Signals | null): void => server.end({ code, signal }, onExit);
-    if (child.exitCode !== null || child.signalCode !== null) ended(child.exitCode, child.signalCode);
-    else child.once('exit', ended);
-    return server;
-  }
-
-  /** Takes charge of a server that another process started: its end is not told by the system, but seen by looking. */
-  static adopted(
-    pid: number,
-    clusterPath: string,
-    pgCtl: string | undefined,
-    log: (line: string) => void,
-    onExit: (exit: ServerExit) => void,
-  ): Server {
-    const server = new Server(pid, clusterPath, pgCtl, log);
-    const look = async (): Promise<void> => {
-      if (await isAlive(pid)) return;
-      clearInterval(timer);
-      server.end({ code: null, signal: null }, onExit);
-    };
-    const timer = setInterval(() => void look(), ADOPTED_POLL_MS);
-    timer.unref();
-    return server;
-  }
-
-  private end(exit: ServerExit, onExit: (exit: ServerExit) => void): void {
-    if (this.gone) return;
-    this.gone = true;
-    this.release();
-    if (this.stopping === undefined) onExit(exit);
-  }
-
-  private release(): void {
-    owned.delete(this);
-    if (owned.size === 0) process.removeListener('exit', stopOwned);
-  }
-
-  /** Ends it in order: connections are cut, everything is written, and the process is gone when this returns. */
-  stop(): Promise<void> {
-    this.stopping ??= this.shutDown().finally(() => this.release());
-    return this.stopping;
-  }
-
-  /** For the last moment of a process, where nothing can be awaited. */
-  signalStop(): void {
-    if (process.platform !== 'win32' && !this.gone && this.stopping === undefined) signalTo(this.pid, 'SIGINT');
-  }
-
-  private async shutDown(): Promise<void> {
-    if (await this.hasEnded()) return;
-    if (process.platform === 'win32' && this.pgCtl !== undefined) {
-      await runAs(SELF, this.pgCtl, ['stop', '-D', this.clusterPath, '-m', 'fast', '-w'], FAST_STOP_MS + HARD_STOP_MS);
-      return;
+/**
+ * Starts PostgreSQL and waits until it accepts connections.
+ * @throws EmbeddedPostgresError with the server's own last error
+ */
+export async function launch(order: Launch): Promise<Server> {
+  let port = order.port || anyPort();
+  const until = performance.now() + RETRY_WITHIN_MS;
+  for (;;) {
+    const launched = await launchOn(order, port);
+    if (typeof launched !== 'string') return launched;
+    const portTaken = /could not (bind|create any TCP)/.test(launched);
+    // Where processes that a killed server left cannot be seen, the new server reports their shared memory.
+    const leftovers = /shared memory block .* is still in use/.test(launched);
+    if ((!portTaken && !leftovers) || performance.now() > until) {
+      const lines = launched.trim().split('\n');
+      const line = lines.findLast((text) => /FATAL|PANIC|ERROR/.test(text)) ?? lines.at(-1) ?? '';
+      const message = line.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '');
+      throw new EmbeddedPostgresError(`The embedded PostgreSQL did not start: ${message} (its log: ${order.logFile}).`);
     }
-    const steps = [
-      ['SIGINT', FAST_STOP_MS],
-      ['SIGQUIT', HARD_STOP_MS],
-      ['SIGKILL', HARD_STOP_MS],
-    ] as const;
-    for (const [signal, withinMs] of steps) {
-      if (signal !== 'SIGINT') this.log(`PostgreSQL (process ${this.pid}) does not stop; sending ${signal}`);
-      if (!signalTo(this.pid, signal)) return;
-      if (await waitUntil(() => this.hasEnded(), { withinMs, everyMs: 5 })) return;
-    }
-    throw new EmbeddedPostgresError(`PostgreSQL (process ${this.pid}) cannot be stopped.`);
-  }
-
-  private async hasEnded(): Promise<boolean> {
-    return this.gone || !(await isAlive(this.pid));
+    if (portTaken) port = anyPort();
   }
 }
 
-function stopOwned(): void {
-  for (const server of owned) server.signalStop();
+/** Returns what the server wrote to its log where it ended before it was ready. */
+async function launchOn(order: Launch, port: number): Promise<Server | string> {
+  const { account, postgres, clusterPath, logFile, log } = order;
+  const settings = Object.entries({ ...SETTINGS, ...order.settings });
+  const flags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const { file, args, options } = commandAs(account, postgres, ['-D', clusterPath, '-p', String(port), ...flags]);
+  const output = await openLog(logFile);
+  const { size } = await output.stat();
+  // A file, not a pipe: the server outlives a killed Herald. A session of its own: Ctrl-C on the terminal must not
+  // reach it before Herald has finished its work.
+  const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output.fd, output.fd] });
+  const spawned = new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  await spawned.finally(() => output.close());
+  child.unref();
+  const { pid = 0 } = child;
+  const isReady = async (): Promise<boolean> => {
+    const postmaster = await readPostmaster(clusterPath);
+    return postmaster?.pid === pid && postmaster.status === 'ready';
+  };
+  const notice = setTimeout(() => log('PostgreSQL is still starting; after a crash it first replays its log'), 10_000);
+  await waitUntil(async () => (await isReady()) || !(await isAlive(pid)), READY_WITHIN_MS);
+  clearTimeout(notice);
+  if (!(await isReady()) || child.exitCode !== null || child.signalCode !== null) {
+    await stopServer(pid, log);
+    return (await readFile(logFile)).subarray(size).toString('utf8');
+  }
+  let stopping: Promise<void> | undefined;
+  // In the last moment of a process nothing can be awaited.
+  const onProcessExit = (): void => void signalTo(pid, 'SIGINT');
+  process.on('exit', onProcessExit);
+  child.once('exit', (code, signal) => {
+    process.off('exit', onProcessExit);
+    if (stopping === undefined) order.onExit({ code, signal });
+  });
+  return { port, stop: () => (stopping ??= stopServer(pid, log)) };
+}
+
+/** Opens the log for appending; the server writes to it itself, also when Herald is gone. */
+export async function openLog(logFile: string): Promise<FileHandle> {
+  const handle = await open(logFile, 'a', 0o600);
+  if (isRoot()) {
+    // The owner of the data folder must be able to continue the log.
+    const { uid, gid } = await stat(dirname(logFile));
+    await chown(logFile, uid, gid);
+  }
+  return handle;
+}
+
+/** Puts a log over the limit aside as `.1` and begins anew. The server appends, so it goes on at the new end. */
+export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT_BYTES): Promise<void> {
+  const { size } = await stat(logFile).catch(() => ({ size: 0 }));
+  if (size <= limitBytes) return;
+  await copyFile(logFile, `${logFile}.1`);
+  await truncate(logFile);
+}
+
+/** Below the ports that systems give to outgoing connections, so that it is still free at the next start. */
+function anyPort(): number {
+  return randomInt(20_000, 32_000);
+}
+
+/** What a running server writes about itself to `postmaster.pid`; undefined where that is not there or not complete. */
+export async function readPostmaster(clusterPath: string): Promise<{ pid: number; status: string } | undefined> {
+  const text = await readFile(join(clusterPath, 'postmaster.pid'), 'utf8').catch(() => '');
+  const lines = text.split('\n');
+  const pid = Number(lines[0]);
+  // starting, ready, stopping; empty in its first moments.
+  return Number.isInteger(pid) && pid > 0 ? { pid, status: (lines[7] ?? '').trim() } : undefined;
+}
+
+/** Whether a process runs; one that has ended and was not collected by its parent does not. */
+export async function isAlive(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') return false;
+  }
+  if (!onLinux) return true;
+  const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  // `pid (name) S ...`; the name may hold anything, also brackets.
+  return state !== undefined && !/^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2));
+}
+
+/** Whether that is a process of the server on this cluster, and not another program with its number. */
+async function worksOn(clusterPath: string, pid: number): Promise<boolean> {
+  // Not every user is shown the working folder of every process.
+  const folder = onLinux ? await readlink(`/proc/${pid}/cwd`).catch(() => '') : '';
+  const command = onLinux
+    ? (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ')
+    : await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
+        ({ stdout }) => stdout,
+        () => '',
+      );
+  const isPostgres = /^\S*postgres(:? |$)/.test(command);
+  return isPostgres && (folder === clusterPath || command.includes(`-D ${clusterPath} `)) && isAlive(pid);
+}
+
+/** Process ids of PostgreSQL on this cluster; empty on systems that do not tell. */
+export async function processesOn(clusterPath: string): Promise<number[]> {
+  if (!onLinux) return [];
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map((pid) => worksOn(clusterPath, pid)));
+  return pids.filter((_, index) => found[index]);
+}
+
+/**
+ * Ends what a killed Herald or a killed server left on a cluster: no new server may begin before that is gone. A
+ * server stops in order. Children without a server go by themselves once idle, or are ended: the next server replays
+ * the log, so that nothing committed is lost. Only for the holder of the lock.
+ */
+export async function endLeftovers(clusterPath: string, log: (line: string) => void): Promise<void> {
+  const { pid } = (await readPostmaster(clusterPath)) ?? {};
+  if (pid !== undefined && (await worksOn(clusterPath, pid))) {
+    log(`stopping PostgreSQL (process ${pid}), left by a killed Herald`);
+    await stopServer(pid, log);
+  }
+  const areGone = async (): Promise<boolean> => (await processesOn(clusterPath)).length === 0;
+  for (const signal of ['SIGQUIT', 'SIGKILL'] as const) {
+    if (await waitUntil(areGone, 2_000)) break;
+    const orphans = await processesOn(clusterPath);
+    log(`ending processes ${orphans.join(', ')} that a killed PostgreSQL left (${signal})`);
+    for (const orphan of orphans) signalTo(orphan, signal);
+  }
+  // PostgreSQL believes any number in this file that is a process, be it another program's by now.
+  if (onLinux) await rm(join(clusterPath, 'postmaster.pid'), { force: true });
+}
+
+/** Ends a server in order: connections are cut, everything is written, and the process is gone when this returns. */
+export async function stopServer(pid: number, log: (line: string) => void): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (signal !== 'SIGINT') log(`PostgreSQL (process ${pid}) does not stop; sending ${signal}`);
+    if (!signalTo(pid, signal)) return;
+    if (await waitUntil(async () => !(await isAlive(pid)), signal === 'SIGINT' ? 60_000 : 10_000)) return;
+  }
+  throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) cannot be stopped.`);
+}
+
+/** Waits until a condition holds. Returns whether it came to hold. */
+export async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
+  const until = performance.now() + withinMs;
+  while (!(await condition())) {
+    if (performance.now() > until) return false;
+    await wait(5);
+  }
+  return true;
+}
+
+/** Sends a signal; false where that process is gone. */
+export function signalTo(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (errorCode(error) === 'ESRCH') return false;
+    throw error;
+  }
 }

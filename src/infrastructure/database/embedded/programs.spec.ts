@@ -7,15 +7,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { EmbeddedChild, makeClone, nativeOf, type Said } from '../../../../test/support/embedded-clone.js';
 import { EmbeddedSite, QUICK } from '../../../../test/support/embedded-site.js';
-import { processesOn } from './postmaster.js';
+import { processesOn } from './server.js';
 
 // A test may make three clusters, on a machine with other work to do.
 import.meta.jest.setTimeout(90_000);
@@ -33,6 +33,7 @@ const asNobody = canBeNobody ? it : it.skip;
 const mayUnshare =
   isRoot && spawnSync('unshare', ['-U', '--map-user=65534', '--map-group=65534', 'true'], { cwd: '/' }).status === 0;
 const inNamespace = mayUnshare ? it : it.skip;
+const withAccess = isRoot && spawnSync('setpriv', ['--version']).status === 0 ? it : it.skip;
 
 beforeAll(() => site.prepare());
 afterAll(() => site.remove());
@@ -54,16 +55,13 @@ interface Run {
   gid?: number;
   /** Where the child finds `unshare`, `id` and such. */
   path?: string;
-  systemDir?: string;
 }
 
 /** Starts in a process of its own, asks who runs the server, stops it. */
-async function run({ clone = site.clone, dataDir = join(home, '.data'), systemDir, ...as }: Run = {}): Promise<
+async function run({ clone = site.clone, dataDir = join(home, '.data'), ...as }: Run = {}): Promise<
   Said & { log: string; serverUid?: number }
 > {
-  // Never the machine's own folder for copies.
-  const options = { dataDir, systemDir: systemDir ?? join(home, 'system'), settings: QUICK };
-  const child = new EmbeddedChild(clone, options, as);
+  const child = new EmbeddedChild(clone, { dataDir, settings: QUICK }, as);
   const said = await child.outcome();
   const serverUid = said.started === true && isRoot ? statSync(join('/proc', pidOf(dataDir))).uid : undefined;
   await child.stop();
@@ -75,12 +73,14 @@ function pidOf(dataDir: string): string {
   return readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[0] ?? '';
 }
 
-/** A folder of programs without `unshare`, as on a system that forbids it, and without any that makes users. */
-function pathWithoutUnshare(): string {
+/** A folder of programs with nothing that changes identities but those named. */
+function pathWith(...programs: string[]): string {
   const path = join(home, 'bin');
   mkdirSync(path);
-  const found = ['/usr/bin/id', '/bin/id'].find((file) => existsSync(file));
-  if (found !== undefined) symlinkSync(found, join(path, 'id'));
+  for (const name of programs) {
+    const found = ['/usr/bin', '/bin'].map((folder) => join(folder, name)).find((file) => existsSync(file));
+    if (found !== undefined) symlinkSync(found, join(path, name));
+  }
   return path;
 }
 
@@ -102,6 +102,7 @@ describe('an ordinary user', () => {
       ),
     });
     chownSync(join(home, '.data'), NOBODY.uid, NOBODY.gid);
+    chownSync(join(home, '.data/postgres'), 54_321, 54_321);
     expect(await run(NOBODY)).toMatchObject({
       error: 'EmbeddedPostgresError',
       message: expect.stringMatching(/belongs to another user \(uid \d+\), who started Herald here first/),
@@ -144,34 +145,37 @@ describe('root', () => {
       expect(await run({ clone, dataDir })).toMatchObject({ started: true, serverUid: 0 });
       const again = await run({ clone, dataDir });
       expect(again).toMatchObject({ started: true, createdNow: false });
-      expect(again.log).toContain('nobody in a user namespace');
-      expect(existsSync(join(home, 'system'))).toBe(false);
+      expect(again.log).toContain('in a user namespace');
     });
 
-    asRoot('runs it from copies where namespaces are forbidden (needs root)', async () => {
+    withAccess('runs it as another user where namespaces are forbidden (needs root and setpriv)', async () => {
       const dataDir = join(clone, '.data');
-      const path = pathWithoutUnshare();
+      const path = pathWith('setpriv');
       const said = await run({ clone, dataDir, path });
-      expect(said).toMatchObject({ started: true, createdNow: true });
-      expect(said.serverUid).not.toBe(0);
-      expect(lstatSync(join(dataDir, 'postgres')).isSymbolicLink()).toBe(true);
-      expect(await run({ clone, dataDir, path })).toMatchObject({ started: true, createdNow: false, url: said.url });
-
-      // Whoever removes the data folder wants to begin anew, and loses nothing by mistake.
-      rmSync(dataDir, { recursive: true });
-      expect(await run({ clone, dataDir, path })).toMatchObject({ started: true, createdNow: true });
-      const copies = readdirSync(join(home, 'system')).filter((name) => !name.startsWith('postgresql-'));
-      expect(readdirSync(join(home, 'system', copies[0] ?? ''))).toEqual([
-        'postgres',
-        expect.stringMatching(/^postgres\.\d+$/),
-      ]);
+      expect(said).toMatchObject({ started: true, createdNow: true, serverUid: NOBODY.uid });
+      const again = await run({ clone, dataDir, path });
+      expect(again).toMatchObject({ started: true, createdNow: false, url: said.url });
     });
+
+    withAccess(
+      'continues a database that a link leads to, as earlier versions made (needs root and setpriv)',
+      async () => {
+        const dataDir = join(clone, '.data');
+        const { url } = await run({ clone, dataDir });
+        renameSync(join(dataDir, 'postgres'), join(home, 'elsewhere'));
+        symlinkSync(join(home, 'elsewhere'), join(dataDir, 'postgres'));
+        expect(await run({ clone, dataDir, path: pathWith('setpriv') })).toMatchObject({
+          started: true,
+          createdNow: false,
+          url,
+        });
+      },
+    );
 
     asRoot('goes another way with the same data when the first is closed (needs root)', async () => {
       const dataDir = join(clone, '.data');
-      const path = pathWithoutUnshare();
       chmodSync(join(home, 'closed'), 0o755);
-      const first = await run({ clone, dataDir, path });
+      const first = await run({ clone, dataDir, path: pathWith() });
       expect(first.serverUid).not.toBe(0);
       if (!mayUnshare) return;
       chmodSync(join(home, 'closed'), 0o700);
@@ -184,11 +188,9 @@ describe('root', () => {
     });
 
     asRoot('is told what was tried, and what to do, where nothing works (needs root)', async () => {
-      const systemDir = join(home, 'a-file');
-      writeFileSync(systemDir, '');
-      const said = await run({ clone, dataDir: join(clone, '.data'), path: pathWithoutUnshare(), systemDir });
+      const said = await run({ clone, dataDir: join(clone, '.data'), path: pathWith() });
       expect(said.message).toMatch(
-        /^The embedded PostgreSQL does not run here, so start Herald as an ordinary user, or set DATABASE_URL \(tried as an unprivileged user: .*; in a user namespace: .*; from copies: .*\)\.$/,
+        /^The embedded PostgreSQL does not run here, so start Herald as an ordinary user, or set DATABASE_URL \(tried as user 65534: .*; in a user namespace: .*; as user 65534 with access to all folders: .*\)\.$/,
       );
       expect(readdirSync(join(clone, '.data'))).toEqual([]);
     });
