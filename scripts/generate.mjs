@@ -32,14 +32,14 @@ async function describeApi() {
 
 async function generate() {
   const description = await describeApi();
-  const { SETTINGS } = await built('infrastructure/config/settings.js');
+  const { listSettings } = await built('infrastructure/config/settings.js');
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
   const { ERROR_STATUS } = await built('common/app-error.js');
   const { documentedPictures } = await built('infrastructure/http/docs/documented-pictures.js');
   const pictures = [...documentedPictures()].map(([name, svg]) => [`docs/pictures/${name}.svg`, svg]);
   return {
-    '.env.example': renderEnvExample(SETTINGS),
+    '.env.example': renderEnvExample(listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes(description),

@@ -5,7 +5,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import pg from 'pg';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import { migrate } from '../../src/infrastructure/database/data-source.js';
-import { SETTINGS } from '../../src/infrastructure/config/settings.js';
+import { listSettings } from '../../src/infrastructure/config/settings.js';
 import { filesUnder, readProjectFile, ROOT } from '../support/project-files.js';
 
 interface Service {
@@ -33,8 +33,9 @@ const compose = parseYaml(readProjectFile('compose.yaml')) as {
   networks: Record<string, { internal?: boolean } | null>;
 };
 const dockerfile = readProjectFile('Dockerfile');
-const names = new Set(SETTINGS.map(({ name }) => name));
-const secrets = new Set(SETTINGS.filter(({ secret }) => secret === true).map(({ name }) => name));
+const settings = listSettings().map(({ setting }) => setting);
+const names = new Set<string>(settings.map(({ name }) => name));
+const secrets = new Set<string>(settings.filter(({ options }) => options.secret === true).map(({ name }) => name));
 const services = Object.entries(compose.services);
 const own = services.filter(([, { image }]) => image === 'herald:latest');
 
@@ -83,7 +84,7 @@ describe('compose.yaml', () => {
       const env = Object.fromEntries(
         Object.entries(environment).map(([setting, value]) => [setting, filledIn(setting, value)]),
       );
-      const required = name === 'migrate' ? ['DATABASE_URL'] : undefined;
+      const required = name === 'migrate' ? (['DATABASE_URL'] as const) : undefined;
       const config = loadConfig({ env, persistSecrets: false, required });
       expect({ name, production: config.process.production, host: config.process.host }).toEqual({
         name,

@@ -1,5 +1,5 @@
 import { type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
-import { loadClientConfig } from '../../infrastructure/config/client-config.js';
+import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { secretArgument } from '../arguments.js';
 import { ApiClient } from './api-client.js';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
-import { loadClientConfig } from '../../infrastructure/config/client-config.js';
+import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { ApiClient } from '../api/api-client.js';
 import { CHAPTERS, play } from '../demo/play.js';
 import { SimulatorControl } from '../demo/simulator-control.js';

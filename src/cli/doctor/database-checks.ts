@@ -2,7 +2,7 @@ import { describeError } from '../../common/describe-error.js';
 import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../infrastructure/config/config.js';
-import { sealingVersion } from '../../infrastructure/config/sealing-version.js';
+import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { RESERVED_CONNECTIONS } from '../../infrastructure/database/database.js';
 import { compareSchema } from '../../infrastructure/database/schema-version.js';
 import { fail, guarded, ok, warn, type Finding } from './finding.js';

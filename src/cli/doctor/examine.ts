@@ -11,7 +11,7 @@ export async function examine(): Promise<Finding[]> {
   try {
     config = loadConfig();
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults.map((fault) => fail('settings', fault));
+    if (error instanceof ConfigError) return error.violations.map((violation) => fail('settings', violation));
     return [fail('settings', describeError(error))];
   }
   const findings = [

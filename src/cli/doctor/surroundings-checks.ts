@@ -3,7 +3,7 @@ import { describeError } from '../../common/describe-error.js';
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { changedConfig, type Config } from '../../infrastructure/config/config.js';
-import { sealingVersion } from '../../infrastructure/config/sealing-version.js';
+import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { QueueConnection } from '../../infrastructure/lanes/queue-connection.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EncryptionKey } from './config.js';
+import type { EncryptionKey } from './encryption-keys.js';
 
 export interface GeneratedSecrets {
   encryptionKeys: EncryptionKey[];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { loadConfig, type ConfigError } from './load-config.js';
+import { type ConfigError, loadConfig, type LoadConfigOptions } from './load-config.js';
 
 const PRODUCTION = {
   NODE_ENV: 'production',
@@ -12,16 +12,16 @@ const PRODUCTION = {
 };
 const WORKER = { ROLES: 'worker', WHATSAPP_APP_SECRET: '', WHATSAPP_VERIFY_TOKEN: '' };
 
-function load(settings: Record<string, string>) {
-  return loadConfig({ env: { ...PRODUCTION, ...settings }, persistSecrets: false });
+function load(settings: Record<string, string>, required?: LoadConfigOptions['required']) {
+  return loadConfig({ env: { ...PRODUCTION, ...settings }, persistSecrets: false, required });
 }
 
-function faultsOf(settings: Record<string, string>): string[] {
+function violationsOf(settings: Record<string, string>): string[] {
   try {
     load(settings);
     return [];
   } catch (error) {
-    return (error as ConfigError).faults;
+    return (error as ConfigError).violations;
   }
 }
 
@@ -29,12 +29,36 @@ function keyOf(byte: (index: number) => number): string {
   return `1:${Buffer.from(Array.from({ length: 32 }, (_, index) => byte(index))).toString('base64')}`;
 }
 
+describe('the table', () => {
+  it('gives each setting its type, and knows no other', () => {
+    const { limits, database } = load({ BACKLOG_LIMIT: '5' });
+    const backlog: number = limits.backlog;
+    const url: string | null = database.url;
+    expect([backlog, url]).toEqual([5, PRODUCTION.DATABASE_URL]);
+    // @ts-expect-error a field that the table does not have
+    expect(limits.backlogs).toBeUndefined();
+    // @ts-expect-error a setting that the table does not have
+    expect(() => load({}, ['DATABASE_ULR'])).not.toThrow();
+  });
+
+  it('reports everything that is wrong together', () => {
+    const wrong = { PORT: '70000', LOG_LEVEL: 'loud', DEMO: 'yes', DATABASE_URL: 'here', ROLES: 'api,cook', HOST: '' };
+    expect(violationsOf({ NODE_ENV: 'test', ...wrong })).toEqual([
+      'ROLES must be made of api, worker, simulator',
+      'PORT must be from 0 to 65535',
+      'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent',
+      'DEMO must be true or false',
+      'DATABASE_URL must be a URL',
+    ]);
+  });
+});
+
 describe('TRUST_PROXY', () => {
   it.each(['nginx', '10.0.0.0/8/8', '10.0.0.0/255.0.255.0', '300.1.1.1', '10.0.0.1,', '1.2.3.4/x'])(
     'is refused as %s',
     (value) => {
       const fault = 'TRUST_PROXY must be false, a number of hops, or addresses separated by commas';
-      expect(faultsOf({ NODE_ENV: 'development', TRUST_PROXY: value })).toEqual([fault]);
+      expect(violationsOf({ NODE_ENV: 'development', TRUST_PROXY: value })).toEqual([fault]);
     },
   );
 });
@@ -47,20 +71,22 @@ describe('SEND_LEASE_MS', () => {
 
   it('is refused in production where a short pause of a worker would outlast it', () => {
     const short = { SEND_LEASE_MS: '5000', WHATSAPP_TIMEOUT_MS: '3000' };
-    expect(faultsOf(short)).toEqual(['SEND_LEASE_MS must be at least 10000 in production; shorter ones are for tests']);
-    expect(faultsOf({ ...short, NODE_ENV: 'test' })).toEqual([]);
+    expect(violationsOf(short)).toEqual([
+      'SEND_LEASE_MS must be at least 10000 in production; shorter ones are for tests',
+    ]);
+    expect(violationsOf({ ...short, NODE_ENV: 'test' })).toEqual([]);
   });
 
   it('is refused where an answer may come after it', () => {
     const expected = ['SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'];
-    expect(faultsOf({ SEND_LEASE_MS: '15000' })).toEqual(expected);
-    expect(faultsOf({ NODE_ENV: 'test', SEND_LEASE_MS: '5000' })).toEqual(expected);
+    expect(violationsOf({ SEND_LEASE_MS: '15000' })).toEqual(expected);
+    expect(violationsOf({ NODE_ENV: 'test', SEND_LEASE_MS: '5000' })).toEqual(expected);
   });
 });
 
 describe('a start in production', () => {
   it('needs no more than this', () => {
-    expect(faultsOf({})).toEqual([]);
+    expect(violationsOf({})).toEqual([]);
   });
 
   it.each([
@@ -68,23 +94,23 @@ describe('a start in production', () => {
     ['ROLES', 'api,simulator', 'ROLES must not contain simulator in production'],
     ['WEBHOOK_ALLOW_PRIVATE_TARGETS', 'true', 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
   ])('refuses the switch for development %s=%s', (name, value, fault) => {
-    expect(faultsOf({ [name]: value })).toEqual([fault]);
-    expect(faultsOf({ NODE_ENV: 'development', [name]: value })).toEqual([]);
+    expect(violationsOf({ [name]: value })).toEqual([fault]);
+    expect(violationsOf({ NODE_ENV: 'development', [name]: value })).toEqual([]);
   });
 
   it.each(Object.keys(PRODUCTION).filter((name) => name !== 'NODE_ENV'))('refuses to guess %s', (name) => {
-    expect(faultsOf({ [name]: '' })).toEqual([`${name} must be set in production`]);
+    expect(violationsOf({ [name]: '' })).toEqual([`${name} must be set in production`]);
   });
 
   it('needs what checks notifications only where they come in', () => {
-    expect(faultsOf(WORKER)).toEqual([]);
+    expect(violationsOf(WORKER)).toEqual([]);
     expect(load(WORKER).whatsapp).toMatchObject({ appSecrets: [], verifyToken: '' });
-    expect(faultsOf({ ...WORKER, ROLES: 'api,worker' })).toHaveLength(2);
+    expect(violationsOf({ ...WORKER, ROLES: 'api,worker' })).toHaveLength(2);
   });
 
   it('needs for a migration nothing but the database', () => {
     const env = { NODE_ENV: 'production', DATABASE_URL: 'postgres://db/herald' };
-    const migration = { persistSecrets: false, required: ['DATABASE_URL'] };
+    const migration = { persistSecrets: false, required: ['DATABASE_URL'] as const };
     expect(loadConfig({ env, ...migration }).security.encryptionKeys).toEqual([]);
     expect(() => loadConfig({ env: { NODE_ENV: 'production' }, ...migration })).toThrow('DATABASE_URL must be set');
   });
@@ -92,11 +118,11 @@ describe('a start in production', () => {
   it.each([
     ['WHATSAPP_API_URL', 'http://graph.facebook.com', /^WHATSAPP_API_URL must begin with https:\/\//],
     ['WHATSAPP_API_URL', 'http://127.0.0.1:3001', /^WHATSAPP_API_URL must begin with https:\/\//],
-    ['TRUST_PROXY', 'true', /^TRUST_PROXY must not trust everybody .* such as 1, or their addresses$/],
-    ['TRUST_PROXY', '99', /^TRUST_PROXY must not trust everybody/],
-    ['TRUST_PROXY', '10.0.0.1, 0.0.0.0/0', /^TRUST_PROXY must not trust everybody/],
-    ['TRUST_PROXY', '::/0', /^TRUST_PROXY must not trust everybody/],
-    ['TRUST_PROXY', '128.0.0.0/128.0.0.0', /^TRUST_PROXY must not trust everybody/],
+    ['TRUST_PROXY', 'true', /^TRUST_PROXY must not trust every address .* such as 1, or their addresses$/],
+    ['TRUST_PROXY', '99', /^TRUST_PROXY must not trust every address/],
+    ['TRUST_PROXY', '10.0.0.1, 0.0.0.0/0', /^TRUST_PROXY must not trust every address/],
+    ['TRUST_PROXY', '::/0', /^TRUST_PROXY must not trust every address/],
+    ['TRUST_PROXY', '128.0.0.0/128.0.0.0', /^TRUST_PROXY must not trust every address/],
     ['METRICS_TOKEN', 'x', /^METRICS_TOKEN must be at least 16 random characters .* openssl rand/],
     ['METRICS_TOKEN', 'x'.repeat(40), /^METRICS_TOKEN must be at least 16 random characters/],
     ['WHATSAPP_APP_SECRET', 'x', /^WHATSAPP_APP_SECRET must be at least 16 random characters/],
@@ -107,14 +133,14 @@ describe('a start in production', () => {
     ['ENCRYPTION_KEYS', keyOf((index) => 'secret'.charCodeAt(index % 6)), /^ENCRYPTION_KEYS must be random/],
     ['NODE_TLS_REJECT_UNAUTHORIZED', '0', /^NODE_TLS_REJECT_UNAUTHORIZED must not be 0/],
   ])('refuses the weak setting %s=%s', (name, value, fault) => {
-    expect(faultsOf({ [name]: value })).toEqual([expect.stringMatching(fault)]);
-    if (!/\/0|128/.test(value)) expect(faultsOf({ NODE_ENV: 'development', [name]: value })).toEqual([]);
+    expect(violationsOf({ [name]: value })).toEqual([expect.stringMatching(fault)]);
+    if (!/\/0|128/.test(value)) expect(violationsOf({ NODE_ENV: 'development', [name]: value })).toEqual([]);
   });
 
   it('names all of them at once, and no secret', () => {
     const secret = 'aa-1';
     const weak = { WHATSAPP_APP_SECRET: secret, METRICS_TOKEN: secret, WHATSAPP_VERIFY_TOKEN: secret };
-    const faults = faultsOf({ ...weak, ENCRYPTION_KEYS: keyOf(() => 7), TRUST_PROXY: 'true', DEMO: 'true' });
+    const faults = violationsOf({ ...weak, ENCRYPTION_KEYS: keyOf(() => 7), TRUST_PROXY: 'true', DEMO: 'true' });
     expect(faults).toHaveLength(6);
     expect(faults.join()).not.toContain(secret);
     expect(faults.join()).not.toContain('BwcH');
@@ -122,7 +148,7 @@ describe('a start in production', () => {
 
   it('takes every random key, and proxies by their number or addresses', () => {
     for (let n = 0; n < 1_000; n++)
-      expect(faultsOf({ ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}` })).toEqual([]);
+      expect(violationsOf({ ENCRYPTION_KEYS: `1:${randomBytes(32).toString('base64')}` })).toEqual([]);
     for (const proxies of [
       'false',
       '1',
@@ -132,7 +158,7 @@ describe('a start in production', () => {
       '10.0.0.0/255.0.0.0',
       'fd00::/8',
     ]) {
-      expect([proxies, ...faultsOf({ TRUST_PROXY: proxies })]).toEqual([proxies]);
+      expect([proxies, ...violationsOf({ TRUST_PROXY: proxies })]).toEqual([proxies]);
     }
   });
 

@@ -1,24 +1,120 @@
-/** How a setting's text is read. */
-export type SettingType = 'string' | 'integer' | 'boolean' | 'list';
+export const ROLES = ['api', 'worker', 'simulator'] as const;
+export type Role = (typeof ROLES)[number];
 
-export interface Setting {
-  name: string;
-  section: string;
-  type: SettingType;
-  /** Text of the default; null: unset. */
-  fallback: string | null;
-  /** What it does, with its unit. First sentence stands in `.env.example`. */
-  meaning: string;
-  secret?: boolean;
-  /** Allowed words for strings and lists. */
-  oneOf?: readonly string[];
-  min?: number;
-  max?: number;
+/** What the default of a setting, and whether a value is refused, may depend on. */
+export interface Surroundings {
+  production: boolean;
+}
+
+/** What is wrong with a value, as it stands behind the setting's name; never names the value of a secret. */
+export class InvalidSetting extends Error {}
+
+export interface SettingOptions<T> {
+  /** Without it the setting is null where it is not set. */
+  default?: T | ((surroundings: Surroundings) => T);
+  /** Text of the default, for `.env.example`, where it is not that of `default`. */
+  fallback?: string;
+  secret?: true;
   /** Must be set when NODE_ENV=production: by every process, or by those with a role. */
-  requiredInProduction?: 'always' | Role;
+  required?: 'always' | Role;
   /** Characters of a secret that is not refused when NODE_ENV=production. */
   leastLength?: number;
 }
 
-export const ROLES = ['api', 'worker', 'simulator'] as const;
-export type Role = (typeof ROLES)[number];
+/** A setting of the environment whose text is read as a `T`. */
+export class Setting<T, N extends string = string> {
+  /** What it does, with its unit. */
+  meaning = '';
+
+  constructor(
+    readonly name: N,
+    /** @throws InvalidSetting */
+    readonly read: (text: string, surroundings: Surroundings) => T,
+    readonly options: SettingOptions<T>,
+    /** Of its values, for `.env.example`, such as `From 1 to 9.`. */
+    readonly range: string,
+  ) {}
+
+  means(text: string): this {
+    this.meaning = text;
+    return this;
+  }
+
+  defaultFor(surroundings: Surroundings): T {
+    const { default: given = null } = this.options as SettingOptions<unknown>;
+    return (typeof given === 'function' ? given(surroundings) : given) as T;
+  }
+
+  /** Text of the default; empty where it depends on the surroundings. */
+  get fallback(): string {
+    const { default: given = '', fallback } = this.options;
+    return fallback ?? (typeof given === 'function' ? '' : String(given));
+  }
+}
+
+type ValueOf<T, O> = O extends { default: unknown } ? T : T | null;
+
+/** A setting that is read by a function of its own. */
+export function setting<const N extends string, T, const O extends SettingOptions<T>>(
+  name: N,
+  read: (text: string, surroundings: Surroundings) => T,
+  options?: O,
+  range = '',
+): Setting<ValueOf<T, O>, N> {
+  return new Setting<unknown, N>(name, read, options ?? {}, range) as Setting<ValueOf<T, O>, N>;
+}
+
+export function text<const N extends string, const O extends SettingOptions<string>>(name: N, options?: O) {
+  return setting<N, string, O>(name, (value) => value, options);
+}
+
+export function integer<const N extends string, const O extends SettingOptions<number>>(
+  name: N,
+  [min, max]: readonly [number, number],
+  options?: O,
+) {
+  const read = (value: string): number => {
+    const number = Number(value);
+    if (!/^-?\d+$/.test(value) || !Number.isSafeInteger(number)) throw new InvalidSetting('must be a whole number');
+    if (number < min || number > max) throw new InvalidSetting(`must be from ${min} to ${max}`);
+    return number;
+  };
+  return setting<N, number, O>(name, read, options, `From ${min} to ${max}.`);
+}
+
+export function flag<const N extends string, const O extends SettingOptions<boolean>>(name: N, options?: O) {
+  const read = (value: string): boolean => {
+    if (value !== 'true' && value !== 'false') throw new InvalidSetting('must be true or false');
+    return value === 'true';
+  };
+  return setting<N, boolean, O>(name, read, options, 'true or false.');
+}
+
+export function oneOf<const N extends string, const W extends string, const O extends SettingOptions<W>>(
+  name: N,
+  words: readonly W[],
+  options?: O,
+) {
+  const read = (value: string): W => {
+    const word = words.find((each) => each === value);
+    if (word === undefined) throw new InvalidSetting(`must be one of ${words.join(', ')}`);
+    return word;
+  };
+  return setting<N, W, O>(name, read, options, `One of: ${words.join(', ')}.`);
+}
+
+/** Words separated by commas, at least one. */
+export function words(value: string): string[] {
+  const found = value
+    .split(',')
+    .map((word) => word.trim())
+    .filter(Boolean);
+  if (found.length === 0) throw new InvalidSetting('must not be empty');
+  return found;
+}
+
+/** An address without a slash at its end. */
+export function address(value: string): string {
+  if (!URL.canParse(value)) throw new InvalidSetting('must be a URL');
+  return value.replace(/\/+$/, '');
+}

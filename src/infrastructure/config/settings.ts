@@ -1,21 +1,292 @@
-import type { Setting } from './setting.js';
-import { COMMAND_LINE_SETTINGS } from './settings/command-line-settings.js';
-import { MEDIA_SETTINGS } from './settings/media-settings.js';
-import { PROCESS_SETTINGS } from './settings/process-settings.js';
-import { RETENTION_SETTINGS } from './settings/retention-settings.js';
-import { SECURITY_SETTINGS } from './settings/security-settings.js';
-import { STORAGE_SETTINGS } from './settings/storage-settings.js';
-import { WHATSAPP_SETTINGS } from './settings/whatsapp-settings.js';
-import { WEBHOOK_SETTINGS } from './settings/webhook-settings.js';
+import { encryptionKeys } from './encryption-keys.js';
+import {
+  address,
+  flag,
+  integer,
+  InvalidSetting,
+  oneOf,
+  type Role,
+  ROLES,
+  type Setting,
+  setting,
+  text,
+  words,
+} from './setting.js';
+import { trustProxy } from './trust-proxy.js';
 
-/** Every setting that Herald reads, in the order of `.env.example`. */
-export const SETTINGS: readonly Setting[] = [
-  ...PROCESS_SETTINGS,
-  ...STORAGE_SETTINGS,
-  ...WHATSAPP_SETTINGS,
-  ...MEDIA_SETTINGS,
-  ...WEBHOOK_SETTINGS,
-  ...SECURITY_SETTINGS,
-  ...RETENTION_SETTINGS,
-  ...COMMAND_LINE_SETTINGS,
-];
+const PORTS = [0, 65_535] as const;
+const DAYS = [0, 36_500] as const;
+
+/** Every setting that Herald reads, in the order of `.env.example`; the type of `Config` is inferred from it. */
+export const SETTINGS = {
+  process: {
+    environment: oneOf('NODE_ENV', ['development', 'test', 'production'], { default: 'development' }).means(
+      'Production refuses the demo workspace, the embedded database and switches made for development.',
+    ),
+    roles: setting(
+      'ROLES',
+      roles,
+      { default: () => [...ROLES], required: 'always' },
+      `Any of: ${ROLES.join(', ')}.`,
+    ).means(
+      'What this process does, separated by commas: api answers HTTP, worker sends and dispatches, simulator stands in for WhatsApp. Default: api,worker,simulator; in production it must be named.',
+    ),
+    host: text('HOST', {
+      default: ({ production }) => (production ? '0.0.0.0' : '127.0.0.1'),
+    }).means('Address to listen on. Default: 127.0.0.1, in production 0.0.0.0.'),
+    port: integer('PORT', PORTS, { default: 3_000 }).means('Port of the API; 0 takes any free port.'),
+    /** null: made from host and port once the server listens. */
+    publicUrl: setting('PUBLIC_URL', address).means(
+      'Address under which callers reach this service, used in links. Default: http://HOST:PORT.',
+    ),
+    /** When addresses without a version end; null: they stay. */
+    aliasSunset: setting('API_ALIAS_SUNSET', aliasSunset).means(
+      'Day on which addresses below /api without a version will end, such as 2027-12-31: their answers then have it as the header Sunset. Default: they stay.',
+    ),
+    dataDir: text('DATA_DIR', {
+      default: '.data',
+    }).means('Folder of the embedded database, generated secrets, media and demo.json.'),
+    shutdownTimeoutMs: integer('SHUTDOWN_TIMEOUT_MS', [100, 300_000], { default: 10_000 }).means(
+      'Milliseconds that a stop waits for requests and sends in flight.',
+    ),
+    shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', [0, 60_000], {
+      default: ({ production }) => (production ? 2_000 : 0),
+    }).means(
+      'Milliseconds for which a process with the role api that was told to stop still takes requests while /health/ready answers 503, so that balancers look elsewhere first; at most three tenths of SHUTDOWN_TIMEOUT_MS. Default: 2000 in production, else 0.',
+    ),
+    logLevel: oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      default: 'info',
+    }).means('Least level that is logged.'),
+    logFormat: oneOf('LOG_FORMAT', ['pretty', 'json'], {
+      default: () => (process.stdout.isTTY ? 'pretty' : 'json'),
+    }).means('pretty or json. Default: pretty on a terminal, else json.'),
+    /** Whether the line of a request names its caller's address. */
+    logsAddress: flag('LOG_ADDRESSES', { default: true }).means(
+      "Log the caller's address with each request; false where addresses may not be kept.",
+    ),
+    demo: flag('DEMO').means(
+      'Make the demo workspace and write DATA_DIR/demo.json. Default: true with the embedded database, never in production.',
+    ),
+    /** Whether /docs and the API description are served. */
+    docs: flag('API_DOCS', { default: ({ production }) => !production }).means(
+      'Serve Swagger UI under /docs and the description under /openapi.json and /openapi.yaml. Default: true, in production false. /docs/errors is always there.',
+    ),
+  },
+  database: {
+    /** null: start the embedded server. */
+    url: connectionUrl('DATABASE_URL', 'always').means(
+      'PostgreSQL 15 or newer. Default: the embedded server under DATA_DIR.',
+    ),
+    poolSize: integer('DATABASE_POOL_SIZE', [2, 200], {
+      default: 10,
+    }).means('Connections of this process for its own statements.'),
+    queryTimeoutMs: integer('DATABASE_QUERY_TIMEOUT_MS', [100, 600_000], { default: 10_000 }).means(
+      'Milliseconds after which a statement is given up.',
+    ),
+    connectTimeoutMs: integer('DATABASE_CONNECT_TIMEOUT_MS', [100, 60_000], { default: 5_000 }).means(
+      'Milliseconds that a statement waits for a connection, a new one or one that comes free; then the answer is 503.',
+    ),
+    migrate: flag('DATABASE_MIGRATE', { default: true }).means(
+      'Run migrations at start, under a lock. When false, run `herald migrate` before.',
+    ),
+  },
+  queue: {
+    poolSize: integer('QUEUE_POOL_SIZE', [2, 200], { default: 8 }).means(
+      "Connections to PostgreSQL for BullMQ's PostgreSQL backend (unused with REDIS_URL).",
+    ),
+    redisUrl: connectionUrl('REDIS_URL').means(
+      'Redis for BullMQ, such as redis://127.0.0.1:6379. Default: the PostgreSQL backend, no Redis needed.',
+    ),
+    redisCluster: flag('REDIS_CLUSTER', { default: false }).means('REDIS_URL names one node of a Redis Cluster.'),
+    prefix: text('QUEUE_PREFIX', { default: 'herald' }).means(
+      'Prefix of the keys in Redis; two installations may share a server under two prefixes.',
+    ),
+    concurrency: integer('WORKER_CONCURRENCY', [1, 10_000], { default: 1_000 }).means(
+      'Lanes that one worker drains at once. A waiting lane costs a promise only.',
+    ),
+    maxInFlight: integer('WORKER_MAX_IN_FLIGHT', [1, 5_000], { default: 256 }).means(
+      'HTTP requests to the platform that one worker keeps open at once.',
+    ),
+  },
+  whatsapp: {
+    /** null: the simulator of this process. */
+    apiUrl: setting('WHATSAPP_API_URL', address, { required: 'always' }).means(
+      'Base address of the Cloud API: https://graph.facebook.com; in production https:// only. Default: the simulator.',
+    ),
+    apiVersion: text('WHATSAPP_API_VERSION', { default: 'v26.0' }).means('Graph API version.'),
+    /** Any of these may have signed a notification; the simulator signs with the first. */
+    appSecrets: setting('WHATSAPP_APP_SECRET', words, { secret: true, required: 'api', leastLength: 16 }).means(
+      'Secret of the Meta app, which signs notifications; several separated by commas while one is being replaced. In production at least 16 characters each. Default: generated in DATA_DIR.',
+    ),
+    verifyToken: text('WHATSAPP_VERIFY_TOKEN', { secret: true, required: 'api', leastLength: 8 }).means(
+      "Token of the webhook handshake, as typed into the Meta app's settings; in production at least 8 characters. Default: generated in DATA_DIR.",
+    ),
+    timeoutMs: integer('WHATSAPP_TIMEOUT_MS', [500, 19_000], { default: 15_000 }).means(
+      'Milliseconds to wait for the answer to a send; then its outcome is unknown. Less than SEND_LEASE_MS.',
+    ),
+    simulatorHost: text('SIMULATOR_HOST', { default: '127.0.0.1' }).means(
+      'Address on which the simulator listens. Any program that reaches it controls it. It is called by addresses, as localhost, or by the name in WHATSAPP_API_URL.',
+    ),
+    simulatorPort: integer('SIMULATOR_PORT', PORTS, {
+      default: 3_001,
+    }).means('Port of the simulator; 0 takes any free port.'),
+    simulatorSeed: text('SIMULATOR_SEED', { default: 'herald' }).means('Seed of the ids that the simulator makes.'),
+  },
+  media: {
+    /** Folder of the files. */
+    dir: text('MEDIA_DIR').means('Folder of the media files, shared by all processes. Default: media under DATA_DIR.'),
+    /** Bytes that uploads leave free on its disk. */
+    minFreeBytes: mebibytes('MEDIA_MIN_FREE_MIB', [0, 1_048_576], 256).means(
+      'Mebibytes that must stay free on the disk of MEDIA_DIR; uploads are refused with 503 below it.',
+    ),
+    /** Of stored files, where a workspace has no limit of its own; 0: none. */
+    workspaceLimitBytes: mebibytes('MEDIA_WORKSPACE_LIMIT_MIB', [0, 1_073_741_824], 20_480).means(
+      "Mebibytes of stored files that a workspace may have, where it has no limit of its own (`herald workspace limits`); further uploads are refused, and customers' files wait. 0: no limit.",
+    ),
+    /** Of a file that a customer sends; larger ones are not fetched. */
+    maxInboundBytes: mebibytes('MEDIA_MAX_INBOUND_MIB', [1, 2_048], 100).means(
+      "Mebibytes of a customer's file at most; larger ones are not fetched. The platform itself takes 100 MB.",
+    ),
+  },
+  webhook: {
+    /** Development only: private addresses, plain HTTP and any port are good webhook targets. */
+    allowPrivateTargets: flag('WEBHOOK_ALLOW_PRIVATE_TARGETS', { default: false }).means(
+      'Let webhooks point to private addresses, localhost, plain HTTP and other ports. For development only: refused in production.',
+    ),
+    maxInFlight: integer('WEBHOOK_MAX_IN_FLIGHT', [10, 10_000], { default: 1_024 }).means(
+      'Webhook deliveries that one worker keeps open at once; one endpoint has ten of them at the most.',
+    ),
+    maxWaiting: integer('WEBHOOK_MAX_WAITING', [1_000, 100_000_000], { default: 1_000_000 }).means(
+      'Events that may wait for one endpoint that fails or rests; beyond that those go whose next attempt is furthest away.',
+    ),
+  },
+  security: {
+    encryptionKeys: setting('ENCRYPTION_KEYS', encryptionKeys, { secret: true, required: 'always' }).means(
+      'Keys that encrypt stored secrets: version:base64 of 32 bytes, separated by commas, from openssl rand -base64 32. The highest version encrypts, all decrypt. Default: generated in DATA_DIR.',
+    ),
+    /** null: the highest version. Ask `sealingVersion`. */
+    encryptionKeyVersion: integer('ENCRYPTION_KEY_VERSION', [0, 999_999]).means(
+      'Version of ENCRYPTION_KEYS that encrypts. Default: the highest. Name the old one while a new key is brought to every process, so that none meets a secret which it cannot open.',
+    ),
+    trustProxy: setting('TRUST_PROXY', trustProxy, { default: false }).means(
+      'Which proxies may name the caller in X-Forwarded-For: false, a number of hops, or addresses separated by commas. In production not all addresses.',
+    ),
+    authFailuresPerMinute: integer('AUTH_FAILURES_PER_MINUTE', [1, 100_000], { default: 20 }).means(
+      'Requests without a valid key that one address may make in a minute, and notifications without a valid signature.',
+    ),
+    /** null: only this machine may read the metrics, in production no machine. */
+    metricsToken: text('METRICS_TOKEN', { secret: true, leastLength: 16 }).means(
+      'Bearer token with which Prometheus may read /metrics, in production at least 16 characters. Without it only this machine may, and in production none.',
+    ),
+  },
+  limits: {
+    ratePerSecond: integer('RATE_LIMIT_PER_SECOND', [1, 1_000_000], { default: 50 }).means(
+      'Requests a second of one API key, where the workspace has no limit of its own.',
+    ),
+    rateBurst: integer('RATE_LIMIT_BURST', [1, 1_000_000], { default: 100 }).means(
+      'Requests that one API key may make at once, where the workspace has no limit of its own.',
+    ),
+    connectionsPerAddress: integer('CONNECTIONS_PER_ADDRESS', [0, 10_000], { default: 1_000 }).means(
+      'HTTP connections that one address may have open to one process at once. Proxies that TRUST_PROXY names may have any number. 0: any number for all.',
+    ),
+    backlog: integer('BACKLOG_LIMIT', [1, 100_000_000], { default: 2_000_000 }).means(
+      'Queued messages that one workspace may have; more are refused with 429.',
+    ),
+    messageTtlHours: integer('MESSAGE_TTL_HOURS', [1, 720], { default: 24 }).means(
+      'Hours after which a message that is still queued fails as expired.',
+    ),
+    sendLeaseMs: integer('SEND_LEASE_MS', [2_000, 120_000], { default: 20_000 }).means(
+      'Milliseconds after which a message that a worker took and never settled, because it died or hangs, is outcome_unknown. At least 10000 in production.',
+    ),
+    otpSendsPerSecond: integer('OTP_SENDS_PER_SECOND', [1, 1_000_000], { default: 20 }).means(
+      'One-time codes a second that one key may ask for; all keys of a project together three times as many.',
+    ),
+    otpVerifiesPerSecond: integer('OTP_VERIFIES_PER_SECOND', [1, 1_000_000], { default: 20 }).means(
+      'Codes a second that one key may have verified; all keys of a project together three times as many.',
+    ),
+    overloadLoopDelayMs: integer('OVERLOAD_LOOP_DELAY_MS', [0, 60_000], { default: 150 }).means(
+      'Mean delay of the event loop in milliseconds from which reads are refused with 503; from twice as many on writes, from four times notifications of the platform. 0: never.',
+    ),
+    overloadPoolWaiting: integer('OVERLOAD_POOL_WAITING', [0, 1_000_000], { default: 200 }).means(
+      'Statements that wait for a connection to PostgreSQL from which reads are refused with 503; from twice as many on writes, from four times notifications of the platform. 0: never.',
+    ),
+  },
+  /** Days; 0: for ever. */
+  retention: {
+    messageContentDays: integer('MESSAGE_CONTENT_RETENTION_DAYS', DAYS, { default: 180 }).means(
+      'Days after which texts and contents of messages are cleared; the journal keeps their states. 0: never.',
+    ),
+    receivedMediaDays: integer('RECEIVED_MEDIA_RETENTION_DAYS', DAYS, { default: 180 }).means(
+      'Days after which files that customers sent are deleted. 0: never.',
+    ),
+    uploadedMediaDays: integer('UPLOADED_MEDIA_RETENTION_DAYS', DAYS, { default: 0 }).means(
+      'Days after which uploaded files are deleted; a message that needs one later fails. 0: when their workspace deletes them.',
+    ),
+    attemptDays: integer('ATTEMPT_RETENTION_DAYS', [31, 36_500], { default: 400 }).means(
+      "Days for which each message's log of send attempts is kept. The platform may speak of one for 30 days, so it stays longer than that.",
+    ),
+    webhookDays: integer('WEBHOOK_RETENTION_DAYS', [5, 365], { default: 30 }).means(
+      'Days after which webhook events, contents and all, and the log of their delivery attempts are removed.',
+    ),
+    notificationDays: integer('NOTIFICATION_RETENTION_DAYS', DAYS, { default: 14 }).means(
+      "Days for which the platform's notifications are kept as they came, once they are applied. 0: they never expire.",
+    ),
+    otpDays: integer('OTP_RETENTION_DAYS', DAYS, { default: 30 }).means(
+      'Days for which one-time codes and the numbers they went to are kept. 0: they never expire.',
+    ),
+  },
+};
+
+/** What the commands that call a running service over its API need; the service itself reads neither. */
+export const CLIENT_SETTINGS = {
+  url: setting('HERALD_URL', httpUrl).means(
+    'Where `herald message`, `tail` and `demo` find the service. Default: the address in DATA_DIR/demo.json, else http://127.0.0.1:PORT.',
+  ),
+  apiKey: text('HERALD_API_KEY', { secret: true }).means(
+    'Key with which `herald message` and `tail` call the API. Default: that of DATA_DIR/demo.json.',
+  ),
+};
+
+const TITLES = ['Process', 'PostgreSQL', 'Queue', 'WhatsApp', 'Media', 'Webhooks', 'Security', 'Limits', 'Retention'];
+
+/** Every setting with the heading that it stands under in `.env.example`. */
+export function listSettings(): { section: string; setting: Setting<unknown> }[] {
+  const sections = [...Object.values(SETTINGS), CLIENT_SETTINGS];
+  const titles = [...TITLES, 'Command line'];
+  return sections.flatMap((settings, index) =>
+    Object.values(settings).map((each: Setting<unknown>) => ({ section: titles[index] ?? '', setting: each })),
+  );
+}
+
+function roles(value: string): Role[] {
+  return words(value).map((word) => {
+    const role = ROLES.find((each) => each === word);
+    if (role === undefined) throw new InvalidSetting(`must be made of ${ROLES.join(', ')}`);
+    return role;
+  });
+}
+
+/** A connection string, which may hold a password: taken as it is. */
+function connectionUrl<const N extends string>(name: N, required?: 'always') {
+  return setting(name, (value) => address(value) && value, { secret: true, required });
+}
+
+/** Bytes of a setting in mebibytes. */
+function mebibytes<const N extends string>(name: N, [min, max]: readonly [number, number], fallback: number) {
+  const bytes = (value: string): number =>
+    integer(name, [min, max], { default: fallback }).read(value, { production: false }) * 1_024 * 1_024;
+  const options = { default: () => bytes(String(fallback)), fallback: String(fallback) };
+  return setting(name, bytes, options, `From ${min} to ${max}.`);
+}
+
+/** Midnight UTC of a day such as 2027-12-31. RFC 9745 wants the end after the deprecation; see `api-version.ts`. */
+function aliasSunset(value: string): Date {
+  const day = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
+  if (day.getTime() > Date.UTC(2026, 0, 1)) return day;
+  throw new InvalidSetting('must be a day after 2026-01-01, such as 2027-12-31');
+}
+
+function httpUrl(value: string): string {
+  if (/^https?:/.test(value) && URL.canParse(value)) return address(value);
+  throw new InvalidSetting('must be a URL that begins with http:// or https://');
+}

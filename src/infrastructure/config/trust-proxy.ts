@@ -1,29 +1,29 @@
 import { isIP, isIPv4 } from 'node:net';
+import { InvalidSetting, type Surroundings } from './setting.js';
 
 /** More than stand in front of anything: with a number that is larger than the chain, callers name their own address. */
 const MOST_HOPS = 10;
-/** Of a network; a wider one is everybody. */
+/** Of a network; a wider one is nearly every address. */
 const LEAST_PREFIX = 8;
 const NAMED = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** As Express takes it. */
-export function trustProxy(value: string): boolean | number | string {
-  if (value === 'false' || value === 'true') return value === 'true';
-  return /^\d+$/.test(value) ? Number(value) : value;
-}
-
-export function trustProxyFaults(value: string, production: boolean): string[] {
-  const read = trustProxy(value);
-  const prefixes = typeof read === 'string' ? read.split(',').map((range) => prefixOf(range.trim())) : [];
+export function trustProxy(value: string, { production }: Surroundings): boolean | number | string {
+  const hops = /^\d+$/.test(value) ? Number(value) : undefined;
+  const isBoolean = value === 'false' || value === 'true';
+  const prefixes =
+    hops === undefined && !isBoolean ? value.split(',').map((range) => prefixOf(range.trim())) : [LEAST_PREFIX];
   if (prefixes.includes(null)) {
-    return ['TRUST_PROXY must be false, a number of hops, or addresses separated by commas'];
+    throw new InvalidSetting('must be false, a number of hops, or addresses separated by commas');
   }
   const isTooWide =
-    read === true || Number(read) > MOST_HOPS || prefixes.some((prefix) => Number(prefix) < LEAST_PREFIX);
-  if (!production || !isTooWide) return [];
-  return [
-    'TRUST_PROXY must not trust everybody in production, or callers invent their address: set how many proxies stand in front, such as 1, or their addresses',
-  ];
+    value === 'true' || (hops ?? 0) > MOST_HOPS || prefixes.some((prefix) => Number(prefix) < LEAST_PREFIX);
+  if (production && isTooWide) {
+    throw new InvalidSetting(
+      'must not trust every address in production, or callers invent their address: set how many proxies stand in front, such as 1, or their addresses',
+    );
+  }
+  return isBoolean ? value === 'true' : (hops ?? value);
 }
 
 /** Length of a network's prefix, of an address the least that is taken; null for what is neither. */

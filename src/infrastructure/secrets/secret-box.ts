@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Config, type EncryptionKey } from '../config/config.js';
-import { sealingVersion } from '../config/sealing-version.js';
+import { Config } from '../config/config.js';
+import { type EncryptionKey, sealingVersion } from '../config/encryption-keys.js';
 
 /** Where a secret lives. A ciphertext copied to another row or workspace does not open there. */
 export interface SecretPlace {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import type { Config, EncryptionKey } from '../config/config.js';
+import type { Config } from '../config/config.js';
+import type { EncryptionKey } from '../config/encryption-keys.js';
 import { SecretBox } from './secret-box.js';
 import { SecretRotation, type SealedColumn } from './secret-rotation.js';
 

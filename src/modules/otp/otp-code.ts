@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
-import { sealingVersion } from '../../infrastructure/config/sealing-version.js';
+import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 
 /** What stands in the database for a code. */
 export interface CodeHash {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../common/ids.js';
-import type { Config, EncryptionKey } from '../../../infrastructure/config/config.js';
+import type { Config } from '../../../infrastructure/config/config.js';
+import type { EncryptionKey } from '../../../infrastructure/config/encryption-keys.js';
 import type { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { MediaLinks } from './media-links.js';
 

@@ -2,7 +2,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { isUuid } from '../../../common/ids.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { sealingVersion } from '../../../infrastructure/config/sealing-version.js';
+import { sealingVersion } from '../../../infrastructure/config/encryption-keys.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { mediaErrors } from '../media.errors.js';
 import type { MediaLink, MediaObject } from '../media.types.js';
