@@ -1,7 +1,9 @@
 import type { LoadedConfig } from './load-config.js';
 
-/** The validated settings of this process, in typed sections. Injected by class. */
+/** The validated settings of this process, in typed sections. Injected by class, never constructed. */
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export abstract class Config {}
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
 export interface Config extends LoadedConfig {}
 
 /** The same settings with some sections exchanged. */
