@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Config } from '../infrastructure/config/config.js';
-import { AccessLog } from '../infrastructure/operations/access-log.js';
+import { AccessLog } from '../infrastructure/operations/logger.js';
 import { Demo } from './demo.js';
 import { DemoCodes } from './demo-codes.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';

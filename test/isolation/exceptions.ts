@@ -19,9 +19,9 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
     [
       'src/cli/doctor/database-checks.ts#checkTokens',
       'src/modules/connections/connections.repository.ts#takeDue',
+      'src/modules/media/media.repository.ts#BACKLOG ×3',
       'src/modules/media/media.repository.ts#deleteOld',
       'src/modules/media/media.repository.ts#unknownKeys',
-      'src/modules/media/media.repository.ts#BACKLOG ×3',
       'src/modules/media/transfer/fetch.repository.ts#CLAIM',
       'src/modules/media/transfer/fetch.repository.ts#EXPIRE',
       'src/modules/messages/send/claim-sql.ts#headOf',

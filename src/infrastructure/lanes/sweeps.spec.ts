@@ -3,7 +3,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/t
 import { waitFor } from '../../../test/support/wait-for.js';
 import { loadConfig } from '../config/load-config.js';
 import { Counters } from '../operations/counters.js';
-import { Heartbeats } from '../operations/heartbeats.js';
+import { Heartbeats } from '../operations/readiness.js';
 import { Sweeps, type Sweep } from './sweeps.js';
 
 /** A second of the sweeps' own clock and timers takes so much less. The database's clock is left alone. */

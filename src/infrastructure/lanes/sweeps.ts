@@ -5,7 +5,7 @@ import { isUnreachable } from '../database/database-faults.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
-import { Heartbeats } from '../operations/heartbeats.js';
+import { Heartbeats } from '../operations/readiness.js';
 
 /** A column of times that are waited for, by the database's clock. */
 export interface AwaitedTime {

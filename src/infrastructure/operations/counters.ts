@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { COUNTERS, helpOf, LABELLED } from './counter-help.js';
 
-/** More series than this are not kept apart: a label that is not ours to choose must not fill the memory. */
+/** Beyond this no new series begins: labels with outside values must not fill the memory. */
 const MAX_SERIES = 2_000;
 
 /** Counts of what happened in this process since its start. */
@@ -29,4 +30,19 @@ export class Counters {
     if (known === undefined && this.counts.size >= MAX_SERIES) return;
     this.counts.set(key, (known ?? 0) + by);
   }
+}
+
+/** Counts in the text format of Prometheus; what was not counted yet is 0. */
+export function countersText(counts: Readonly<Record<string, number>>): string {
+  const silent = Object.keys(COUNTERS).filter((name) => !LABELLED.has(name));
+  const series = { ...Object.fromEntries(silent.map((name) => [name, 0])), ...counts };
+  const lines: string[] = [];
+  let last = '';
+  for (const key of Object.keys(series).sort()) {
+    const [name = '', labels = ''] = key.split(/(?=\{)/);
+    if (name !== last) lines.push(`# HELP herald_${name}_total ${helpOf(name)}`, `# TYPE herald_${name}_total counter`);
+    lines.push(`herald_${name}_total${labels} ${series[key]}`);
+    last = name;
+  }
+  return `${lines.join('\n')}\n`;
 }

@@ -1,6 +1,5 @@
 import { waitFor } from '../../../test/support/wait-for.js';
-import { HeraldLogger, type LogSettings } from './logger.js';
-import { requestContext } from './request-context.js';
+import { requestContext, HeraldLogger, type LogSettings } from './logger.js';
 
 function collect(settings: Partial<LogSettings> = {}) {
   const lines: string[] = [];

@@ -1,19 +1,16 @@
 import { Global, Module } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import { AccessLog } from './access-log.js';
 import { Backlogs } from './backlogs.js';
 import { Counters } from './counters.js';
-import { DatabaseCheck, MigrationsCheck } from './database-check.js';
 import { HealthController } from './health.controller.js';
-import { Heartbeats } from './heartbeats.js';
-import { HeraldLogger } from './logger.js';
+import { AccessLog, HeraldLogger } from './logger.js';
+import { InfrastructureGauges } from './metrics/infrastructure-gauges.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { Metrics } from './metrics/metrics.js';
-import { PlatformGauges } from './metrics/platform-gauges.js';
-import { Readiness } from './readiness.js';
+import { DatabaseCheck, Heartbeats, MigrationsCheck, Readiness } from './readiness.js';
 
-/** What those who run Herald look at: health, logs, counters. */
+/** What operators look at: health, logs, metrics. */
 @Global()
 @Module({
   controllers: [HealthController, MetricsController],
@@ -22,7 +19,7 @@ import { Readiness } from './readiness.js';
     Backlogs,
     Counters,
     Metrics,
-    PlatformGauges,
+    InfrastructureGauges,
     { provide: HeraldLogger, inject: [Config], useFactory: (config: Config) => new HeraldLogger(config.process) },
     {
       provide: Heartbeats,

@@ -1,4 +1,6 @@
-import { Readiness, ReadinessCheck, type ReadinessPart } from './readiness.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import { loadConfig } from '../config/load-config.js';
+import { Heartbeats, Readiness, ReadinessCheck, type ReadinessPart } from './readiness.js';
 
 class Check extends ReadinessCheck {
   constructor(
@@ -69,5 +71,81 @@ describe('Readiness', () => {
       status: 'not_ready',
       parts: { fails: { ok: false, detail: 'failed' }, hangs: { ok: false, detail: 'no answer' } },
     });
+  });
+});
+
+let opened: OpenTestDatabase;
+
+beforeAll(async () => {
+  opened = await openTestDatabase();
+});
+
+afterEach(() => opened.database.execute('delete from heartbeat'));
+
+afterAll(() => opened.close());
+
+/** As it is in a process that started `agoMs` before. */
+function heartbeats(roles: string, agoMs = 60_000): Heartbeats {
+  const config = loadConfig({ env: { NODE_ENV: 'test', ROLES: roles }, persistSecrets: false });
+  return new Heartbeats(opened.database, config, performance.now() - agoMs);
+}
+
+async function beat(name: string, secondsAgo: number): Promise<void> {
+  await opened.database.execute(
+    `insert into heartbeat (name, beat_at) values ($1, clock_timestamp() - make_interval(secs => $2))`,
+    [name, secondsAgo],
+  );
+}
+
+describe('Heartbeats', () => {
+  it('are fine while every sweep beats, whatever else has a row', async () => {
+    await beat('sweep:send_due', 1);
+    await beat('turn:send_due', 3_600);
+    expect(await heartbeats('worker').check()).toEqual({ ok: true, detail: '1 sweeps' });
+  });
+
+  it('name the sweep that has been silent for 30 seconds, in every process of the fleet', async () => {
+    await beat('sweep:send_due', 1);
+    const beatAt = performance.now();
+    await beat('sweep:send_leases', 31);
+    for (const roles of ['worker', 'api']) {
+      const { ok, detail } = await heartbeats(roles).check();
+      expect(ok).toBe(false);
+      const [, seconds] = /^silent for too long: send_leases (\d+) s$/.exec(detail ?? '') ?? [];
+      // Of 31 s, and what has passed since.
+      expect(Number(seconds)).toBeGreaterThanOrEqual(31);
+      expect(Number(seconds)).toBeLessThanOrEqual(32 + (performance.now() - beatAt) / 1_000);
+    }
+  });
+
+  it('let a sweep that runs seldom be silent for three rounds', async () => {
+    await beat('sweep:sync', 7_200);
+    const patient = heartbeats('worker');
+    patient.expect('sync', 3_600_000);
+    expect((await patient.check()).ok).toBe(true);
+    expect((await heartbeats('worker').check()).ok).toBe(false);
+  });
+
+  it('may be missing in the first 30 seconds, and for ever where nobody works', async () => {
+    expect((await heartbeats('worker', 0).check()).ok).toBe(true);
+    expect(await heartbeats('worker').check()).toEqual({ ok: false, detail: 'no sweep has run yet' });
+    expect((await heartbeats('api').check()).ok).toBe(true);
+  });
+
+  it('of before a stop say nothing in the first 30 seconds', async () => {
+    await beat('sweep:send_due', 3_600);
+    expect((await heartbeats('worker', 0).check()).ok).toBe(true);
+    expect((await heartbeats('worker').check()).ok).toBe(false);
+  });
+
+  it('of a sweep that runs seldom say nothing before it has had its time', async () => {
+    await beat('sweep:send_due', 1);
+    await beat('sweep:sync', 86_400);
+    const early = heartbeats('worker', 60_000);
+    early.expect('sync', 60_000);
+    expect((await early.check()).ok).toBe(true);
+    const late = heartbeats('worker', 200_000);
+    late.expect('sync', 60_000);
+    expect((await late.check()).ok).toBe(false);
   });
 });

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { migrations } from '../../../migrations/all.js';
+import type { Config } from '../config/config.js';
+import type { Database } from '../database/database.js';
 
 export interface ReadinessPart {
   ok: boolean;
-  /** For whoever looks at the probe: one sentence or figure, nothing secret. */
+  /** One sentence or figure, nothing secret. */
   detail?: string;
 }
 
@@ -62,16 +65,109 @@ export class Readiness {
 }
 
 async function partOf(check: ReadinessCheck): Promise<ReadinessPart> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<ReadinessPart>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, detail: 'no answer' }), CHECK_TIMEOUT_MS);
-  });
   try {
-    return await Promise.race([check.check(), late]);
+    return (await within(CHECK_TIMEOUT_MS, check.check())) ?? { ok: false, detail: 'no answer' };
   } catch {
     // Drivers' messages may name hosts and users; the log has them.
     return { ok: false, detail: 'failed' };
-  } finally {
-    clearTimeout(timer);
+  }
+}
+
+/** What `work` gives, or null where that takes longer. */
+export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), timeoutMs);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+const PING_TIMEOUT_MS = 500;
+
+/** The database answers within 500 ms. */
+export class DatabaseCheck extends ReadinessCheck {
+  readonly name = 'database';
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async check(): Promise<ReadinessPart> {
+    const startedAt = performance.now();
+    const answer = await within(PING_TIMEOUT_MS, this.database.query('select 1'));
+    if (answer === null) return { ok: false, detail: `no answer within ${PING_TIMEOUT_MS} ms` };
+    return { ok: true, detail: `${Math.round(performance.now() - startedAt)} ms` };
+  }
+}
+
+/** Every migration of this build has run; asked until it is so, then never again. */
+export class MigrationsCheck extends ReadinessCheck {
+  readonly name = 'migrations';
+  private applied = false;
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async check(): Promise<ReadinessPart> {
+    if (this.applied) return { ok: true };
+    const rows = await this.database.query<{ name: string }>('select name from schema_migration');
+    const known = new Set(rows.map((row) => row.name));
+    const missing = migrations.map((migration) => migration.name).filter((name) => !known.has(name));
+    this.applied = missing.length === 0;
+    return this.applied ? { ok: true } : { ok: false, detail: `missing: ${missing.join(', ')}` };
+  }
+}
+
+const OLDEST_MS = 30_000;
+const START_GRACE_MS = 30_000;
+
+interface Beat {
+  name: string;
+  ageMs: number;
+}
+
+/**
+ * The sweeps of the fleet are alive: a sweep that dies unseen leaves messages behind. Looks at the rows
+ * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can tell, worker or not. A sweep that runs
+ * seldom says so with `expect`.
+ */
+export class Heartbeats extends ReadinessCheck {
+  readonly name = 'sweeps';
+  private readonly oldestMs = new Map<string, number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly startedAt = performance.now(),
+  ) {
+    super();
+  }
+
+  /** A sweep that runs every `everyMs` may be silent for three rounds, 30 seconds at least. */
+  expect(sweep: string, everyMs: number): void {
+    this.oldestMs.set(sweep, Math.max(OLDEST_MS, everyMs * 3));
+  }
+
+  async check(): Promise<ReadinessPart> {
+    const beats = await this.database.query<Beat>(
+      `select substr(name, 7) as name, (extract(epoch from clock_timestamp() - beat_at) * 1000)::float8 as "ageMs"
+       from heartbeat where name like 'sweep:%' order by name`,
+    );
+    const runningMs = performance.now() - this.startedAt;
+    const starting = runningMs < START_GRACE_MS;
+    // After a long stop every row is old: a sweep that runs seldom has as long as between two rounds for its first.
+    const silent = beats.filter((beat) => {
+      const oldestMs = this.oldestMs.get(beat.name) ?? OLDEST_MS;
+      return beat.ageMs > oldestMs && runningMs > oldestMs;
+    });
+    if (silent.length > 0 && !starting) {
+      const list = silent.map(({ name, ageMs }) => `${name} ${Math.round(ageMs / 1_000)} s`);
+      return { ok: false, detail: `silent for too long: ${list.join(', ')}` };
+    }
+    if (beats.length > 0) return { ok: true, detail: `${beats.length} sweeps` };
+    const works = this.config.process.roles.includes('worker');
+    if (works && !starting) return { ok: false, detail: 'no sweep has run yet' };
+    return { ok: true, detail: 'none yet' };
   }
 }

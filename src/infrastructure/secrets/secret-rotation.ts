@@ -60,32 +60,31 @@ export class SecretRotation {
 
   private async rotateColumn(column: SealedColumn): Promise<RotatedColumn> {
     const result: RotatedColumn = { table: column.table, resealed: 0, unreadable: 0 };
+    const version = Buffer.alloc(4);
+    version.writeUInt32BE(this.version);
     for (let after = ''; ;) {
-      const rows = await this.database.query<SealedRow>(selectOf(column), [versionBytes(this.version), after, BATCH]);
+      const rows = await this.database.query<SealedRow>(selectOf(column), [version, after, BATCH]);
       const last = rows.at(-1);
       if (last === undefined) return result;
       after = last.id;
-      const fresh = rows.flatMap((row) => this.resealed(column, row) ?? []);
+      const fresh = this.reseal(column, rows);
       result.unreadable += rows.length - fresh.length;
-      if (fresh.length > 0) result.resealed += await this.store(column, fresh);
+      if (fresh.length === 0) continue;
+      const given = [fresh.map(({ id }) => id), fresh.map(({ sealed }) => sealed), fresh.map((row) => row.fresh)];
+      result.resealed += await this.database.execute(updateOf(column), given);
     }
   }
 
-  private resealed(column: SealedColumn, row: SealedRow): (SealedRow & { fresh: Buffer }) | null {
-    const place = column.place(row.id, row.organizationId);
-    try {
-      return { ...row, fresh: this.box.seal(this.box.open(row.sealed, place), place) };
-    } catch {
-      return null;
-    }
-  }
-
-  private store(column: SealedColumn, rows: readonly (SealedRow & { fresh: Buffer })[]): Promise<number> {
-    return this.database.execute(updateOf(column), [
-      rows.map(({ id }) => id),
-      rows.map(({ sealed }) => sealed),
-      rows.map(({ fresh }) => fresh),
-    ]);
+  /** The rows with their secret sealed again; without those that no key opens. */
+  private reseal(column: SealedColumn, rows: readonly SealedRow[]): (SealedRow & { fresh: Buffer })[] {
+    return rows.flatMap((row) => {
+      const place = column.place(row.id, row.organizationId);
+      try {
+        return { ...row, fresh: this.box.seal(this.box.open(row.sealed, place), place) };
+      } catch {
+        return [];
+      }
+    });
   }
 }
 
@@ -99,10 +98,4 @@ function updateOf({ table, column, key }: SealedColumn): string {
   return `update ${table} set ${column} = given.bytes_now
     from unnest($1::text[], $2::bytea[], $3::bytea[]) as given (given_id, bytes_before, bytes_now)
     where (${key})::text = given.given_id and ${column} = given.bytes_before`;
-}
-
-function versionBytes(version: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(version);
-  return bytes;
 }

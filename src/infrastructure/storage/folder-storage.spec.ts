@@ -15,8 +15,7 @@ import { text } from 'node:stream/consumers';
 import { newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
 import { FileGoneError, StorageUnavailableError } from './file-storage.js';
-import { FolderStorage } from './folder-storage.js';
-import { isAbandoned, OWNER } from './temporary-owner.js';
+import { FolderStorage, isAbandoned, OWNER } from './folder-storage.js';
 
 describe('FolderStorage', () => {
   let root: string;

@@ -1,14 +1,15 @@
-import { mkdir, open, readdir, stat, statfs, unlink } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { readlinkSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { codeOf } from '../../common/describe-error.js';
 import { isUuid, newId } from '../../common/ids.js';
 import { Config } from '../config/config.js';
-import { type ByteRange, FileStorage, StorageUnavailableError, type TemporaryFile } from './file-storage.js';
-import { FolderFile } from './folder-file.js';
-import { storageError } from './storage-faults.js';
-import { isAbandoned, OWNER } from './temporary-owner.js';
+import { type ByteRange, FileGoneError, FileStorage, StorageUnavailableError } from './file-storage.js';
+import type { TemporaryFile } from './file-storage.js';
 
 const INCOMING = 'incoming';
 const FOLDER_MODE = 0o700;
@@ -16,8 +17,8 @@ const READ_CHUNK_BYTES = 64 * 1_024;
 const SWEEP_EVERY_MS = 10 * 60_000;
 
 /**
- * Files in a folder: `<MEDIA_DIR>/<2 hex>/<2 hex>/<key>`, mode 0600, so that no folder gets large. Temporary ones lie
- * in `incoming` of the same folder, for only within one file system a rename is all or nothing. Several processes may
+ * Files in a folder: `<MEDIA_DIR>/<2 hex>/<2 hex>/<key>`, mode 0600, so that no folder gets large. Temporary ones are in
+ * `incoming` of the same folder, for only within one file system a rename is all or nothing. Several processes may
  * share the folder.
  */
 @Injectable()
@@ -25,12 +26,14 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
   readonly parts = 256;
   private readonly logger = new Logger(FolderStorage.name);
   private readonly root: string;
+  private readonly incoming: string;
   private readonly minFreeBytes: number;
-  private sweeping: NodeJS.Timeout | null = null;
+  private sweeping: NodeJS.Timeout | undefined;
 
   constructor(config: Config) {
     super();
     this.root = config.media.dir;
+    this.incoming = join(this.root, INCOMING);
     this.minFreeBytes = config.media.minFreeBytes;
   }
 
@@ -45,37 +48,32 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
   }
 
   onModuleDestroy(): void {
-    if (this.sweeping !== null) clearInterval(this.sweeping);
+    clearInterval(this.sweeping);
   }
 
-  async create(): Promise<TemporaryFile> {
-    try {
-      await mkdir(join(this.root, INCOMING), { recursive: true, mode: FOLDER_MODE });
+  create(): Promise<TemporaryFile> {
+    return attempt(async () => {
+      await mkdir(this.incoming, { recursive: true, mode: FOLDER_MODE });
       const { bavail, bsize } = await statfs(this.root);
       if (bavail * bsize < this.minFreeBytes) {
         throw new StorageUnavailableError('the media folder: less is free than MEDIA_MIN_FREE_MIB');
       }
-      return await FolderFile.create(join(this.root, INCOMING, `${OWNER}.${newId()}`));
-    } catch (error) {
-      throw storageError(error);
-    }
+      const path = join(this.incoming, `${OWNER}.${newId()}`);
+      return new FolderFile(path, await open(path, 'wx+', 0o600));
+    });
   }
 
   async put(file: TemporaryFile, key: string): Promise<void> {
     if (!(file instanceof FolderFile)) throw new TypeError('this file was made by another storage');
-    const folder = this.folderOf(key);
-    try {
+    const path = this.pathOf(key);
+    const folder = join(path, '..');
+    await attempt(async () => {
       const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-      await file.moveTo(join(folder, key));
+      await file.moveTo(path);
       // The entries that lead to the file must survive a loss of power too.
-      await syncFolder(folder);
-      if (made !== undefined) {
-        await syncFolder(join(folder, '..'));
-        await syncFolder(this.root);
-      }
-    } catch (error) {
-      throw storageError(error);
-    }
+      const changed = made === undefined ? [folder] : [folder, join(folder, '..'), this.root];
+      for (const each of changed) await syncFolder(each);
+    });
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
@@ -83,7 +81,7 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
       const handle = await open(this.pathOf(key), 'r');
       return handle.createReadStream({ ...range, highWaterMark: READ_CHUNK_BYTES });
     } catch (error) {
-      throw storageError(error, key);
+      throw codeOf(error) === 'ENOENT' ? new FileGoneError(key) : storageError(error);
     }
   }
 
@@ -92,10 +90,9 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
   }
 
   async removeAbandoned(): Promise<number> {
-    const folder = join(this.root, INCOMING);
     let removed = 0;
-    for (const name of await namesIn(folder)) {
-      const path = join(folder, name);
+    for (const name of await namesIn(this.incoming)) {
+      const path = join(this.incoming, name);
       const idleMs = await idleMsOf(path);
       if (idleMs === null || !isAbandoned(name, idleMs)) continue;
       if (await unlinkIfThere(path)) removed++;
@@ -117,51 +114,131 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
     return keys;
   }
 
-  private pathOf(key: string): string {
-    return join(this.folderOf(key), key);
-  }
-
   /** By the end of the key: its beginning is the time, which would fill one folder after the other. */
-  private folderOf(key: string): string {
+  private pathOf(key: string): string {
     if (!isUuid(key)) throw new TypeError('a storage key is a UUID');
-    return join(this.root, key.slice(-2), key.slice(-4, -2));
+    return join(this.root, key.slice(-2), key.slice(-4, -2), key);
   }
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return [];
-    throw storageError(error);
+/** A temporary file in the folder. */
+class FolderFile implements TemporaryFile {
+  sizeBytes = 0;
+  private isGone = false;
+
+  constructor(
+    private readonly path: string,
+    private readonly handle: FileHandle,
+  ) {}
+
+  async write(bytes: Uint8Array): Promise<void> {
+    try {
+      for (let done = 0; done < bytes.length;) {
+        const { bytesWritten } = await this.handle.write(bytes, done, bytes.length - done, this.sizeBytes);
+        done += bytesWritten;
+        this.sizeBytes += bytesWritten;
+      }
+    } catch (error) {
+      throw storageError(error);
+    }
+  }
+
+  async read(position: number, length: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, this.sizeBytes - position)));
+    let done = 0;
+    while (done < buffer.length) {
+      const { bytesRead } = await this.handle.read(buffer, done, buffer.length - done, position + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return buffer.subarray(0, done);
+  }
+
+  /** Gives the file its final name, once its bytes are safe. */
+  async moveTo(path: string): Promise<void> {
+    await this.handle.sync();
+    await rename(this.path, path);
+    this.isGone = true;
+    await this.handle.close();
+  }
+
+  async discard(): Promise<void> {
+    if (this.isGone) return;
+    this.isGone = true;
+    // What can't be removed now is removed with the abandoned ones.
+    await unlink(this.path).catch(() => undefined);
+    await this.handle.close().catch(() => undefined);
   }
 }
 
-/** Milliseconds since it was written to; null where it is gone. */
-async function idleMsOf(path: string): Promise<number | null> {
-  try {
-    return Date.now() - (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw storageError(error);
-  }
+/** Of another machine's temporary file only its age tells whether its maker is gone. */
+const FOREIGN_STALE_MS = 20 * 60_000;
+
+/** Where process numbers mean what they mean here: this machine, and on Linux this container. */
+const PLACE = createHash('sha256').update(`${hostname()} ${processNamespace()}`).digest('hex').slice(0, 12);
+const TOKEN = randomBytes(4).toString('hex');
+
+/** What the names of this process's temporary files begin with. */
+export const OWNER = `${PLACE}-${process.pid}-${TOKEN}`;
+
+/**
+ * True where a temporary file will never be finished: its process is gone, or it was not written to for longer than any
+ * upload may pause.
+ *
+ * @param idleMs since the last write to it
+ */
+export function isAbandoned(name: string, idleMs: number): boolean {
+  const [, place, pid, token] = /^([0-9a-f]{12})-(\d+)-([0-9a-f]{8})\./.exec(name) ?? [];
+  if (place !== PLACE) return idleMs > FOREIGN_STALE_MS;
+  if (Number(pid) === process.pid) return token !== TOKEN;
+  return !isAlive(Number(pid));
 }
 
-async function unlinkIfThere(path: string): Promise<boolean> {
+function isAlive(pid: number): boolean {
   try {
-    await unlink(path);
+    process.kill(pid, 0);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
+    return codeOf(error) !== 'ESRCH';
+  }
+}
+
+function processNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** Faults of the disk or of the process's share in it, and no mistakes of ours. */
+const UNAVAILABLE = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EACCES', 'EPERM', 'EBUSY']);
+
+/** The storage's own error for one of the operating system; what it does not know stays as it is. */
+function storageError(error: unknown): unknown {
+  const code = codeOf(error) ?? '';
+  return UNAVAILABLE.has(code) ? new StorageUnavailableError(`the media folder: ${code}`, { cause: error }) : error;
+}
+
+/** Runs `work`; `missing` is its result where the file or folder is not there. */
+async function attempt<T>(work: () => Promise<T>, missing?: T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (missing !== undefined && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return missing;
     throw storageError(error);
   }
 }
+
+const namesIn = (folder: string): Promise<string[]> => attempt(() => readdir(folder), []);
+
+/** Milliseconds since it was written to; null where it is gone. */
+const idleMsOf = (path: string): Promise<number | null> =>
+  attempt<number | null>(async () => Date.now() - (await stat(path)).mtimeMs, null);
+
+const unlinkIfThere = (path: string): Promise<boolean> => attempt(() => unlink(path).then(() => true), false);
 
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await handle.sync().finally(() => handle.close());
 }

@@ -13,6 +13,8 @@ describe('cleanFileName', () => {
     ['evil\u202Efdp.exe', 'evilfdp.exe'],
     ['a\u200Bb\uFEFF.txt', 'ab.txt'],
     ['e\u0301.txt', '\u00e9.txt'],
+    ['x\u0300\u200b\u1ab5.txt', 'x\u1ab5\u0300.txt'],
+    ['e\u200b\u0301.txt', '\u00e9.txt'],
     ['👩‍💻.png', '👩‍💻.png'],
     ['..', null],
     ['...', null],

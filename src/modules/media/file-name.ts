@@ -15,7 +15,8 @@ const MISLEADING = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u2
  */
 export function cleanFileName(name: string | null | undefined): string | null {
   if (name === null || name === undefined) return null;
-  const plain = name.slice(0, 4_096).normalize('NFC').replace(UNPRINTABLE, '').replace(MISLEADING, '');
+  // Composed last: a mark that is removed may have kept two others apart.
+  const plain = name.slice(0, 4_096).replace(UNPRINTABLE, '').replace(MISLEADING, '').normalize('NFC');
   const last = plain.split(/[/\\]/).at(-1) ?? '';
   const trimmed = last.trim();
   if (/^\.*$/.test(trimmed)) return null;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { isUuid } from '../../common/ids.js';
+import { retry } from '../../common/retry.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { FileGoneError, FileStorage } from '../../infrastructure/storage/file-storage.js';
@@ -22,8 +23,8 @@ import { RefusalCounter, UploadCache, UploadLimiter, verdictOf } from './transfe
 /** A message waits no longer for an upload; it goes on meanwhile. */
 const PATIENCE_MS = 3_000;
 /** A message whose file is still on its way comes again after this. */
-const COME_AGAIN_MS = 2_000;
-/** Files on their way or waiting for a place, in this process. */
+const LATER: PlatformId = { kind: 'later', retryInMs: 2_000 };
+/** Files on their way or waiting for their turn, in this process. */
 const MAX_UNDER_WAY = 2_000;
 /** As everywhere where two processes share a fact: what one has deleted the other uses for two seconds at most. */
 const READY_FOR_MS = 2_000;
@@ -34,7 +35,8 @@ const REFUSED_FOR_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 300;
 const LOOK_FOR_MS = 60_000;
 const MOST_REFUSALS = 3;
-const KEEP_TRIES = 4;
+/** How long the platform's id of an upload is tried to be stored. */
+const KEEP_FOR_MS = 3_000;
 
 /** Files between our storage and the platform: its ids of our files, made on first use, and wakes of the fetch lanes. */
 @Injectable()
@@ -42,7 +44,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(MediaTransferService.name);
   private readonly answers = new UploadCache();
   private readonly refused = new RefusalCounter();
-  private readonly places = new UploadLimiter();
+  private readonly limiter = new UploadLimiter();
   private readonly underWay = new Map<string, Promise<PlatformId>>();
   private readonly uploads = new Set<AbortController>();
   private readonly maxWaiting: number;
@@ -57,7 +59,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     private readonly fetching: FetchProcessor,
     config: Config,
   ) {
-    // A message that waits holds one of the places of all that are sent: slow files must leave places for other numbers.
+    // A message that waits holds one of the slots of all that are sent: slow files must leave slots for other numbers.
     this.maxWaiting = Math.max(1, Math.floor(config.queue.maxInFlight / 4));
   }
 
@@ -66,25 +68,22 @@ export class MediaTransferService implements BeforeApplicationShutdown {
    * Uploads of one file for one number are shared.
    *
    * Waits at most three seconds and until `notAfter` (by `performance.now()`), then says `later` while the upload goes
-   * on; at once where many messages wait already. A file that the platform refused stays `failed` for five minutes without being asked for again.
+   * on; at once where many messages wait already. A file that the platform refused stays `failed` for five minutes
+   * without another request.
    */
   async platformIdFor(connection: SendingConnection, mediaObjectId: string, notAfter: number): Promise<PlatformId> {
-    if (!isUuid(mediaObjectId)) return { kind: 'failed', message: GONE };
-    const file = { organizationId: connection.organizationId, mediaObjectId, connectionId: connection.id };
-    const key = keyOf(file);
-    const known = this.answers.get(key, connection.token);
+    if (!isUuid(mediaObjectId)) return failed(GONE);
+    const wanted = wantedOf(connection, mediaObjectId);
+    const known = this.answers.get(wanted.key, connection.token);
     if (known !== null) return known;
-    const shared = this.underWay.get(key) ?? this.begin(key, file, connection);
-    if (shared === null) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    const shared = this.underWay.get(wanted.key) ?? this.begin(wanted);
+    if (shared === null) return LATER;
     const patienceMs = Math.min(PATIENCE_MS, notAfter - performance.now());
-    if (!(patienceMs > 0) || this.waiting >= this.maxWaiting) return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    if (!(patienceMs > 0) || this.waiting >= this.maxWaiting) return LATER;
     const late = new AbortController();
     this.waiting++;
     try {
-      return await Promise.race([
-        shared,
-        pause(patienceMs, { kind: 'later', retryInMs: COME_AGAIN_MS } as const, { signal: late.signal }),
-      ]);
+      return await Promise.race([shared, pause(patienceMs, LATER, { signal: late.signal })]);
     } finally {
       this.waiting--;
       late.abort();
@@ -97,7 +96,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
    * less than an hour between them `platformIdFor` says `failed`. Another id that came since is kept.
    */
   async forget(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<void> {
-    const key = keyOf({ connectionId, mediaObjectId });
+    const key = keyOf(mediaObjectId, connectionId);
     this.answers.delete(key);
     if (await this.ids.forget(connectionId, mediaObjectId, platformMediaId)) {
       this.refused.add(key);
@@ -117,70 +116,63 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     await Promise.allSettled(this.underWay.values());
   }
 
-  private begin(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> | null {
+  private begin(wanted: Wanted): Promise<PlatformId> | null {
+    const { key, file } = wanted;
     if (this.stopping || this.underWay.size >= MAX_UNDER_WAY) return null;
-    const shared = this.obtain(key, file, connection)
+    const shared = this.obtain(wanted)
       .catch((error: unknown): PlatformId => {
         this.counters.increment('media_upload_faults');
         this.logger.warn(`file ${file.mediaObjectId}: ${describeError(error)}`);
-        return { kind: 'later', retryInMs: COME_AGAIN_MS };
+        return LATER;
       })
       .finally(() => this.underWay.delete(key));
     this.underWay.set(key, shared);
     return shared;
   }
 
-  private async obtain(key: string, file: FileForNumber, connection: SendingConnection): Promise<PlatformId> {
+  private async obtain(wanted: Wanted): Promise<PlatformId> {
     const until = performance.now() + LOOK_FOR_MS;
     while (performance.now() < until && !this.stopping) {
-      const source = await this.ids.findSource(file);
-      if (source === null) {
-        return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
+      const source = await this.ids.findSource(wanted.file);
+      if (source === null) return this.remember(wanted, failed(GONE), GONE_FOR_MS);
+      const { platformMediaId } = source;
+      if (platformMediaId !== null) {
+        return this.remember(wanted, { kind: 'ready', platformMediaId }, Math.min(READY_FOR_MS, source.goodForMs));
       }
-      if (source.platformMediaId !== null) {
-        const ready = { kind: 'ready', platformMediaId: source.platformMediaId } as const;
-        return this.remember(key, ready, Math.min(READY_FOR_MS, source.goodForMs), connection);
-      }
-      if (this.refused.count(key) >= MOST_REFUSALS) {
-        return this.remember(key, { kind: 'failed', message: NEVER_GOOD }, REFUSED_FOR_MS, connection);
+      if (this.refused.count(wanted.key) >= MOST_REFUSALS) {
+        return this.remember(wanted, failed(NEVER_GOOD), REFUSED_FOR_MS);
       }
       const made = source.uploading
         ? null
-        : await this.places.within(connection, () => this.claimAndUpload(key, file, source, connection));
+        : await this.limiter.within(wanted.connection, () => this.claimAndUpload(wanted, source));
       if (made !== null) return made;
       await pause(LOOK_EVERY_MS);
     }
-    return { kind: 'later', retryInMs: COME_AGAIN_MS };
+    return LATER;
   }
 
-  /** Null where somebody else is at it. */
-  private async claimAndUpload(
-    key: string,
-    file: FileForNumber,
-    source: UploadSource,
-    connection: SendingConnection,
-  ): Promise<PlatformId | null> {
+  /** Null where another process uploads the file. */
+  private async claimAndUpload(wanted: Wanted, source: UploadSource): Promise<PlatformId | null> {
+    const { key, file } = wanted;
     if (this.stopping || !(await this.ids.claim(file))) return null;
     const renewing = setInterval(() => {
       this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describeError(error)}`));
     }, UPLOAD_LEASE_MS / 3);
-    let platformMediaId: string | null = null;
+    let isUploaded = false;
     try {
-      const outcome = await this.upload(source, connection);
+      const outcome = await this.upload(source, wanted.connection);
       this.counters.increment(`media_upload_${outcome.kind}`);
-      if (outcome.kind === 'uploaded') {
-        platformMediaId = outcome.mediaId;
-        return await this.keep(key, file, outcome.mediaId, connection);
-      }
+      isUploaded = outcome.kind === 'uploaded';
+      if (outcome.kind === 'uploaded') return await this.keep(wanted, outcome.mediaId);
       const verdict = verdictOf(outcome, this.answers.failuresOf(key));
-      return this.remember(key, verdict, holdsForMs(verdict), connection);
+      return this.remember(wanted, verdict, holdsForMs(verdict));
     } catch (error) {
       if (!(error instanceof FileGoneError || error instanceof LengthMismatchError)) throw error;
       this.logger.error(`file ${file.mediaObjectId}: its stored bytes are not what they were: ${error.message}`);
-      return this.remember(key, { kind: 'failed', message: DAMAGED }, REFUSED_FOR_MS, connection);
+      return this.remember(wanted, failed(DAMAGED), REFUSED_FOR_MS);
     } finally {
       clearInterval(renewing);
-      if (platformMediaId === null) await this.ids.release(file).catch(() => undefined);
+      if (!isUploaded) await this.ids.release(file).catch(() => undefined);
     }
   }
 
@@ -199,33 +191,25 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     return uploading.finally(() => this.uploads.delete(abort));
   }
 
-  /** An id is not given away for a database that is away for a moment; without it the file would be uploaded again. */
-  private async keep(
-    key: string,
-    file: FileForNumber,
-    platformMediaId: string,
-    connection: SendingConnection,
-  ): Promise<PlatformId> {
+  /** A database that is away for a moment does not cost the id; without it the file would be uploaded again. */
+  private async keep(wanted: Wanted, platformMediaId: string): Promise<PlatformId> {
+    const { file, connection } = wanted;
     const ready = { kind: 'ready', platformMediaId } as const;
-    for (let tries = 1; ; tries++) {
-      try {
-        if (await this.ids.keep(file, platformMediaId)) return this.remember(key, ready, READY_FOR_MS, connection);
-        break;
-      } catch (error) {
-        if (tries >= KEEP_TRIES) {
-          this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
-          return this.remember(key, ready, REFUSED_FOR_MS, connection);
-        }
-        await pause(200 * 2 ** tries);
-      }
+    try {
+      const keeping = { forMs: KEEP_FOR_MS, onFailure: () => undefined };
+      const isKept = await retry(() => this.ids.keep(file, platformMediaId), keeping);
+      if (isKept) return this.remember(wanted, ready, READY_FOR_MS);
+    } catch (error) {
+      this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
+      return this.remember(wanted, ready, REFUSED_FOR_MS);
     }
-    // Deleted while it was on its way: nobody else knows of the copy.
+    // Deleted while it was on its way: no row names the copy.
     const { phoneNumberId, token } = connection;
     await this.client.deleteMedia({ mediaId: platformMediaId, phoneNumberId, token });
-    return this.remember(key, { kind: 'failed', message: GONE }, GONE_FOR_MS, connection);
+    return this.remember(wanted, failed(GONE), GONE_FOR_MS);
   }
 
-  private remember(key: string, answer: PlatformId, forMs: number, connection: SendingConnection): PlatformId {
+  private remember({ key, connection }: Wanted, answer: PlatformId, forMs: number): PlatformId {
     this.answers.set(key, answer, forMs, connection.token);
     return answer;
   }
@@ -240,6 +224,23 @@ function holdsForMs(verdict: PlatformId): number {
   return verdict.kind === 'account' ? ACCOUNT_FOR_MS : REFUSED_FOR_MS;
 }
 
-function keyOf({ mediaObjectId, connectionId }: Omit<FileForNumber, 'organizationId'>): string {
+function failed(message: string): PlatformId {
+  return { kind: 'failed', message };
+}
+
+/** A file that a message needs, and the number that sends it. */
+interface Wanted {
+  key: string;
+  file: FileForNumber;
+  connection: SendingConnection;
+}
+
+function wantedOf(connection: SendingConnection, mediaObjectId: string): Wanted {
+  const { id: connectionId, organizationId } = connection;
+  const key = keyOf(mediaObjectId, connectionId);
+  return { key, file: { organizationId, mediaObjectId, connectionId }, connection };
+}
+
+function keyOf(mediaObjectId: string, connectionId: string): string {
   return `${mediaObjectId}/${connectionId}`;
 }

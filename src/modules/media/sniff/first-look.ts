@@ -1,79 +1,79 @@
+import { isUtf8 } from 'node:buffer';
 import { fileTypeFromBuffer } from 'file-type';
-import { AMR_MAGIC } from './audio.js';
-import { type Format, FORMATS } from './formats.js';
-import { isAnimatedWebp } from './images.js';
-import { activeTextType, TextScan } from './plain-text.js';
 import type { MediaType } from '../media.types.js';
+import { type Format, FORMATS } from './formats.js';
 
 /** So many bytes decide the family of a file. */
 export const HEAD_BYTES = 4_100;
 
 /** Formats that begin alike. */
-export type Family =
-  | 'jpeg'
-  | 'png'
-  | 'webp'
-  | 'iso_media'
-  | 'tagged_audio'
-  | 'framed_audio'
-  | 'amr'
-  | 'ogg'
-  | 'pdf'
-  | 'zip'
-  | 'compound'
-  | 'text';
+export type Family = 'jpeg' | 'png' | 'webp' | 'iso' | 'mpeg_audio' | 'amr' | 'ogg' | 'pdf' | 'zip' | 'cfb' | 'text';
 
 /** What the beginning of a file tells, before the rest is there. */
-export type FirstLook =
-  | {
-      readonly family: Family;
-      /** What such a file mostly is. */
-      readonly name: string;
-      readonly limitBytes: number;
-      readonly types: readonly MediaType[];
-    }
-  /** The platform takes no file that begins so; `detected` names it where it is known. */
-  | { readonly family: null; readonly detected: string | null };
+export interface KnownFamily {
+  readonly family: Family;
+  /** What such a file mostly is. */
+  readonly name: string;
+  readonly limitBytes: number;
+  readonly types: readonly MediaType[];
+}
 
-const look = (
+/** `family` is null where the platform takes no file that begins so; `detected` names it where it is known. */
+export type FirstLook = KnownFamily | { readonly family: null; readonly detected: string | null };
+
+const known = (
   family: Family,
-  { mimeType, limitBytes }: Pick<Format, 'mimeType' | 'limitBytes'>,
+  format: Pick<Format, 'mimeType' | 'limitBytes'>,
   ...types: MediaType[]
-): FirstLook => ({ family, name: mimeType, limitBytes, types });
+): KnownFamily => ({
+  family,
+  name: format.mimeType,
+  limitBytes: format.limitBytes,
+  types,
+});
 
-const text = look('text', FORMATS.text, 'document');
 const zip = { mimeType: 'application/zip', limitBytes: FORMATS.docx.limitBytes };
 const compound = { mimeType: 'application/x-cfb', limitBytes: FORMATS.doc.limitBytes };
+const text = known('text', FORMATS.text, 'document');
+
+const animated = known('webp', FORMATS.animatedSticker, 'sticker');
+
+const magic =
+  (text: string, at = 0) =>
+  (start: string): boolean =>
+    start.startsWith(text, at);
+
+/** By the first bytes, each of them one character. */
+const FAMILIES: readonly (readonly [begins: (start: string) => boolean, KnownFamily])[] = [
+  [magic('\xff\xd8\xff'), known('jpeg', FORMATS.jpeg, 'image')],
+  [magic('\x89PNG\r\n\x1a\n'), known('png', FORMATS.png, 'image')],
+  [(start) => start.startsWith('RIFF') && start.startsWith('WEBP', 8), known('webp', FORMATS.sticker, 'sticker')],
+  [magic('ftyp', 4), known('iso', FORMATS.mp4, 'video', 'audio')],
+  [magic('ID3'), known('mpeg_audio', FORMATS.mp3, 'audio')],
+  [(start) => /^\xff[\xe0-\xff]/.test(start), known('mpeg_audio', FORMATS.mp3, 'audio')],
+  [magic('#!AMR\n'), known('amr', FORMATS.amr, 'audio')],
+  [magic('OggS'), known('ogg', FORMATS.ogg, 'audio')],
+  [(start) => /^%PDF-\d/.test(start), known('pdf', FORMATS.pdf, 'document')],
+  [magic('PK\x03\x04'), known('zip', zip, 'document')],
+  [magic('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'), known('cfb', compound, 'document')],
+];
 
 /** Recognises the family by the first bytes. Everything else about the file is only checked when it is complete. */
 export async function firstLook(head: Buffer): Promise<FirstLook> {
-  const known = familyOf(head);
-  if (known !== null) return known;
+  const start = head.toString('latin1', 0, 16);
+  const found = FAMILIES.find(([begins]) => begins(start))?.[1];
+  if (found !== undefined) return found.family === 'webp' && isAnimatedWebp(head) ? animated : found;
   const detected = activeTextType(head) ?? (await nameOf(head));
   const mayBeText = detected === null || (isHarmlessText(detected) && new TextScan().push(head));
   return mayBeText ? text : { family: null, detected };
 }
 
-function familyOf(head: Buffer): FirstLook | null {
-  const startsWith = (magic: string, at = 0): boolean => head.toString('latin1', at, at + magic.length) === magic;
-  const [first = 0, second = 0] = head;
-  if (startsWith('\xff\xd8\xff')) return look('jpeg', FORMATS.jpeg, 'image');
-  if (startsWith('\x89PNG\r\n\x1a\n')) return look('png', FORMATS.png, 'image');
-  if (startsWith('RIFF') && startsWith('WEBP', 8)) {
-    return look('webp', isAnimatedWebp(head) ? FORMATS.animatedSticker : FORMATS.sticker, 'sticker');
-  }
-  if (startsWith('ftyp', 4)) return look('iso_media', FORMATS.mp4, 'video', 'audio');
-  if (startsWith('ID3')) return look('tagged_audio', FORMATS.mp3, 'audio');
-  if (first === 0xff && (second & 0xe0) === 0xe0) return look('framed_audio', FORMATS.mp3, 'audio');
-  if (startsWith(AMR_MAGIC)) return look('amr', FORMATS.amr, 'audio');
-  if (startsWith('OggS')) return look('ogg', FORMATS.ogg, 'audio');
-  if (/^%PDF-\d/.test(head.toString('latin1', 0, 6))) return look('pdf', FORMATS.pdf, 'document');
-  if (startsWith('PK\x03\x04')) return look('zip', zip, 'document');
-  if (startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return look('compound', compound, 'document');
-  return null;
+/** Where a WebP's bytes say that it moves; bytes 12 to 21 of the file are enough. */
+export function isAnimatedWebp(head: Buffer): boolean {
+  return head.toString('latin1', 12, 16) === 'VP8X' && ((head[20] ?? 0) & 0x02) !== 0;
 }
 
-/** The type that a library knows the bytes by: good for a name to tell the caller, and against look-alikes of text. */
+/** The library's name for the bytes: it tells the caller what they are, and finds look-alikes of text. */
 async function nameOf(head: Buffer): Promise<string | null> {
   try {
     return (await fileTypeFromBuffer(head))?.mime ?? null;
@@ -91,35 +91,60 @@ function isHarmlessText(detected: string): boolean {
   return LETTERS_ONLY.test(detected) && !/html|xml|script/.test(detected);
 }
 
-/** True where a file of this MIME type, as a caller declares it, may be what its bytes turned out to be. */
-export function agrees(declared: string | null, detected: string): boolean {
-  const name = (declared ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  // What clients send that don't know better; text/plain is what a part is that says nothing (RFC 7578, 4.4).
-  if (['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'].includes(name)) return true;
-  const actual = detected.split(';', 1)[0] ?? '';
-  return name === actual || (OTHER_NAMES[actual]?.includes(name) ?? false);
+// What can only be a page or a script; browsers take more for one (WHATWG MIME Sniffing, 7.1), but a text may well begin
+// with a comment or a tag, as many a readme does, and is never served for a browser to sniff.
+const WEB_PAGE = /^<(!doctype html|html|head|body|title|script|style|iframe)[\s>]|^<(\?php|%)/;
+
+/** The type of a text that is more than plain: what a browser would run or draw. Null for plain text. */
+export function activeTextType(head: Buffer): string | null {
+  const start = head
+    .toString('utf8', 0, 1_024)
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+    .toLowerCase();
+  if (start.startsWith('<svg')) return 'image/svg+xml';
+  if (start.startsWith('<?xml')) return start.includes('<svg') ? 'image/svg+xml' : 'text/xml';
+  return WEB_PAGE.test(start) ? 'text/html' : null;
 }
 
-const ZIP_NAMES = ['application/zip', 'application/x-zip-compressed'];
-const COMPOUND_NAMES = ['application/x-cfb', 'application/x-ole-storage', 'application/vnd.ms-office'];
+/** 1 for bytes that stand in no text: what is below a space but tab, line feed, form feed, carriage return; and DEL. */
+const FORBIDDEN = new Uint8Array(256).fill(1, 0, 0x20).fill(0, 0x09, 0x0b).fill(0, 0x0c, 0x0e).fill(1, 0x7f, 0x80);
+const NOTHING = Buffer.alloc(0);
 
-/** Other names under which browsers and systems know what the platform takes. */
-const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  'image/jpeg': ['image/jpg', 'image/pjpeg'],
-  'image/png': ['image/x-png', 'image/apng'],
-  'video/mp4': ['audio/mp4', 'video/x-m4v', 'application/mp4'],
-  'video/3gpp': ['video/3gp', 'audio/3gpp', 'video/mp4'],
-  'audio/aac': ['audio/x-aac', 'audio/aacp', 'audio/x-hx-aac-adts', 'audio/vnd.dlna.adts'],
-  'audio/amr': ['audio/3gpp', 'audio/x-amr'],
-  'audio/mpeg': ['audio/mp3', 'audio/x-mp3', 'audio/mpeg3', 'audio/x-mpeg-3', 'audio/x-mpeg'],
-  'audio/mp4': ['audio/m4a', 'audio/x-m4a', 'audio/aac', 'audio/mp4a-latm', 'video/mp4', 'application/mp4'],
-  'audio/ogg': ['audio/opus', 'application/ogg', 'video/ogg', 'audio/x-opus+ogg'],
-  'text/plain': ['text/csv', 'text/tab-separated-values', 'text/markdown', 'text/x-log', 'application/csv'],
-  'application/pdf': ['application/x-pdf'],
-  [FORMATS.docx.mimeType]: ZIP_NAMES,
-  [FORMATS.xlsx.mimeType]: ZIP_NAMES,
-  [FORMATS.pptx.mimeType]: ZIP_NAMES,
-  [FORMATS.doc.mimeType]: COMPOUND_NAMES,
-  [FORMATS.xls.mimeType]: COMPOUND_NAMES,
-  [FORMATS.ppt.mimeType]: COMPOUND_NAMES,
-};
+/** Looks at a text as it comes: valid UTF-8 without control characters. Keeps three bytes at most. */
+export class TextScan {
+  private carry: Buffer = NOTHING;
+  private isText = true;
+
+  /** Returns false from the first byte on that can't stand in a text. */
+  push(chunk: Buffer): boolean {
+    if (!this.isText) return false;
+    const whole = this.carry.length === 0 ? chunk : Buffer.concat([this.carry, chunk]);
+    const end = whole.length - unfinished(whole);
+    this.carry = Buffer.from(whole.subarray(end));
+    this.isText = isUtf8(whole.subarray(0, end)) && !hasControls(chunk);
+    return this.isText;
+  }
+
+  /** The verdict at the end: a character that was cut in two is none. */
+  finish(): boolean {
+    return this.isText && this.carry.length === 0;
+  }
+}
+
+function hasControls(bytes: Buffer): boolean {
+  // A plain loop: it meets every byte of every text, and an iterator costs several times as much.
+  let found = 0;
+  for (let at = 0; at < bytes.length; at++) found |= FORBIDDEN[bytes[at] as number] as number;
+  return found !== 0;
+}
+
+/** Bytes at the end that begin a character whose rest is still to come. */
+function unfinished(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? back : 0;
+  }
+  return 0;
+}

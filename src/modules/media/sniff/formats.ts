@@ -12,54 +12,33 @@ export interface Format {
   type: MediaType;
   /** The platform's limit, whose MB and KB are powers of two, and never more than MAX_UPLOAD_BYTES. */
   limitBytes: number;
-  /** For a file whose sender gave it no name. */
+  /** For a file without a name. */
   extension: string;
 }
 
-const image = (mimeType: string, extension: string): Format => ({
+const format = (type: MediaType, limitBytes: number, mimeType: string, extension: string): Format => ({
   mimeType,
-  type: 'image',
-  limitBytes: 5 * MIB,
-  extension,
-});
-const video = (mimeType: string, extension: string): Format => ({
-  mimeType,
-  type: 'video',
-  limitBytes: 16 * MIB,
-  extension,
-});
-const audio = (mimeType: string, extension: string): Format => ({
-  mimeType,
-  type: 'audio',
-  limitBytes: 16 * MIB,
-  extension,
-});
-const document = (mimeType: string, extension: string): Format => ({
-  mimeType,
-  type: 'document',
-  limitBytes: MAX_UPLOAD_BYTES,
-  extension,
-});
-const sticker = (limitBytes: number): Format => ({
-  mimeType: 'image/webp',
-  type: 'sticker',
+  type,
   limitBytes,
-  extension: 'webp',
+  extension,
 });
+const audio = (mimeType: string, extension: string): Format => format('audio', 16 * MIB, mimeType, extension);
+const document = (mimeType: string, extension: string): Format =>
+  format('document', MAX_UPLOAD_BYTES, mimeType, extension);
 
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument';
 
 /** Everything that the platform takes as an upload. */
 export const FORMATS = {
-  jpeg: image('image/jpeg', 'jpg'),
-  png: image('image/png', 'png'),
-  mp4: video('video/mp4', 'mp4'),
-  threeGp: video('video/3gpp', '3gp'),
+  jpeg: format('image', 5 * MIB, 'image/jpeg', 'jpg'),
+  png: format('image', 5 * MIB, 'image/png', 'png'),
+  mp4: format('video', 16 * MIB, 'video/mp4', 'mp4'),
+  threeGp: format('video', 16 * MIB, 'video/3gpp', '3gp'),
   aac: audio('audio/aac', 'aac'),
   amr: audio('audio/amr', 'amr'),
   mp3: audio('audio/mpeg', 'mp3'),
   m4a: audio('audio/mp4', 'm4a'),
-  // Of Ogg the platform takes Opus only, and wants to be told so.
+  // Of Ogg the platform takes Opus only and needs the codec in the type.
   ogg: audio('audio/ogg; codecs=opus', 'ogg'),
   text: document('text/plain', 'txt'),
   pdf: document('application/pdf', 'pdf'),
@@ -69,8 +48,8 @@ export const FORMATS = {
   docx: document(`${OPEN_XML}.wordprocessingml.document`, 'docx'),
   xlsx: document(`${OPEN_XML}.spreadsheetml.sheet`, 'xlsx'),
   pptx: document(`${OPEN_XML}.presentationml.presentation`, 'pptx'),
-  sticker: sticker(100 * KIB),
-  animatedSticker: sticker(500 * KIB),
+  sticker: format('sticker', 100 * KIB, 'image/webp', 'webp'),
+  animatedSticker: format('sticker', 500 * KIB, 'image/webp', 'webp'),
 } as const satisfies Record<string, Format>;
 
 const ALL: readonly Format[] = Object.values(FORMATS);
@@ -89,3 +68,36 @@ export function extensionOf(mimeType: string): string {
 export function isKnownMimeType(mimeType: string): boolean {
   return ALL.some((format) => format.mimeType === mimeType);
 }
+
+/** True where a file of this MIME type, as a caller declares it, may be what its bytes turned out to be. */
+export function agrees(declared: string | null, detected: string): boolean {
+  const name = (declared ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  // Clients send these for any file; text/plain is the type of a part that has none (RFC 7578, 4.4).
+  if (['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'].includes(name)) return true;
+  const actual = detected.split(';', 1)[0] ?? '';
+  return name === actual || (OTHER_NAMES[actual]?.includes(name) ?? false);
+}
+
+const ZIP_NAMES = ['application/zip', 'application/x-zip-compressed'];
+const COMPOUND_NAMES = ['application/x-cfb', 'application/x-ole-storage', 'application/vnd.ms-office'];
+
+/** Other names under which browsers and systems know what the platform takes. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  'image/jpeg': ['image/jpg', 'image/pjpeg'],
+  'image/png': ['image/x-png', 'image/apng'],
+  'video/mp4': ['audio/mp4', 'video/x-m4v', 'application/mp4'],
+  'video/3gpp': ['video/3gp', 'audio/3gpp', 'video/mp4'],
+  'audio/aac': ['audio/x-aac', 'audio/aacp', 'audio/x-hx-aac-adts', 'audio/vnd.dlna.adts'],
+  'audio/amr': ['audio/3gpp', 'audio/x-amr'],
+  'audio/mpeg': ['audio/mp3', 'audio/x-mp3', 'audio/mpeg3', 'audio/x-mpeg-3', 'audio/x-mpeg'],
+  'audio/mp4': ['audio/m4a', 'audio/x-m4a', 'audio/aac', 'audio/mp4a-latm', 'video/mp4', 'application/mp4'],
+  'audio/ogg': ['audio/opus', 'application/ogg', 'video/ogg', 'audio/x-opus+ogg'],
+  'text/plain': ['text/csv', 'text/tab-separated-values', 'text/markdown', 'text/x-log', 'application/csv'],
+  'application/pdf': ['application/x-pdf'],
+  [FORMATS.docx.mimeType]: ZIP_NAMES,
+  [FORMATS.xlsx.mimeType]: ZIP_NAMES,
+  [FORMATS.pptx.mimeType]: ZIP_NAMES,
+  [FORMATS.doc.mimeType]: COMPOUND_NAMES,
+  [FORMATS.xls.mimeType]: COMPOUND_NAMES,
+  [FORMATS.ppt.mimeType]: COMPOUND_NAMES,
+};

@@ -25,16 +25,8 @@ export interface ClaimedFile {
   owner: string;
 }
 
-interface ClaimRow extends HoldRow {
-  /** Null where there was nothing to claim. */
-  id: string | null;
-  organization_id: string;
-  connection_id: string;
-  platform_media_id: string;
-  mime_type: string;
-  sha256: string | null;
-  tries: number;
-}
+/** `id` is null where there was nothing to claim. */
+type ClaimRow = HoldRow & Omit<ClaimedFile, 'id' | 'owner'> & { id: string | null };
 
 /** After this long without a renewal a claimed file is fetched again. */
 export const FETCH_LEASE_MS = 60_000;
@@ -73,11 +65,11 @@ export class FetchRepository {
       connectionOfLane(request.laneKey),
       FETCH_LEASE_MS / 1_000,
     ]);
-    const items = rows.flatMap((row) => (row.id === null ? [] : [claimedOf(row, row.id, request.owner)]));
+    const items = rows.flatMap((row) => (row.id === null ? [] : [{ ...row, id: row.id, owner: request.owner }]));
     return { hold: holdOf(rows), items };
   }
 
-  /** Prolongs a lease; false where the file was deleted or is somebody else's by now. */
+  /** Prolongs a lease; false where the file was deleted or claimed again. */
   async renew(file: ClaimedFile): Promise<boolean> {
     const renewed = await this.database.execute(
       `update media_object set lease_until = clock_timestamp() + make_interval(secs => $5),
@@ -114,7 +106,7 @@ export class FetchRepository {
     );
   }
 
-  /** Nobody will try again. */
+  /** Ends the tries. */
   async fail(file: ClaimedFile, failure: string): Promise<void> {
     await this.database.execute(
       `update media_object set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
@@ -128,19 +120,6 @@ export class FetchRepository {
   async expire(limit: number): Promise<number> {
     return this.database.execute(EXPIRE, [FETCH_FOR_HOURS, limit]);
   }
-}
-
-function claimedOf(row: ClaimRow, id: string, owner: string): ClaimedFile {
-  return {
-    id,
-    organizationId: row.organization_id,
-    connectionId: row.connection_id,
-    platformMediaId: row.platform_media_id,
-    mimeType: row.mime_type,
-    sha256: row.sha256,
-    tries: row.tries,
-    owner,
-  };
 }
 
 /** The claim's own row. Workers start from a row that they claimed; the workspace is in the fence all the same. */
@@ -164,7 +143,8 @@ with ${laneHold()}, picked as (
     lease_until = clock_timestamp() + make_interval(secs => $8),
     next_attempt_at = clock_timestamp() + make_interval(secs => $8)
   from picked where m.id = picked.id
-  returning m.id, m.organization_id, m.connection_id, m.platform_media_id, m.mime_type, m.sha256, m.tries
+  returning m.id, m.organization_id as "organizationId", m.connection_id as "connectionId",
+    m.platform_media_id as "platformMediaId", m.mime_type as "mimeType", m.sha256, m.tries
 )
 select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
 

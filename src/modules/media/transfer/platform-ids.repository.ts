@@ -18,17 +18,8 @@ export interface UploadSource {
   platformMediaId: string | null;
   /** Milliseconds for which that id may be used. */
   goodForMs: number;
-  /** Somebody uploads it just now. */
+  /** A process uploads it now. */
   uploading: boolean;
-}
-
-interface SourceRow {
-  mime_type: string;
-  filename: string | null;
-  size_bytes: string;
-  storage_key: string;
-  platform_media_id: string | null;
-  good_for_ms: number | null;
 }
 
 /** The platform keeps an uploaded file for 30 days (developers.facebook.com, Cloud API, media). */
@@ -37,8 +28,8 @@ const GOOD_FOR_DAYS = 29;
 export const UPLOAD_LEASE_MS = 60_000;
 
 /**
- * The table `media_platform_id`: the platform's copies of our files. A row with an empty id says that somebody uploads
- * the file until `expires_at`.
+ * The table `media_platform_id`: the platform's copies of our files. A row with an empty id says that a process
+ * uploads the file until `expires_at`.
  */
 @Injectable()
 export class PlatformIdsRepository {
@@ -46,25 +37,17 @@ export class PlatformIdsRepository {
 
   /** Returns null where the workspace has no such file, or its bytes are not there. */
   async findSource(file: FileForNumber): Promise<UploadSource | null> {
-    const [row] = await this.database.query<SourceRow>(
-      `select m.mime_type, m.filename, m.size_bytes, m.storage_key, p.platform_media_id,
-         (extract(epoch from p.expires_at - clock_timestamp()) * 1000)::double precision as good_for_ms
+    const [source] = await this.database.query<UploadSource>(
+      `select m.mime_type as "mimeType", m.filename, m.size_bytes::float8 as "sizeBytes", m.storage_key as "storageKey",
+         nullif(p.platform_media_id, '') as "platformMediaId", coalesce(p.platform_media_id = '', false) as uploading,
+         coalesce(extract(epoch from p.expires_at - clock_timestamp()) * 1000, 0)::float8 as "goodForMs"
        from media_object m
        left join media_platform_id p on p.media_object_id = m.id and p.connection_id = $3
          and p.expires_at > clock_timestamp()
        where m.id = $2 and m.organization_id = $1 and m.status = 'stored'`,
       valuesOf(file),
     );
-    if (row === undefined) return null;
-    return {
-      mimeType: row.mime_type,
-      filename: row.filename,
-      sizeBytes: Number(row.size_bytes),
-      storageKey: row.storage_key,
-      platformMediaId: row.platform_media_id === '' ? null : row.platform_media_id,
-      goodForMs: row.good_for_ms ?? 0,
-      uploading: row.platform_media_id === '',
-    };
+    return source ?? null;
   }
 
   /** Announces an upload to other processes; false where one of them is at it, or has just finished. */

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import type { TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { mediaErrors } from '../media.errors.js';
 import type { MediaType } from '../media.types.js';
-import type { Finding } from '../sniff/byte-source.js';
-import { type FirstLook, firstLook, HEAD_BYTES } from '../sniff/first-look.js';
+import { NotTakenError } from '../sniff/byte-reader.js';
+import { firstLook, HEAD_BYTES, type KnownFamily, TextScan } from '../sniff/first-look.js';
 import { type Format, MAX_UPLOAD_BYTES, mimeTypesOf } from '../sniff/formats.js';
-import { TextScan } from '../sniff/plain-text.js';
 import { recognise } from '../sniff/recognise.js';
 
 export interface ReceivedFile {
@@ -23,7 +22,7 @@ export class FileReception {
   private readonly hash = createHash('sha256');
   private readonly text = new TextScan();
   private head: Buffer[] = [];
-  private looked: Extract<FirstLook, { family: string }> | null = null;
+  private looked: KnownFamily | null = null;
 
   /** @param wantedType the caller's `type` as far as it is known by now */
   constructor(
@@ -41,7 +40,7 @@ export class FileReception {
     const limitBytes = this.looked?.limitBytes ?? MAX_UPLOAD_BYTES;
     if (sizeBytes > limitBytes) throw mediaErrors.MEDIA_TOO_LARGE({ limitBytes });
     if ((this.looked === null || this.looked.family === 'text') && !this.text.push(chunk) && this.looked !== null) {
-      throw this.refusal({ format: null, detected: null, reason: NO_TEXT });
+      throw this.refusal(null, NO_TEXT);
     }
     this.hash.update(chunk);
     await this.file.write(chunk);
@@ -54,33 +53,31 @@ export class FileReception {
    */
   async finish(): Promise<ReceivedFile> {
     const { family } = this.looked ?? (await this.look());
-    const isNoText = family === 'text' && !this.text.finish();
-    const found: Finding<Format> = isNoText
-      ? { format: null, detected: null, reason: NO_TEXT }
-      : await recognise(family, this.file);
-    if (found.format === null) throw this.refusal(found);
-    const { format } = found;
+    if (family === 'text' && !this.text.finish()) throw this.refusal(null, NO_TEXT);
+    const format = await recognise(family, this.file).catch((error: unknown) => {
+      throw error instanceof NotTakenError ? this.refusal(error.detected, error.reason) : error;
+    });
     if (this.file.sizeBytes > format.limitBytes) throw mediaErrors.MEDIA_TOO_LARGE({ limitBytes: format.limitBytes });
     return { format, sizeBytes: this.file.sizeBytes, sha256: this.hash.digest('hex') };
   }
 
-  private async look(): Promise<Extract<FirstLook, { family: string }>> {
+  private async look(): Promise<KnownFamily> {
     const head = Buffer.concat(this.head).subarray(0, HEAD_BYTES);
     const seen = await firstLook(head);
     this.head = [];
-    if (seen.family === null) throw this.refusal({ format: null, detected: seen.detected });
+    if (seen.family === null) throw this.refusal(seen.detected);
     const wanted = this.wantedType();
     if (wanted !== null && !seen.types.includes(wanted)) {
       const detected = seen.family === 'text' && !new TextScan().push(head) ? null : seen.name;
-      throw this.refusal({ format: null, detected, reason: `By its bytes the file is no ${wanted}` });
+      throw this.refusal(detected, `By its bytes the file is no ${wanted}`);
     }
     this.looked = seen;
     return seen;
   }
 
-  private refusal({ detected, reason }: Extract<Finding<Format>, { format: null }>): Error {
+  private refusal(detectedType: string | null, reason?: string): Error {
     const allowedTypes = mimeTypesOf(this.wantedType());
-    return mediaErrors.MEDIA_TYPE_NOT_SUPPORTED({ detectedType: detected, allowedTypes, reason });
+    return mediaErrors.MEDIA_TYPE_NOT_SUPPORTED({ detectedType, allowedTypes, reason });
   }
 }
 
