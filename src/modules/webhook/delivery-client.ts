@@ -5,7 +5,7 @@ import { checkTargetUrl } from './address/check-url.js';
 import { TargetAddresses, type TargetOptions } from './address/target-checker.js';
 import { Connector, type Destination } from './delivery/connector.js';
 import { DeliveryError } from './delivery/delivery-error.js';
-import { EndpointPools, Exchange, type Answer } from './delivery/endpoint-pools.js';
+import { EndpointPools, Exchange, type Answer, type ExchangeLimits } from './delivery/endpoint-pools.js';
 
 /** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
 const LONGEST_REST_MS = 24 * 3_600_000;
@@ -40,19 +40,13 @@ export interface DeliveryClientOptions extends TargetOptions {
   readonly limits?: Partial<DeliveryLimits> | undefined;
 }
 
-export interface DeliveryLimits {
+export interface DeliveryLimits extends Omit<ExchangeLimits, 'notAfter'> {
   /** For all of a delivery, in milliseconds; each part of it has a limit of its own. */
   readonly totalMs: number;
   readonly dnsMs: number;
   /** TCP with one address. */
   readonly connectMs: number;
   readonly tlsMs: number;
-  /** From the request to the answer's head. */
-  readonly headersMs: number;
-  /** From the answer's head to the end of its body; an answer whose body takes longer counts all the same. */
-  readonly bodyMs: number;
-  /** Of the body; what is longer is cut off, and the answer counts all the same. */
-  readonly bodyBytes: number;
 }
 
 const LIMITS: DeliveryLimits = {

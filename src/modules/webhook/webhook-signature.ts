@@ -17,7 +17,7 @@ export function newWebhookSecret(): string {
 
 /**
  * The `webhook-signature` header (Standard Webhooks 1.0.0): `v1,<base64>` once for each secret, separated by blanks, so
- * that a receiver who holds either the new or the old one finds his.
+ * that a receiver that holds either the new or the old one finds its own.
  *
  * @param id the `webhook-id`, the same for every attempt.
  * @param timestampSeconds the `webhook-timestamp` of this attempt, whole seconds since the epoch.
@@ -42,7 +42,7 @@ export function signDelivery(
 function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
-  // Buffer passes over what is not base64; a key that lost a part of itself would sign what nobody can verify.
+  // Buffer passes over what is not base64; a key that lost a part of itself would make signatures that no receiver can verify.
   if (key.length < 24 || key.length > 64 || key.toString('base64') !== encoded) {
     throw new RangeError('a webhook secret is whsec_ and the base64 of 24 to 64 bytes');
   }

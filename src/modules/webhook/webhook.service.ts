@@ -72,10 +72,10 @@ export class WebhookService {
       this.dispatcher.wake(endpoint.id);
       return this.viewOf(endpoint, null);
     }
-    // The secret is shown once: what comes after the commit must not keep it from its owner. A cache that was not told
+    // The secret is shown once: what comes after the commit must not keep it from its owner. A cache without the notice
     // forgets by itself, and there are no deliveries yet.
     await this.endpointChanged(organizationId).catch((error: unknown) => {
-      this.logger.warn(`other processes were not told of a new webhook: ${describeError(error)}`);
+      this.logger.warn(`other processes got no notice of a new webhook: ${describeError(error)}`);
     });
     return WebhookWithSecretResponse.of(endpoint, [], plain);
   }

@@ -20,7 +20,7 @@ const PATIENT = { tryTimeoutMs: 10_000, tries: 2, timeoutMs: 20_000, patienceMs:
 /** Where silence is tried. */
 const HASTY = { tryTimeoutMs: 100 };
 
-function resolverOf(server: NameServer, options: CaresResolverOptions = {}): CaresResolver {
+function resolverOf(server: NameServer, options: Partial<CaresResolverOptions> = {}): CaresResolver {
   return new CaresResolver({ servers: () => [server.address], ...PATIENT, ...options });
 }
 

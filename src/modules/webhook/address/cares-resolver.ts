@@ -7,21 +7,31 @@ import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js
 
 export interface CaresResolverOptions {
   /** Name servers, such as `127.0.0.1:5353`. Default: those that the machine is set up with. */
-  readonly servers?: (() => readonly string[]) | undefined;
+  readonly servers?: () => readonly string[];
   /** For one question to one server. */
-  readonly tryTimeoutMs?: number | undefined;
-  readonly tries?: number | undefined;
+  readonly tryTimeoutMs: number;
+  readonly tries: number;
   /** For a name, waiting for a place included. */
-  readonly timeoutMs?: number | undefined;
+  readonly timeoutMs: number;
   /** Names that are asked for at once; further ones wait. */
-  readonly concurrency?: number | undefined;
+  readonly concurrency: number;
   /** For the other family, once one of A and AAAA has an address. */
-  readonly patienceMs?: number | undefined;
+  readonly patienceMs: number;
   /** Least time between two readings of the machine's name servers. */
-  readonly renewMs?: number | undefined;
+  readonly renewMs: number;
   /** How long an answer is used; never longer than its own time to live. */
-  readonly keepMs?: number | undefined;
+  readonly keepMs: number;
 }
+
+const DEFAULTS: CaresResolverOptions = {
+  tryTimeoutMs: 1_500,
+  tries: 2,
+  timeoutMs: 4_000,
+  concurrency: 256,
+  patienceMs: 1_000,
+  renewMs: 30_000,
+  keepMs: 1_000,
+};
 
 /** Answers kept at the most. */
 const MOST_KEPT = 2_000;
@@ -40,33 +50,29 @@ const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
 export class CaresResolver implements HostResolver {
   private resolver: Resolver;
   private renewedAt = performance.now();
+  private readonly options: CaresResolverOptions;
   private readonly slots: Slots;
-  private readonly timeoutMs: number;
-  private readonly keepMs: number;
-  private readonly patienceMs: number;
   /** Each answer is kept for a time of its own. */
   private readonly answers: ExpiringCache<string, string[]>;
 
-  constructor(private readonly options: CaresResolverOptions = {}) {
+  constructor(options: Partial<CaresResolverOptions> = {}) {
+    this.options = { ...DEFAULTS, ...options };
     this.resolver = this.newResolver();
-    this.slots = new Slots(options.concurrency ?? 256);
-    this.timeoutMs = options.timeoutMs ?? 4_000;
-    this.keepMs = options.keepMs ?? 1_000;
-    this.patienceMs = options.patienceMs ?? 1_000;
-    this.answers = new ExpiringCache({ ttlMs: this.keepMs, maxEntries: MOST_KEPT, keep: () => false });
+    this.slots = new Slots(this.options.concurrency);
+    this.answers = new ExpiringCache({ ttlMs: this.options.keepMs, maxEntries: MOST_KEPT, keep: () => false });
   }
 
   async resolve(host: string): Promise<string[]> {
     return [
       ...(await answeredWithin(
         this.answers.get(host, () => this.ask(host)),
-        this.timeoutMs,
+        this.options.timeoutMs,
       )),
     ];
   }
 
   private async ask(host: string): Promise<string[]> {
-    const notAfter = performance.now() + this.timeoutMs;
+    const notAfter = performance.now() + this.options.timeoutMs;
     await this.slots.acquire(1);
     if (performance.now() >= notAfter) {
       this.slots.release(1);
@@ -79,7 +85,7 @@ export class CaresResolver implements HostResolver {
     const records = await Promise.race([both, this.oneAlone(families)]);
     try {
       const found = recordsIn(records);
-      const ttlMs = Math.min(this.keepMs, ...found.map((record) => record.ttl * 1_000));
+      const ttlMs = Math.min(this.options.keepMs, ...found.map((record) => record.ttl * 1_000));
       const addresses = found.map((record) => record.address);
       if (ttlMs > 0) this.answers.set(host, addresses, undefined, ttlMs);
       return addresses;
@@ -90,7 +96,7 @@ export class CaresResolver implements HostResolver {
   }
 
   private newResolver(): Resolver {
-    const { tryTimeoutMs = 1_500, tries = 2, servers } = this.options;
+    const { tryTimeoutMs, tries, servers } = this.options;
     const resolver = new Resolver({ timeout: tryTimeoutMs, tries });
     if (servers !== undefined) resolver.setServers(servers());
     return resolver;
@@ -99,7 +105,7 @@ export class CaresResolver implements HostResolver {
   /** A resolver knows the name servers of the moment in which it was made; a machine may get others. */
   private renew(error: unknown): void {
     const away = error instanceof HostUnresolved && error.failure !== 'unresolvable';
-    if (away && performance.now() - this.renewedAt > (this.options.renewMs ?? 30_000)) {
+    if (away && performance.now() - this.renewedAt > this.options.renewMs) {
       this.renewedAt = performance.now();
       this.resolver = this.newResolver();
     }
@@ -113,7 +119,7 @@ export class CaresResolver implements HostResolver {
         family.then(
           (value) => {
             seen.push({ status: 'fulfilled', value });
-            setTimeout(() => resolve(seen), this.patienceMs).unref();
+            setTimeout(() => resolve(seen), this.options.patienceMs).unref();
           },
           () => {},
         );

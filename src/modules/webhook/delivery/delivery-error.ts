@@ -1,8 +1,8 @@
 import { codeOf } from '../../../common/describe-error.js';
 
 /**
- * Why a delivery got no answer, in words that are short, stable and shown to the workspace: they name no address and
- * quote nobody.
+ * Why a delivery got no answer, in words that are short, stable and shown to the workspace: they contain no address and
+ * nothing that the server sent.
  */
 export class DeliveryError extends Error {
   /** @param onKept it ended a connection that had served before. */

@@ -41,7 +41,7 @@ class EndpointClient extends Client {
 
 /**
  * Connections for the deliveries of each endpoint. One endpoint never gets another's, not even where both name the same
- * host, so that what one server says on it can only ever reach the one who chose that server.
+ * host, so that what one server says on it can only ever reach the workspace that chose that server.
  */
 export class EndpointPools {
   private readonly pools = new LRUCache<string, EndpointPool>({
@@ -124,14 +124,15 @@ export interface Answer {
   readonly retryAfter: string | string[] | undefined;
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 export interface ExchangeLimits {
   /** For all of it, by `performance.now()`. */
   readonly notAfter: number;
   /** From the request to the answer's head. */
   readonly headersMs: number;
-  /** From the answer's head to the end of its body. */
+  /** From the answer's head to the end of its body; an answer whose body takes longer counts all the same. */
   readonly bodyMs: number;
+  /** Of the body; what is longer is cut off, and the answer counts all the same. */
   readonly bodyBytes: number;
 }
 

@@ -176,7 +176,7 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
     this.settled.notify();
   }
 
-  /** How many events of which endpoints to claim now; who has none in flight goes ahead. */
+  /** How many events of which endpoints to claim now; those with none in flight go ahead. */
   private choose(): Map<string, number> {
     const { windows } = this.attempts;
     const wanted = new Map<string, number>();
