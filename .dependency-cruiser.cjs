@@ -29,7 +29,7 @@ const PACKAGES = {
   ioredis: '^src/infrastructure/lanes/',
   busboy: '^src/simulator/',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
-  pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database-readiness)',
+  pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database)',
   multer: '^src/modules/media/',
   'file-type': '^src/modules/media/',
   'ipaddr.js': '^src/common/public-address',

@@ -1,6 +1,8 @@
-import 'reflect-metadata';
-import { NestFactory } from '@nestjs/core';
+import type { LoggerService } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
+import { NestFactory } from '@nestjs/core';
+import 'reflect-metadata';
 import { AppModule } from '../app.module.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { migrate } from '../infrastructure/database/data-source.js';
@@ -10,10 +12,36 @@ import { QueueWorkers } from '../infrastructure/lanes/queue-workers.js';
 import { Restoration } from '../infrastructure/lanes/restoration.js';
 import { Sweeps } from '../infrastructure/lanes/sweeps.js';
 import { HeraldLogger } from '../infrastructure/operations/logger.js';
-import { requireDatabase } from './database-readiness.js';
-import { withoutNestsOwnSteps } from './nest-logger.js';
-import { serveOperationsOnly } from './operations-only.js';
+import { requireDatabase } from './database.js';
 import { listenError } from './start-error.js';
+
+/** Contexts in which Nest tells every step of its own start: sixty lines that say nothing when all is well. */
+const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+
+/** The same logger, with Nest's own steps at the level debug. */
+export function withoutNestsOwnSteps(logger: Required<Omit<LoggerService, 'setLogLevels'>>): LoggerService {
+  return {
+    log: (message: unknown, ...rest: unknown[]) => {
+      const level = STEPS.has(String(rest.at(-1))) ? 'debug' : 'log';
+      logger[level](message, ...rest);
+    },
+    warn: (message: unknown, ...rest: unknown[]) => logger.warn(message, ...rest),
+    error: (message: unknown, ...rest: unknown[]) => logger.error(message, ...rest),
+    fatal: (message: unknown, ...rest: unknown[]) => logger.fatal(message, ...rest),
+    debug: (message: unknown, ...rest: unknown[]) => logger.debug(message, ...rest),
+    verbose: (message: unknown, ...rest: unknown[]) => logger.verbose(message, ...rest),
+  };
+}
+
+const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
+
+/** For a process without the role api: it answers on its port for monitoring, and nothing else. */
+export function serveOperationsOnly(app: NestExpressApplication): void {
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    if (OPERATIONS.test(request.path)) next();
+    else response.status(404).type('text/plain').send('This process has not the role api.\n');
+  });
+}
 
 /** Between two looks whether the database moved to another server while this process worked on. */
 const FOLLOW_EVERY_MS = 60_000;

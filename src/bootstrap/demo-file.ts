@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
 
 /** What `DATA_DIR/demo.json` tells a newcomer, and a test, about the demo workspace. */
 export interface DemoFile {
@@ -57,4 +58,92 @@ export function writePrivateFile(dataDir: string, name: string, text: string): v
   writeFileSync(temporary, text, { mode: 0o600 });
   chmodSync(temporary, 0o600);
   renameSync(temporary, path);
+}
+
+/** Prints JSON with indents, or the one field that its arguments lead to; an error instead of a field ends with 1. */
+const JSON_FUNCTION = `json() {
+  node -e '
+    let value = JSON.parse(require("fs").readFileSync(0, "utf8") || "null");
+    const path = process.argv.slice(1);
+    if (path.length > 0 && value?.error) {
+      console.error(value.error.code + ": " + value.error.message);
+      process.exit(1);
+    }
+    for (const name of path) value = value?.[name];
+    if (value === undefined) {
+      console.error("the answer has no " + path.join("."));
+      process.exit(1);
+    }
+    console.log(typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  ' "$@"
+}`;
+
+/** Writes `DATA_DIR/demo.sh`, which the guides' commands begin with. */
+export function writeDemoShell(dataDir: string, demo: DemoFile): void {
+  writePrivateFile(dataDir, 'demo.sh', demoShell(demo));
+}
+
+/** Variables and two functions, for any POSIX shell. */
+export function demoShell(demo: DemoFile): string {
+  const bearer = (key: string): string => `Authorization: Bearer ${key}`;
+  const variables = {
+    BASE: `${demo.base_url}/api/v1`,
+    AUTH: bearer(demo.api_key),
+    JSON: 'Content-Type: application/json',
+    CONNECTION: demo.connection_id,
+    TEMPLATES: `${demo.base_url}/api/v1/connections/${demo.connection_id}/templates`,
+    OTP: bearer(demo.otp_sandbox_key),
+    OTP_LIVE: bearer(demo.otp_live_key),
+    PHONE_NUMBER_ID: demo.phone_number_id,
+    ...(demo.simulator_url === null ? {} : { SIMULATOR: `${demo.simulator_url}/_simulator` }),
+  };
+  return [
+    '# What the commands in README.md and docs/ use. Herald writes it at each start; read it into a shell with',
+    '#   . .data/demo.sh',
+    ...Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`),
+    "uuid() { node -p 'crypto.randomUUID()'; }",
+    JSON_FUNCTION,
+    '',
+  ].join('\n');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** What a newcomer needs: the next thing to paste, and where everything else is. It works as it is printed. */
+export function welcome(demo: DemoFile, dataDir: string): string {
+  const folder = shown(dataDir);
+  const to = demo.recipients[0]?.to ?? '';
+  const text = { body: 'Hello from Herald' };
+  const body = JSON.stringify({ connection_id: demo.connection_id, to, type: 'text', text });
+  return [
+    '',
+    '  Herald is ready. In another terminal, in this folder, send a message and watch it arrive:',
+    '',
+    `    npx herald message send --to ${to} --text "Your table is ready." --watch`,
+    '',
+    '  The same as a call of the API:',
+    '',
+    `    curl -sS ${demo.base_url}/api/v1/messages \\`,
+    `      -H 'Authorization: Bearer ${demo.api_key}' \\`,
+    `      -H 'Idempotency-Key: ${randomUUID()}' \\`,
+    `      -H 'Content-Type: application/json' \\`,
+    `      -d '${body}'`,
+    '',
+    `  Browse and try the API:      ${demo.docs_url}  (its key: the one above)`,
+    '  See everything at work:      npx herald demo',
+    '  Go through it by yourself:   docs/quick-start.md',
+    `  Keys, ids, numbers to try:   ${folder}/demo.json`,
+    '',
+    '  Ctrl-C stops Herald.',
+    '',
+    '',
+  ].join('\n');
+}
+
+/** As one would type it: short where the folder is below the current one. */
+function shown(dataDir: string): string {
+  const path = relative(process.cwd(), dataDir);
+  return path.startsWith('..') || isAbsolute(path) ? resolve(dataDir) : `./${path}`;
 }

@@ -1,35 +1,72 @@
-import { Logger, type INestApplicationContext } from '@nestjs/common';
+import { type INestApplicationContext, Logger } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type DemoFile, type DemoRecipient, readDemoKey, writeDemoFile, writeDemoShell } from './demo-file.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
 import type { Connection } from '../modules/connections/connections.types.js';
 import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
-import { isOtpScope, SCOPES } from '../infrastructure/access/scopes.js';
+import { SCOPES, isOtpScope } from '../infrastructure/access/scopes.js';
 import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
 import type { Workspace } from '../infrastructure/access/workspaces.types.js';
-import { DEMO_NUMBERS } from '../simulator/demo-numbers.js';
+import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../simulator/demo-numbers.js';
 import type { SimulatorNumber } from '../simulator/simulator.types.js';
-import { readDemoKey } from './demo-file.js';
+import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
+import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
+import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
+import type { OtpMode, OtpProject } from '../modules/otp/otp.types.js';
+import { RecipientsService } from '../modules/messages/contacts/recipients.service.js';
+import type { Config } from '../infrastructure/config/config.js';
+import { AccessLog } from '../infrastructure/operations/logger.js';
+import {
+  EXAMPLE_CONNECTION_ID,
+  EXAMPLE_FAILED_MESSAGE_ID,
+  EXAMPLE_MEDIA_ID,
+  EXAMPLE_MESSAGE_ID,
+  EXAMPLE_WEBHOOK_URL,
+} from '../common/example-ids.js';
+import { MessagesService } from '../modules/messages/messages.service.js';
+import { DocsDemo, ExampleValues } from '../infrastructure/http/docs/docs-demo.js';
 
-const WORKSPACE_NAME = 'Demo';
-const KEY_NAME = 'Demo key';
+/** The customer to whom the first example is sent: whatever it gets goes its way. */
+export const DEMO_CUSTOMER = '15550001234';
+
+/** What the simulator does with a message to a number that ends in these digits. */
+const SCENARIOS: Readonly<Record<string, string>> = {
+  '0001': 'sent, then nothing',
+  '0002': 'accepted, then failed with 131026 by notification',
+  '0003': 'refused at once with 131009',
+  '0004': '429 with 130429 twice, then accepted',
+  '0005': 'the message is taken, and the connection cut without an answer',
+  '0006': '500 without a body, message not taken',
+  '0007': 'answer after 60 s',
+  '0008': 'notifications twice, in reverse order, before the answer',
+  '0009': 'read without delivered',
+  '0010': '131056 until 6 s have passed since the last message to it',
+  '0011': 'accepted, then failed as 131047',
+  '0012': 'the customer replies with a text at once',
+};
+
+/** Everybody whose window the demo keeps open on its first connection. */
+export const DEMO_RECIPIENTS: readonly DemoRecipient[] = [
+  { to: `+${DEMO_CUSTOMER}`, outcome: 'sent, delivered, read' },
+  ...Object.entries(SCENARIOS).map(([digits, outcome]) => ({ to: `+1555010${digits}`, outcome })),
+];
+
 const YEAR_MS = 365 * 24 * 3_600_000;
-
-export interface DemoWorkspace {
-  organizationId: string;
-  apiKey: string;
-  /** One for each of the simulator's numbers, in their order. */
-  connections: Connection[];
-}
+const CODE_COUNTRIES = ['DE', 'US'];
+const CODES_A_MONTH = 10_000;
 
 /**
- * Makes the demo workspace at the first start, and mends what is missing of it at every other. The key stays the same
- * for as long as `DATA_DIR/demo.json` is kept.
+ * The demo workspace: made at the first start, and completed at every other where something of it is missing. Its keys
+ * stay the same for as long as `DATA_DIR/demo.json` is kept.
  */
-export class Demo {
-  private readonly logger = new Logger('Demo');
+class Demo {
   private readonly workspaces: WorkspacesService;
   private readonly keys: ApiKeysService;
   private readonly connections: ConnectionsService;
+  private readonly projects: OtpProjectsService;
+  private readonly packages: OtpPackagesService;
+  private readonly sender: OtpSenderService;
 
   constructor(
     app: INestApplicationContext,
@@ -38,59 +75,258 @@ export class Demo {
     this.workspaces = app.get(WorkspacesService);
     this.keys = app.get(ApiKeysService);
     this.connections = app.get(ConnectionsService);
+    this.projects = app.get(OtpProjectsService, { strict: false });
+    this.packages = app.get(OtpPackagesService, { strict: false });
+    this.sender = app.get(OtpSenderService, { strict: false });
   }
 
-  async prepare(): Promise<DemoWorkspace> {
-    const workspace = await this.workspace();
-    const organizationId = workspace.id;
-    const apiKey = (await this.knownKey(organizationId)) ?? (await this.newKey(organizationId));
-    const connections: Connection[] = [];
-    for (const number of DEMO_NUMBERS) connections.push(await this.connection(organizationId, number));
-    return { organizationId, apiKey, connections };
-  }
-
-  private async workspace(): Promise<Workspace> {
-    const known = (await this.workspaces.list()).find((workspace) => workspace.name === WORKSPACE_NAME);
-    const workspace = known ?? (await this.workspaces.create(WORKSPACE_NAME));
-    if (known === undefined) this.logger.log('made the demo workspace');
+  async workspace(): Promise<Workspace> {
+    const known = (await this.workspaces.list()).find(({ name }) => name === 'Demo');
+    const workspace = known ?? (await this.workspaces.create('Demo'));
+    if (known === undefined) new Logger('Demo').log('made the demo workspace');
     const paidUntil = workspace.apiPaidUntil?.getTime() ?? 0;
     if (paidUntil > Date.now() + YEAR_MS) return workspace;
     return this.workspaces.setSubscription(workspace.id, new Date(Date.now() + 10 * YEAR_MS));
   }
 
-  /** The key of an earlier start, where it still opens this workspace. */
-  private async knownKey(organizationId: string): Promise<string | null> {
-    const text = readDemoKey(this.dataDir);
-    if (text === null) return null;
-    try {
-      const caller = await this.keys.authenticate(text);
-      return caller.organizationId === organizationId ? text : null;
-    } catch {
-      return null;
-    }
-  }
-
-  private async newKey(organizationId: string): Promise<string> {
-    for (const key of await this.keys.list(organizationId)) {
-      if (key.name === KEY_NAME && key.revokedAt === null) await this.keys.revoke(key.id);
-    }
-    const scopes = SCOPES.filter((scope) => !isOtpScope(scope));
-    const { key } = await this.keys.create({ organizationId, name: KEY_NAME, scopes });
-    return key;
-  }
-
-  private async connection(organizationId: string, number: SimulatorNumber): Promise<Connection> {
+  async connection(organizationId: string, number: SimulatorNumber): Promise<Connection> {
     const { phoneNumberId, wabaId, displayPhoneNumber, verifiedName } = number;
     const known = await this.connections.findByPhoneNumberId(phoneNumberId);
     if (known?.organizationId === organizationId) return known;
-    return this.connections.add({
-      organizationId,
-      phoneNumberId,
-      wabaId,
-      phoneNumber: displayPhoneNumber.replaceAll(/\D/g, ''),
-      verifiedName,
-      // The simulator takes any token; a real one never stands in a demo.
-      token: `demo-${randomBytes(16).toString('hex')}`,
+    const phoneNumber = displayPhoneNumber.replaceAll(/\D/g, '');
+    const token = simulatorToken();
+    return this.connections.add({ organizationId, phoneNumberId, wabaId, phoneNumber, verifiedName, token });
+  }
+
+  /** The number that sends the codes; one that was set otherwise stays. */
+  async prepareCodeSender(): Promise<void> {
+    if ((await this.sender.find()) !== null) return;
+    await this.sender.set({
+      phoneNumberId: DEMO_OTP_NUMBER.phoneNumberId,
+      phoneNumber: DEMO_OTP_NUMBER.displayPhoneNumber.replaceAll(/\D/g, ''),
+      templateName: DEMO_OTP_TEMPLATE,
+      token: simulatorToken(),
     });
   }
+
+  async project(organizationId: string, mode: OtpMode): Promise<OtpProject> {
+    const name = `Demo ${mode}`;
+    const known = (await this.projects.list(organizationId)).find((project) => project.name === name);
+    return known ?? this.projects.create({ organizationId, name, mode });
+  }
+
+  async grantCodes(organizationId: string, projectId: string): Promise<void> {
+    const granted = await this.packages.allowances(organizationId, projectId);
+    for (const country of CODE_COUNTRIES) {
+      if (granted.some((allowance) => allowance.country === country)) continue;
+      await this.packages.grant(organizationId, projectId, country, CODES_A_MONTH);
+    }
+  }
+
+  /** The key of an earlier start where it still opens the workspace or project; else a new one, and the old ones end. */
+  async key(
+    field: 'api_key' | 'otp_sandbox_key' | 'otp_live_key',
+    organizationId: string,
+    otpProject?: OtpProject,
+  ): Promise<string> {
+    const known = readDemoKey(this.dataDir, field);
+    if (known !== null && (await this.opens(known, organizationId, otpProject))) return known;
+    const name = `${otpProject?.name ?? 'Demo'} key`;
+    for (const key of await this.keys.list(organizationId)) {
+      if (key.name === name && key.revokedAt === null) await this.keys.revoke(key.id);
+    }
+    const scopes = SCOPES.filter((scope) => isOtpScope(scope) === (otpProject !== undefined));
+    return (await this.keys.create({ organizationId, name, scopes, otpProject })).key;
+  }
+
+  private async opens(text: string, organizationId: string, otpProject?: OtpProject): Promise<boolean> {
+    try {
+      const caller = await this.keys.authenticate(text);
+      return caller.organizationId === organizationId && caller.otpProject?.id === otpProject?.id;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The simulator takes any token; a real one never stands in a demo. */
+function simulatorToken(): string {
+  return `demo-${randomBytes(16).toString('hex')}`;
+}
+
+/** A window that closes sooner is opened again: 24 h less the 20 h for which a demo should last. */
+const LEAST_LEFT_MS = 4 * 3_600_000;
+const OPEN_WITHIN_MS = 5_000;
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Lets the demo's customers write "Hi!" through the simulator, so that they may be answered. Resolves when their
+ * messages have come in through the webhook, as real ones would; that they did not is a warning only.
+ */
+export async function openDemoWindows(
+  app: INestApplicationContext,
+  simulatorUrl: string,
+  connection: Connection,
+): Promise<void> {
+  const recipients = app.get(RecipientsService, { strict: false });
+  const findOpen = async (phone: string) => (await recipients.findOpen(connection.id, phone)).open;
+  const closed: string[] = [];
+  for (const { to } of DEMO_RECIPIENTS) {
+    const phone = to.slice(1);
+    const open = await findOpen(phone);
+    if (open !== null && open.closesAt > Date.now() + LEAST_LEFT_MS) continue;
+    if (open === null) closed.push(phone);
+    await writeAs(simulatorUrl, connection.phoneNumberId, phone);
+  }
+  const deadline = performance.now() + OPEN_WITHIN_MS;
+  for (const phone of closed) {
+    while ((await findOpen(phone)) === null) {
+      if (performance.now() > deadline) {
+        new Logger('Demo').warn(`the demo's customers wrote, but no notification of it came in from ${simulatorUrl}`);
+        return;
+      }
+      await wait(LOOK_EVERY_MS);
+    }
+  }
+}
+
+async function writeAs(simulatorUrl: string, phoneNumberId: string, from: string): Promise<void> {
+  const message = { type: 'text', text: { body: 'Hi!' } };
+  const response = await fetch(`${simulatorUrl}/_simulator/inbound`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ phone_number_id: phoneNumberId, from, profile_name: 'Demo customer', message }),
+    signal: AbortSignal.timeout(OPEN_WITHIN_MS),
+  });
+  if (!response.ok) throw new Error(`the simulator refused a demo message with ${response.status}`);
+}
+
+/** The demo workspace, with what a newcomer must know of it in DATA_DIR/demo.json. */
+export async function makeDemo(
+  app: INestApplicationContext,
+  config: Config,
+  baseUrl: string,
+  simulatorUrl: string | null,
+): Promise<DemoFile> {
+  const { dataDir } = config.process;
+  const maker = new Demo(app, dataDir);
+  const { id: organizationId } = await maker.workspace();
+  const apiKey = await maker.key('api_key', organizationId);
+  const connections: Connection[] = [];
+  for (const number of DEMO_NUMBERS) connections.push(await maker.connection(organizationId, number));
+  const [first, second] = connections;
+  if (first === undefined || second === undefined) throw new Error('the demo needs two numbers');
+  await maker.prepareCodeSender();
+  const [sandbox, live] = [await maker.project(organizationId, 'sandbox'), await maker.project(organizationId, 'live')];
+  await maker.grantCodes(organizationId, live.id);
+  if (simulatorUrl !== null) await quietly(app, () => openDemoWindows(app, simulatorUrl, first));
+  const demo: DemoFile = {
+    base_url: baseUrl,
+    docs_url: `${baseUrl}/docs`,
+    api_key: apiKey,
+    otp_sandbox_key: await maker.key('otp_sandbox_key', organizationId, sandbox),
+    otp_live_key: await maker.key('otp_live_key', organizationId, live),
+    organization_id: organizationId,
+    connection_id: first.id,
+    phone_number_id: first.phoneNumberId,
+    second_connection_id: second.id,
+    second_phone_number_id: second.phoneNumberId,
+    simulator_url: simulatorUrl,
+    recipients: [...DEMO_RECIPIENTS],
+  };
+  writeDemoFile(dataDir, demo);
+  writeDemoShell(dataDir, demo);
+  await quietly(app, () => showDemoInDocs(app, config, demo));
+  return demo;
+}
+
+/** Without a line for each of its own requests. */
+async function quietly(app: INestApplicationContext, work: () => Promise<void>): Promise<void> {
+  const accessLog = app.get(AccessLog, { strict: false });
+  accessLog.paused = true;
+  try {
+    await work();
+  } finally {
+    accessLog.paused = false;
+  }
+}
+
+/** One key makes one message, for ever: every start after the first gets the same one. */
+const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000002';
+/** At the simulator a message to a number that ends so is accepted and then fails. */
+const FAILING = /0002$/;
+const CALL_WITHIN_MS = 5_000;
+/** Where the receiver of docs/webhooks.md listens. */
+const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
+
+/**
+ * Lets the served API description name things of the demo that are there, so that "Try it out" works as it stands: its
+ * number, a message of its customer that can be answered, one that failed and can be retried, and a file; and offers
+ * its keys to Swagger UI. What can not be made is a warning only.
+ */
+export async function showDemoInDocs(app: INestApplicationContext, config: Config, demo: DemoFile): Promise<void> {
+  app.get(DocsDemo, { strict: false }).offer({ api_key: demo.api_key, otp_sandbox_key: demo.otp_sandbox_key });
+  const examples = app.get(ExampleValues, { strict: false });
+  examples.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
+  if (config.webhook.allowPrivateTargets) examples.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
+  const ids = {
+    [EXAMPLE_MESSAGE_ID]: () => answerableMessage(app, demo),
+    [EXAMPLE_FAILED_MESSAGE_ID]: () => failedMessage(demo),
+    [EXAMPLE_MEDIA_ID]: () => storedFile(demo),
+  };
+  for (const [example, find] of Object.entries(ids)) {
+    try {
+      const id = await find();
+      if (id !== null) examples.replace(example, id);
+    } catch (error) {
+      new Logger('Demo').warn(`an example of /docs stands for nothing: ${(error as Error).message}`);
+    }
+  }
+}
+
+async function answerableMessage(app: INestApplicationContext, demo: DemoFile): Promise<string | null> {
+  const { messages } = await app.get(MessagesService, { strict: false }).list(demo.organization_id, {
+    status: 'received',
+    connectionId: demo.connection_id,
+    from: DEMO_CUSTOMER,
+    limit: 1,
+  });
+  return messages[0]?.id ?? null;
+}
+
+async function failedMessage(demo: DemoFile): Promise<string | null> {
+  const to = demo.recipients.find((recipient) => FAILING.test(recipient.to))?.to;
+  if (to === undefined || demo.simulator_url === null) return null;
+  const message = { connection_id: demo.connection_id, to, type: 'text', text: { body: 'This one fails.' } };
+  return idIn(
+    await call(demo, '/messages', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': FAILED_MESSAGE_KEY },
+      body: JSON.stringify(message),
+    }),
+  );
+}
+
+async function storedFile(demo: DemoFile): Promise<string> {
+  const [known] = (await call(demo, '/media?direction=outbound&limit=1')) as { id: string }[];
+  if (known !== undefined) return known.id;
+  const form = new FormData();
+  form.set('connection_id', demo.connection_id);
+  form.set('file', new Blob(['Soup, bread, coffee\n'], { type: 'text/plain' }), 'menu.txt');
+  return idIn(await call(demo, '/media', { method: 'POST', body: form }));
+}
+
+/** As any caller would, over HTTP. Returns `data`. */
+async function call(demo: DemoFile, path: string, init: RequestInit = {}): Promise<unknown> {
+  const response = await fetch(`${demo.base_url}/api/v1${path}`, {
+    ...init,
+    headers: { ...init.headers, authorization: `Bearer ${demo.api_key}` },
+    signal: AbortSignal.timeout(CALL_WITHIN_MS),
+  });
+  if (!response.ok) throw new Error(`${init.method ?? 'GET'} ${path} answered ${response.status}`);
+  return ((await response.json()) as { data: unknown }).data;
+}
+
+function idIn(data: unknown): string {
+  return (data as { id: string }).id;
 }

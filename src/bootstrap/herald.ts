@@ -5,11 +5,10 @@ import type { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { Drain } from '../infrastructure/http/drain.js';
 import type { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';
-import { reachableHost } from './addresses.js';
+import { reachableHost, startSimulatorRole } from './simulator-role.js';
 import type { DemoFile } from './demo-file.js';
-import type { makeDemo as MakeDemo } from './make-demo.js';
-import { startEmbeddedDatabase } from './embedded-database.js';
-import { startSimulatorRole } from './simulator-role.js';
+import type { makeDemo as MakeDemo } from './demo.js';
+import { startEmbeddedDatabase } from './database.js';
 import type { Teardown } from './teardown.js';
 import type { Timeline } from './timeline.js';
 
@@ -96,7 +95,7 @@ async function startSimulator(config: Config, { timeline, teardown, simulatorOpt
 }
 
 async function makeDemo(...args: Parameters<typeof MakeDemo>): Promise<DemoFile> {
-  const { makeDemo: make } = await import('./make-demo.js');
+  const { makeDemo: make } = await import('./demo.js');
   return make(...args);
 }
 

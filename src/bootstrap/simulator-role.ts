@@ -5,15 +5,21 @@ import type { Config } from '../infrastructure/config/config.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from '../simulator/demo-numbers.js';
 import { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';
-import { reachableHost } from './addresses.js';
 import { listenError } from './start-error.js';
+
+/** The name under which this machine reaches a server that listens on `host`; an IPv6 address in brackets. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
 
 export interface SimulatorRole {
   simulator: Simulator;
   url: string;
 }
 
-/** Starts the simulator; its notifications wait until it is told the address of the webhook. */
+/** Starts the simulator; its notifications wait until it has the address of the webhook. */
 export async function startSimulatorRole(
   config: Config,
   options: Partial<SimulatorOptions> = {},

@@ -11,8 +11,7 @@ import {
   numberOrDefault,
   userId,
 } from './arguments.js';
-import { facts, table } from './answer.js';
-import { paintStatus } from './style.js';
+import { facts, paintStatus, table } from './output.js';
 
 describe('arguments', () => {
   it.each([

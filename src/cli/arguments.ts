@@ -126,18 +126,18 @@ export function numberOrDefault(min: number, max: number): (text: string) => num
   return (text) => (text === 'default' ? text : number(text));
 }
 
-/** The option that stands for a yes where nobody can be asked. */
+/** The option that confirms where there is no terminal to ask at. */
 export const YES_OPTION = ['-y, --yes', 'do it without asking'] as const;
 
 /**
  * Asks at the terminal for yes, or for `word`, before what can't be undone: `await confirm('Delete 12 files?', yes)`.
  *
- * @throws Error where the answer is another one, and where nobody can be asked and `--yes` is not given.
+ * @throws Error where the answer is another one, and where there is no terminal and `--yes` is not given.
  */
 export async function confirm(question: string, yes: boolean | undefined, word?: string): Promise<void> {
   if (yes === true) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new Error(`${question} Nobody can be asked here: repeat the command with --yes`);
+    throw new Error(`${question} There is no terminal to ask at: repeat the command with --yes`);
   }
   const asked = createInterface({ input: process.stdin, output: process.stderr });
   try {

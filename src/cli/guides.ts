@@ -1,4 +1,4 @@
-import type { Guide } from './help.js';
+import type { Guide } from './runner.js';
 
 /** Examples and notes of the commands that do not bring their own, by their words. */
 export const GUIDES: Readonly<Record<string, Guide>> = {

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { GUIDES } from './guides.js';
-import { guideOf } from './help.js';
+import { guideOf } from './runner.js';
 import { buildProgram, commandsOf } from './program.js';
 
 const commands = commandsOf(buildProgram());

@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { addCompletionCommand } from './commands/completion.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
-import { addDataCommands } from './commands/data.command.js';
-import { addDoctorCommand } from './commands/doctor.command.js';
+import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
+import {
+  addDoctorCommand,
+  addMigrateCommand,
+  addQueueCommands,
+  addRestoreCommand,
+  addSecretsCommands,
+} from './commands/operations.command.js';
 import { addKeyCommands } from './commands/key.command.js';
-import { addMessageCommands } from './commands/message.command.js';
-import { addMigrateCommand } from './commands/migrate.command.js';
+import { addMessageCommands, addTailCommand } from './commands/message.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
-import { addQueueCommands } from './commands/queue.command.js';
-import { addRestoreCommand } from './commands/restore.command.js';
-import { addSecretsCommands } from './commands/secrets.command.js';
-import { addTailCommand } from './commands/tail.command.js';
-import { addWorkspaceCommands } from './commands/workspace.command.js';
 import { GUIDES } from './guides.js';
-import { EXIT, guide, guideOf } from './help.js';
-import { paint } from './style.js';
+import { EXIT, guide, guideOf } from './runner.js';
+import { paint } from './output.js';
 
 /** The command `herald` with everything that it can do. */
 export function buildProgram(): Command {
@@ -34,7 +34,10 @@ export function buildProgram(): Command {
       styleTitle: paint.heading,
       styleCommandText: paint.name,
       styleSubcommandText: paint.name,
-      optionDescription: ({ description, mandatory }) => (mandatory ? `${description} (required)` : description),
+      optionDescription(option) {
+        const described = Help.prototype.optionDescription.call(this, option);
+        return option.mandatory ? `${described} (required)` : described;
+      },
     });
   program.addHelpText('after', PROGRAM_NOTES);
   addWorkspaceCommands(program);
@@ -83,9 +86,9 @@ function version(): string {
   return 'unknown';
 }
 
-/** Commander asks for the end of the program: help and version are no faults, all else is wrong use. */
+/** Commander asks for the end of the program: help and version that were asked for are no errors, all else is wrong use. */
 function endWith(end: CommanderError): never {
-  process.exit(end.exitCode === 0 || end.code === 'commander.help' ? EXIT.done : EXIT.wrongUse);
+  process.exit(end.exitCode === 0 ? EXIT.done : EXIT.wrongUse);
 }
 
 /** A program that reads JSON gets its faults as JSON too. */

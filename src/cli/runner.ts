@@ -1,13 +1,99 @@
 import type { Command } from 'commander';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, paint } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
-import { ApiFault } from './api/api-fault.js';
-import type { Answer } from './answer.js';
-import { EXIT } from './help.js';
-import { Live } from './live.js';
+import { ApiFault } from './api/client.js';
 import type { Services } from './services.js';
 import { openServices } from './session.js';
-import { paint } from './style.js';
+
+/** What the shell learns of a command's end. */
+export const EXIT = { done: 0, failed: 1, wrongUse: 2, interrupted: 130 } as const;
+
+export interface Guide {
+  /** Command lines as one would type them, each with what it is for where that is not plain. */
+  examples: readonly (string | readonly [line: string, purpose: string])[];
+  /** More than the description says: limits, dangers, where the facts come from. */
+  notes?: string;
+  /** What exit code 1 means here, where it is more than "it failed; the message says why". */
+  failure?: string;
+}
+
+const guides = new WeakMap<Command, Guide>();
+
+/** Gives a command the rest of its help: notes, examples, exit codes. Every command must have it; a test looks. */
+export function guide<C extends Command>(command: C, about: Guide): C {
+  guides.set(command, about);
+  return command.addHelpText('after', () => helpOf(about));
+}
+
+/** The guide of a command; undefined where it has none. */
+export function guideOf(command: Command): Guide | undefined {
+  return guides.get(command);
+}
+
+function helpOf({ examples, notes, failure }: Guide): string {
+  const lines = examples.flatMap((example) => {
+    const [line, purpose] = typeof example === 'string' ? [example, undefined] : example;
+    return [...(purpose === undefined ? [] : [paint.faint(`  # ${purpose}`)]), `  ${line}`];
+  });
+  return [
+    ...(notes === undefined ? [] : ['', notes]),
+    '',
+    paint.heading(examples.length === 1 ? 'Example:' : 'Examples:'),
+    ...lines,
+    '',
+    paint.heading('Exit codes:'),
+    '  0  done',
+    `  1  ${failure ?? 'not done; the message says why'}`,
+    '  2  wrong use: unknown option, missing or malformed argument',
+  ].join('\n');
+}
+
+/** The output of a command that goes on for a while, and the wish to end it. */
+export class Live {
+  private readonly controller = new AbortController();
+  private readonly interrupt = (): void => this.controller.abort(new Error('interrupted'));
+
+  constructor(readonly json: boolean) {
+    process.once('SIGINT', this.interrupt);
+    process.once('SIGTERM', this.interrupt);
+    // A reader that has seen enough, such as `head`, ends the command as Ctrl-C does.
+    process.stdout.once('error', this.interrupt);
+  }
+
+  /** Aborted by Ctrl-C, SIGTERM, and a reader that went away. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Prints a line: the text, or with `--json` the data. */
+  say(text: string, data: unknown): void {
+    if (this.signal.aborted) return;
+    process.stdout.write(`${this.json ? JSON.stringify(data) : text}\n`);
+  }
+
+  /** Prints a line for people only. */
+  tell(text: string): void {
+    if (!this.json && !this.signal.aborted) process.stdout.write(`${text}\n`);
+  }
+
+  /** @throws AbortError when the command is to end. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.signal });
+  }
+
+  end(): void {
+    process.off('SIGINT', this.interrupt);
+    process.off('SIGTERM', this.interrupt);
+    process.stdout.off('error', this.interrupt);
+  }
+}
+
+/** Options that do not go together, which commander cannot see. */
+export class UsageError extends Error {
+  readonly code = 'WRONG_USE';
+}
 
 /** Runs one command with its arguments and options, as commander read them. */
 export type Handler<O> = (options: O, ...args: string[]) => Promise<Answer>;
@@ -28,7 +114,7 @@ export function action<O extends object>(command: Command, handler: Handler<O>):
 }
 
 /** As `action`, for work that needs services: opens them, and closes them whatever happens. */
-export function doesWithServices<O extends object>(command: Command, handler: ServiceHandler<O>): Command {
+export function serviceAction<O extends object>(command: Command, handler: ServiceHandler<O>): Command {
   return action<O>(command, async (options, ...args) => {
     const session = await openServices();
     // An interrupt must not leave behind an embedded database that was started for this command.
@@ -51,7 +137,7 @@ export function doesWithServices<O extends object>(command: Command, handler: Se
  * As `action`, for work that goes on for a while: `live.say` prints as things happen, with `--json` one object a line.
  * Ctrl-C aborts `live.signal`; the handler ends then, and the program with 130 unless the handler chose otherwise.
  */
-export function doesLive<O extends object>(command: Command, handler: LiveHandler<O>): Command {
+export function liveAction<O extends object>(command: Command, handler: LiveHandler<O>): Command {
   return register<O>(command, 'print JSON, one object a line', async (json, options, args) => {
     const live = new Live(json);
     try {
@@ -77,7 +163,7 @@ function register<O extends object>(command: Command, jsonMeaning: string, act: 
       await act(json, options as O, given as string[]);
     } catch (error) {
       printError(json, error);
-      process.exitCode = EXIT.failed;
+      process.exitCode = error instanceof UsageError ? EXIT.wrongUse : EXIT.failed;
     }
   });
 }
@@ -98,5 +184,6 @@ function errorBody(error: unknown): { code?: string; message: string } {
   if (error instanceof AppError || error instanceof ApiFault) {
     return { code: error.code, message: error.message, ...error.extra };
   }
+  if (error instanceof UsageError) return { code: error.code, message: error.message };
   return { message: describeError(error) };
 }

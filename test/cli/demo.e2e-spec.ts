@@ -27,7 +27,7 @@ describe('herald, as a newcomer calls it beside the running demo', () => {
     dataDir.remove();
   });
 
-  it('demo plays the whole story, and everything comes out as told', async () => {
+  it('demo runs the whole tour, and every step passes', async () => {
     const { code, stdout, stderr } = await runHerald(['demo', '--fast', '--json'], env);
     const end = linesOf<{ event: string; results?: { chapter: string; result: string; reason: string | null }[] }>(
       stdout,
@@ -35,7 +35,7 @@ describe('herald, as a newcomer calls it beside the running demo', () => {
     expect(end?.results?.map(({ chapter, result, reason }) => [chapter, result, reason])).toEqual(
       ['send', 'retry', 'outcome-unknown', 'inbound', 'template', 'file', 'code', 'webhook'].map((chapter) => [
         chapter,
-        'as_told',
+        'passed',
         null,
       ]),
     );

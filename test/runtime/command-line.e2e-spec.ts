@@ -136,6 +136,26 @@ describe('herald', () => {
     expect(lane?.oldest_due_ms).toBeLessThan(120_000);
   });
 
+  it.each([
+    ['', /^Usage: herald/],
+    ['key', /^Usage: herald key/],
+    ['message list --status bogus', /argument 'bogus' is invalid\. Allowed choices are queued, .*outcome_unknown/],
+    ['tail --status sent,bogus', /'sent,bogus' is invalid\. Allowed are queued, .*outcome_unknown/],
+    [
+      'message send --to 15550001234 --recipient DE.1 --key x --url http://127.0.0.1:9',
+      /exactly one of --to and --rec/,
+    ],
+  ])('refuses "herald %s" with 2, before it calls anything', async (line, message) => {
+    const { code, stdout, stderr } = await runHerald(line.split(' ').filter(Boolean), {});
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
+  });
+
+  it('shows the defaults in its help', async () => {
+    const { stdout } = await runHerald(['message', 'list', '--help'], {});
+    expect(stdout).toMatch(/--limit <n> +how many \(default: 20\)/);
+    expect((await runHerald(['key', 'rotate', '--help'], {})).stdout).toContain('(default: 1d)');
+  });
+
   it('says what is wrong; exits with 1, and with 2 where the command was wrong', async () => {
     const unknown = '01890000-0000-7000-8000-000000000000';
     const plain = await runHerald(['key', 'list', '--workspace', unknown], env);

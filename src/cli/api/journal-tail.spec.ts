@@ -1,5 +1,5 @@
 import { JournalTail } from './journal-tail.js';
-import type { ApiClient } from './api-client.js';
+import type { ApiClient } from './client.js';
 import type { ApiMessage } from './message.js';
 
 /** A journal in memory, behind the two calls that the tail makes. */

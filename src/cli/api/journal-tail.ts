@@ -1,4 +1,4 @@
-import type { ApiClient } from './api-client.js';
+import type { ApiClient } from './client.js';
 import type { ApiMessage, ApiMessageDetail, Page, Single } from './message.js';
 
 /** What is new of the journal. */

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
-import { clock } from '../clock-text.js';
-import type { Live } from '../live.js';
-import type { ApiClient } from './api-client.js';
-import { isOver, watchMessage } from './watch.js';
+import { clock } from '../output.js';
+import type { Live } from '../runner.js';
+import type { ApiClient } from './client.js';
+import { isOver, watchMessage } from './message.js';
 
 const TIMES = {
   queued_at: '2026-07-01T10:00:00.000Z',

@@ -1,6 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { guide } from '../help.js';
-import { action } from '../runner.js';
+import { action, guide } from '../runner.js';
 
 /** `completion bash|zsh`. */
 export function addCompletionCommand(program: Command): void {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { ConnectionCheckService, Credentials } from '../../modules/connections/connection-check.service.js';
 import type { Connection, ConnectionStatus, NewConnection } from '../../modules/connections/connections.types.js';
-import { facts, table } from '../answer.js';
+import { facts, table } from '../output.js';
 import { decimalId, phoneDigits, secretArgument, wholeNumber } from '../arguments.js';
-import { doesWithServices } from '../runner.js';
+import { serviceAction, UsageError } from '../runner.js';
 
 interface AddOptions {
   workspace: string;
@@ -18,7 +18,7 @@ interface AddOptions {
 /** `connection add|list|disconnect`. */
 export function addConnectionCommands(program: Command): void {
   const connection = program.command('connection').description('WhatsApp numbers of a workspace');
-  doesWithServices<AddOptions>(
+  serviceAction<AddOptions>(
     connection
       .command('add')
       .description(
@@ -51,7 +51,7 @@ export function addConnectionCommands(program: Command): void {
       };
     },
   );
-  doesWithServices<{ workspace: string }>(
+  serviceAction<{ workspace: string }>(
     connection.command('list').description('list the numbers').requiredOption('--workspace <id>', 'the workspace'),
     async (services, options) => {
       const workspace = await services.workspaces.getById(options.workspace);
@@ -66,7 +66,7 @@ export function addConnectionCommands(program: Command): void {
       };
     },
   );
-  doesWithServices<{ workspace: string }>(
+  serviceAction<{ workspace: string }>(
     connection
       .command('disconnect')
       .description('stop sending from a number; what is queued waits')
@@ -111,7 +111,7 @@ async function verified(
 }
 
 function unseen(phoneNumber: string | undefined): Pick<NewConnection, 'phoneNumber'> {
-  if (phoneNumber === undefined) throw new Error('--no-verify needs --phone-number');
+  if (phoneNumber === undefined) throw new UsageError('--no-verify needs --phone-number');
   return { phoneNumber };
 }
 

@@ -1,10 +1,10 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
 import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.types.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
-import { facts, table, timeText, type Answer } from '../answer.js';
+import { facts, table, timeText, type Answer } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';
-import { doesWithServices } from '../runner.js';
+import { serviceAction, UsageError } from '../runner.js';
 import type { Services } from '../services.js';
 
 interface CreateOptions {
@@ -18,7 +18,7 @@ interface CreateOptions {
 /** `key create|list|revoke|rotate`. */
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a workspace');
-  doesWithServices<CreateOptions>(
+  serviceAction<CreateOptions>(
     key
       .command('create')
       .description('make a key; it is shown only now')
@@ -37,7 +37,7 @@ export function addKeyCommands(program: Command): void {
       return issuedAnswer(issued);
     },
   );
-  doesWithServices<{ workspace: string }>(
+  serviceAction<{ workspace: string }>(
     key.command('list').description('list the keys of a workspace').requiredOption('--workspace <id>', 'the workspace'),
     async (services, { workspace }) => {
       const { id } = await services.workspaces.getById(workspace);
@@ -52,19 +52,23 @@ export function addKeyCommands(program: Command): void {
       };
     },
   );
-  doesWithServices(
+  serviceAction(
     key.command('revoke').description('end a key at once').argument('<key-id>', 'its id, as in the list'),
     async (services, _options, id = '') => {
       const revoked = await services.apiKeys.revoke(id);
       return { data: bodyOf(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
     },
   );
-  doesWithServices<{ overlap: number }>(
+  serviceAction<{ overlap: number }>(
     key
       .command('rotate')
       .description('make a key in place of another, which works on for a while')
       .argument('<key-id>', 'id of the old key')
-      .option('--overlap <duration>', 'how long both work; 0s ends the old one at once', durationSeconds, 86_400),
+      .addOption(
+        new Option('--overlap <duration>', 'how long both work; 0s ends the old one at once')
+          .argParser(durationSeconds)
+          .default(86_400, '1d'),
+      ),
     async (services, { overlap }, id = '') => issuedAnswer(await services.apiKeys.rotate(id, overlap)),
   );
 }
@@ -81,7 +85,7 @@ async function ownerOf(
     }
     return { organizationId: project.organizationId, otpProject: project };
   }
-  if (workspace === undefined) throw new Error('name the owner with --workspace or --otp-project');
+  if (workspace === undefined) throw new UsageError('name the owner with --workspace or --otp-project');
   return { organizationId: (await services.workspaces.getById(workspace)).id };
 }
 

@@ -1,15 +1,20 @@
-import type { Command } from 'commander';
-import { table, type Answer } from '../answer.js';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Answer, clock, oneLine, padded, paint, paintStatus, table } from '../output.js';
 import { durationSeconds, phoneDigits, wholeNumber } from '../arguments.js';
-import { type ApiMessage, type ApiMessageDetail, type Page } from '../api/message.js';
-import { connectionOf, sendMessage, uploadFile } from '../api/send.js';
-import { KEY_OPTION, type Target, type TargetOptions, targetOf, URL_OPTION } from '../api/target.js';
-import { isOver, watchMessage } from '../api/watch.js';
-import { oneLine } from '../one-line.js';
-import { guide } from '../help.js';
-import type { Live } from '../live.js';
-import { action, doesLive } from '../runner.js';
-import { paint, paintStatus } from '../style.js';
+import {
+  type ApiMessage,
+  type ApiMessageDetail,
+  type Page,
+  connectionOf,
+  isOver,
+  sendMessage,
+  shortId,
+  uploadFile,
+  watchMessage,
+} from '../api/message.js';
+import { KEY_OPTION, type Target, type TargetOptions, URL_OPTION, targetOf } from '../api/client.js';
+import { type Live, action, liveAction, guide, UsageError } from '../runner.js';
+import { JournalTail, type TailEvent } from '../api/journal-tail.js';
 
 const STATES = [
   'queued',
@@ -22,7 +27,11 @@ const STATES = [
   'failed',
   'outcome_unknown',
 ];
-const DEFAULT_WATCH_SECONDS = 60;
+const DIRECTIONS = ['inbound', 'outbound'];
+
+function timeoutOption(): Option {
+  return new Option('--timeout <duration>', 'how long to watch').argParser(durationSeconds).default(60, '1m');
+}
 
 interface SendOptions extends TargetOptions {
   to?: string;
@@ -69,13 +78,13 @@ function addSend(message: Command): void {
     .option('--template <name>', 'an approved template instead, which needs no open window')
     .option('--language <code>', "the template's language", 'en_US')
     .option('--param <value>', "value of the template's next variable; repeat it for each", collected)
-    .option('--media <file>', 'a file to upload and send; its type is told from its bytes')
+    .option('--media <file>', 'a file to upload and send; its MIME type is detected from its content')
     .option('--connection <id>', 'the number to send from; default the only one')
     .option('--reply-to <id>', 'the message that it answers')
     .option('--client-message-id <id>', 'your own id of the message')
     .option('--idempotency-key <uuid>', 'repeat a request with its key: nothing is sent twice; default a new one')
     .option('--watch', 'go on and print each status until it is read or has failed')
-    .option('--timeout <duration>', 'how long to watch', durationSeconds, DEFAULT_WATCH_SECONDS)
+    .addOption(timeoutOption())
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
   guide(command, {
@@ -84,10 +93,11 @@ function addSend(message: Command): void {
       ['herald message send --to +15550004444 --template order_update --param Ana --param 4711', 'writing first'],
       ['herald message send --to +15550001234 --media menu.pdf --text "Today"', 'a file with a caption'],
     ],
-    notes: 'Ordinary messages may go only to somebody who wrote in the last 24 hours; to others an approved template.',
+    notes:
+      'Ordinary messages may go only to customers who wrote in the last 24 hours; others may get an approved template.',
     failure: 'refused, or with --watch: it failed or was not read within --timeout; the message says why',
   });
-  doesLive<SendOptions>(command, async (live, options) => {
+  liveAction<SendOptions>(command, async (live, options) => {
     const target = await targetOf(options, live.signal);
     const sent = await sendMessage(target.api, await bodyOf(target, options), options.idempotencyKey);
     const note = sent.replayed ? ' (this key was used before: nothing was sent again)' : '';
@@ -103,7 +113,7 @@ function addWatch(message: Command): void {
     .command('watch')
     .description('print each status of a message as it comes, until it is read or has failed')
     .argument('<id>', "the message's id")
-    .option('--timeout <duration>', 'how long to watch', durationSeconds, DEFAULT_WATCH_SECONDS)
+    .addOption(timeoutOption())
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
   guide(command, {
@@ -111,7 +121,7 @@ function addWatch(message: Command): void {
     notes: 'Times are those of the API; WhatsApp tells of sent, delivered and read in whole seconds.',
     failure: 'the message failed, or was not read within --timeout',
   });
-  doesLive<TargetOptions & { timeout: number }>(command, async (live, options, id = '') =>
+  liveAction<TargetOptions & { timeout: number }>(command, async (live, options, id = '') =>
     watched(live, await targetOf(options, live.signal), id, options.timeout),
   );
 }
@@ -121,8 +131,8 @@ function addList(message: Command): void {
     .command('list')
     .description('list the newest messages')
     .option('--limit <n>', 'how many', wholeNumber(1, 100), 20)
-    .option('--status <status>', `only ${STATES.join(', ')}`)
-    .option('--direction <direction>', 'only outbound or inbound')
+    .addOption(new Option('--status <status>', 'only of this status').choices(STATES))
+    .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
     .option('--from <number>', 'only from this number', phoneDigits)
     .option('--to <number>', 'only to this number', phoneDigits)
     .option('--recipient <user id>', 'only to and from the contact with this user id')
@@ -166,11 +176,12 @@ function endText(message: ApiMessageDetail, timedOut: boolean): string {
 
 async function bodyOf(target: Target, options: SendOptions): Promise<object> {
   const { to, recipient, text, template, media } = options;
-  if ((to === undefined) === (recipient === undefined)) throw new Error('give exactly one of --to and --recipient');
+  if ((to === undefined) === (recipient === undefined))
+    throw new UsageError('give exactly one of --to and --recipient');
   if (template !== undefined && (text !== undefined || media !== undefined)) {
-    throw new Error('give --template alone, or --text and --media');
+    throw new UsageError('give --template alone, or --text and --media');
   }
-  if (template === undefined && options.param !== undefined) throw new Error('--param belongs to --template');
+  if (template === undefined && options.param !== undefined) throw new UsageError('--param belongs to --template');
   const common = {
     connection_id: await connectionOf(target, options.connection),
     ...(to === undefined ? { recipient } : { to: `+${to}` }),
@@ -179,7 +190,7 @@ async function bodyOf(target: Target, options: SendOptions): Promise<object> {
   };
   if (template !== undefined) return { ...common, type: 'template', template: templateOf(template, options) };
   if (media === undefined) {
-    if (text === undefined) throw new Error('nothing to send: give --text, --template or --media');
+    if (text === undefined) throw new UsageError('nothing to send: give --text, --template or --media');
     return { ...common, type: 'text', text: { body: text } };
   }
   const { id, type } = await uploadFile(target.api, common.connection_id, media);
@@ -210,4 +221,91 @@ function journalTable(messages: ApiMessage[]): string {
 
 function collected(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value];
+}
+
+interface TailOptions extends TargetOptions {
+  direction?: string;
+  status?: string[];
+  contact?: string;
+  connection?: string;
+  interval: number;
+}
+
+/** `tail`. */
+export function addTailCommand(program: Command): void {
+  const command = program
+    .command('tail')
+    .description('print what happens in a workspace as it happens: messages in and out, changes of status')
+    .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
+    .option('--status <list>', `only these, separated by commas: ${STATES.join(', ')}`, statusList)
+    .option('--contact <number>', 'only from or to this number', phoneDigits)
+    .option('--connection <id>', 'only of this number of ours')
+    .option('--interval <ms>', 'milliseconds between two looks', wholeNumber(100, 60_000), 500)
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: [
+      ['herald tail', 'until Ctrl-C'],
+      ['herald tail --direction inbound --json | jq -r .message.body', 'what customers write, for another program'],
+      ['herald tail --status failed,outcome_unknown', 'only what went wrong'],
+    ],
+    notes: [
+      'Needs a key with messages:read, nothing else: it reads the journal again and again. So a state that lasts for',
+      'less than --interval may not be shown, and of messages older than the newest hundred ten are looked at each time.',
+      'To miss nothing, set a webhook.',
+    ].join('\n'),
+    failure: 'the service does not answer or refuses the key; Ctrl-C ends it with 0',
+  });
+  liveAction<TailOptions>(command, async (live, options) => {
+    const { api } = await targetOf(options, live.signal);
+    const tail = new JournalTail(api);
+    try {
+      await tail.look();
+      live.tell(paint.faint(`following ${api.url}; Ctrl-C ends it`));
+      for (;;) {
+        await live.pause(options.interval);
+        for (const event of await tail.look()) if (isWanted(event, options)) live.say(lineOf(event), event);
+        if (tail.isBehind) live.tell(paint.doubtful('… more came than one look shows; GET /messages has them all'));
+      }
+    } catch (error) {
+      // To be ended is how it is meant to end.
+      if (live.signal.aborted) return null;
+      throw error;
+    }
+  });
+}
+
+function isWanted({ message }: TailEvent, options: TailOptions): boolean {
+  const { direction: wanted, status, contact, connection } = options;
+  return (
+    (wanted === undefined || message.direction === wanted) &&
+    (status === undefined || status.includes(message.status)) &&
+    (contact === undefined || message.from === contact || message.to === contact) &&
+    (connection === undefined || message.connection_id === connection)
+  );
+}
+
+function lineOf({ event, at, message, previous_status: previous }: TailEvent): string {
+  const inbound = message.direction === 'inbound';
+  const contact = (inbound ? message.from : (message.to ?? message.recipient)) ?? 'unknown';
+  const status = previous === null ? paintStatus(message.status) : `${previous} → ${paintStatus(message.status)}`;
+  const why = message.failure_category === null ? '' : paint.bad(message.failure_category);
+  const what = event === 'message' ? `${paint.faint(message.type)} ${oneLine(message.body ?? '')}` : why;
+  return [
+    paint.faint(clock(new Date(at))),
+    inbound ? paint.name('in ') : 'out',
+    padded(contact, 14),
+    paint.faint(shortId(message.id)),
+    padded(status, event === 'message' ? 10 : 24),
+    what,
+  ]
+    .join('  ')
+    .trimEnd();
+}
+
+function statusList(text: string): string[] {
+  const statuses = text.split(',').filter(Boolean);
+  const unknown = statuses.filter((status) => !STATES.includes(status));
+  if (statuses.length > 0 && unknown.length === 0) return statuses;
+  throw new InvalidArgumentError(`Allowed are ${STATES.join(', ')}.`);
 }

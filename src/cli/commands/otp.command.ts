@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { OtpMode, OtpProject, OtpSender } from '../../modules/otp/otp.types.js';
-import { facts, table, timeText, type Answer } from '../answer.js';
+import { facts, table, timeText, type Answer } from '../output.js';
 import { countryCode, countryList, decimalId, nameText, otpMode, secretArgument, wholeNumber } from '../arguments.js';
-import { doesWithServices } from '../runner.js';
+import { serviceAction, UsageError } from '../runner.js';
 
 interface ProjectOptions {
   workspace: string;
@@ -29,7 +29,7 @@ export function addOtpCommands(program: Command): void {
 }
 
 function addProjectCommands(project: Command): void {
-  doesWithServices<ProjectOptions>(
+  serviceAction<ProjectOptions>(
     project
       .command('create')
       .description('make a project; then make keys of it: herald key create --otp-project <id>')
@@ -53,7 +53,7 @@ function addProjectCommands(project: Command): void {
       };
     },
   );
-  doesWithServices<{ workspace: string }>(
+  serviceAction<{ workspace: string }>(
     project.command('list').description('list the projects').requiredOption('--workspace <id>', 'the workspace'),
     async (services, { workspace }) => {
       const { id } = await services.workspaces.getById(workspace);
@@ -78,7 +78,7 @@ function addProjectCommands(project: Command): void {
 }
 
 function addPackageCommands(packages: Command): void {
-  doesWithServices<{ project: string; country: string; limit: number }>(
+  serviceAction<{ project: string; country: string; limit: number }>(
     packages
       .command('grant')
       .description('set how many codes a project may send to a country in each calendar month (UTC); 0 ends it')
@@ -104,7 +104,7 @@ function addPackageCommands(packages: Command): void {
       };
     },
   );
-  doesWithServices<{ project: string }>(
+  serviceAction<{ project: string }>(
     packages
       .command('list')
       .description('what a project may send, and what it has sent in each month')
@@ -149,7 +149,7 @@ function addPackageCommands(packages: Command): void {
 }
 
 function addSenderCommands(sender: Command): void {
-  doesWithServices<SenderOptions>(
+  serviceAction<SenderOptions>(
     sender
       .command('set')
       .description('check a number and its template with the platform, and send the codes from it')
@@ -163,7 +163,7 @@ function addSenderCommands(sender: Command): void {
       const token = await secretArgument(options.token);
       const { phoneNumberId, wabaId, template: templateName } = options;
       if (options.verify && wabaId === undefined)
-        throw new Error('name the account with --waba-id, or set --no-verify');
+        throw new UsageError('name the account with --waba-id, or set --no-verify');
       const checked =
         options.verify && wabaId !== undefined
           ? await services.otpSenderCheck.check({ phoneNumberId, wabaId, templateName, token })
@@ -178,7 +178,7 @@ function addSenderCommands(sender: Command): void {
       return senderAnswer(set, checked?.languages ?? null);
     },
   );
-  doesWithServices(sender.command('show').description('show the number'), async (services) => {
+  serviceAction(sender.command('show').description('show the number'), async (services) => {
     const set = await services.otpSender.find();
     if (set === null) throw new Error('no number is set: herald otp-sender set');
     return senderAnswer(set, null);

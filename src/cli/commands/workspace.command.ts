@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.types.js';
-import { facts, table, timeText, type Answer } from '../answer.js';
-import { confirm, nameText, numberOrDefault, timeOrNone, YES_OPTION } from '../arguments.js';
-import { byteText } from '../byte-text.js';
-import { doesWithServices } from '../runner.js';
+import { type Answer, byteText, facts, table, timeText } from '../output.js';
+import { YES_OPTION, confirm, nameText, numberOrDefault, phoneDigits, timeOrNone, userId } from '../arguments.js';
+import { serviceAction, guide, UsageError } from '../runner.js';
 
 interface LimitOptions {
   workspace: string;
@@ -22,14 +21,14 @@ const MOST_REQUESTS = 1_000_000;
 /** `workspace create|list|show|limits|delete` and `subscription set`. */
 export function addWorkspaceCommands(program: Command): void {
   const workspace = program.command('workspace').description('make, list, limit and delete workspaces');
-  doesWithServices<{ name: string }>(
+  serviceAction<{ name: string }>(
     workspace.command('create').description('make a workspace').requiredOption('--name <name>', 'its name', nameText),
     async (services, { name }) => {
       const { id } = await services.workspaces.create(name);
       return answerOf(await services.workspaces.use(id));
     },
   );
-  doesWithServices(workspace.command('list').description('list all workspaces'), async (services) => {
+  serviceAction(workspace.command('list').description('list all workspaces'), async (services) => {
     const workspaces = await services.workspaces.listUse();
     return {
       data: workspaces.map(bodyOf),
@@ -46,7 +45,7 @@ export function addWorkspaceCommands(program: Command): void {
       ),
     };
   });
-  doesWithServices(
+  serviceAction(
     workspace.command('show').description('show a workspace and its limits').argument('<id>', 'the workspace'),
     async (services, _options, id = '') => answerOf(await services.workspaces.use(id)),
   );
@@ -54,7 +53,7 @@ export function addWorkspaceCommands(program: Command): void {
   addDelete(workspace);
 
   const subscription = program.command('subscription').description('what a workspace has paid for');
-  doesWithServices<{ workspace: string; paidUntil: Date | 'none' }>(
+  serviceAction<{ workspace: string; paidUntil: Date | 'none' }>(
     subscription
       .command('set')
       .description('set until when a workspace may send')
@@ -68,7 +67,7 @@ export function addWorkspaceCommands(program: Command): void {
 }
 
 function addLimits(workspace: Command): void {
-  doesWithServices<LimitOptions>(
+  serviceAction<LimitOptions>(
     workspace
       .command('limits')
       .description('set what a workspace may use; "default" goes back to what all have')
@@ -88,7 +87,7 @@ function addLimits(workspace: Command): void {
 }
 
 function addDelete(workspace: Command): void {
-  doesWithServices<DeleteOptions>(
+  serviceAction<DeleteOptions>(
     workspace
       .command('delete')
       .description('delete a workspace with everything in it')
@@ -148,4 +147,55 @@ function answerOf(workspace: Workspace & WorkspaceUse): Answer {
     Storage: storageText(workspace),
   });
   return { data: bodyOf(workspace), text };
+}
+
+interface EraseOptions {
+  workspace: string;
+  number?: string;
+  userId?: string;
+  yes?: boolean;
+}
+
+/** `data erase`. */
+export function addDataCommands(program: Command): void {
+  const data = program.command('data').description('what is kept of a person');
+  const erase = data
+    .command('erase')
+    .description('erase what a workspace holds of a person; without --yes it only counts')
+    .requiredOption('--workspace <id>', 'the workspace')
+    .option('--number <E.164>', 'the phone number with its country code', phoneDigits)
+    .option('--user-id <id>', "instead of it the platform's id of the user, such as DE.1795...", userId)
+    .option('--yes', 'do it: messages that wait are cancelled, and nothing comes back');
+  guide(erase, {
+    examples: [
+      ['herald data erase --workspace <id> --number +15550001234', 'count what there is'],
+      ['herald data erase --workspace <id> --number +15550001234 --yes', 'erase it'],
+      ['herald data erase --workspace <id> --user-id DE.1795100000000001 --yes', 'of a contact without a number'],
+    ],
+    notes:
+      'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. An interrupted run is simply run again.',
+    failure: 'something to or from the contact is under way and did not end within a minute: run it again',
+  });
+  serviceAction<EraseOptions>(erase, async (services, options) => {
+    const { workspace, number, userId: user, yes = false } = options;
+    const name = number ?? user;
+    if (name === undefined || (number !== undefined && user !== undefined)) {
+      throw new UsageError('name the person with --number or with --user-id, and not with both');
+    }
+    const { id } = await services.workspaces.getById(workspace);
+    const erasure = services.erasure;
+    const { counts, names } = yes ? await erasure.erase(id, name) : await erasure.count(id, name);
+    return answer(counts, names, yes);
+  });
+}
+
+function answer(counts: Readonly<Record<string, number>>, names: number, erased: boolean): Answer {
+  const rows = Object.fromEntries(
+    Object.entries(counts).map(([word, count]) => [word.replaceAll('_', ' '), String(count)]),
+  );
+  const others = names > 1 ? ` The contact is known by ${names} names; all were looked for.` : '';
+  const end = erased
+    ? 'Erased. Uploaded files that were sent to the contact belong to the workspace and stay; logs end by themselves.'
+    : 'Nothing was erased: this only counts. Run it again with --yes.';
+  return { data: { erased, names, counts }, text: `${facts(rows)}\n${end}${others}` };
 }

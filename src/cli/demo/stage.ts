@@ -1,13 +1,54 @@
+import { type ApiClient, ApiFault, notAnswering } from '../api/client.js';
 import type { DemoFile } from '../../bootstrap/demo-file.js';
-import type { ApiClient } from '../api/api-client.js';
-import { ApiFault } from '../api/api-fault.js';
-import type { ApiMessageDetail } from '../api/message.js';
-import { type Sent, sendMessage } from '../api/send.js';
-import { watchMessage } from '../api/watch.js';
-import type { Live } from '../live.js';
-import { oneLine } from '../one-line.js';
-import { paint } from '../style.js';
-import type { SimulatorControl } from './simulator-control.js';
+import { type ApiMessageDetail, type Sent, sendMessage, watchMessage } from '../api/message.js';
+import type { Live } from '../runner.js';
+import { oneLine, paint } from '../output.js';
+
+/** The simulator's control calls, see docs/simulator.md. */
+export class SimulatorControl {
+  constructor(
+    private readonly url: string,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** A customer writes to a number. */
+  async inbound(phoneNumberId: string, from: string, text: string): Promise<void> {
+    await this.call('/inbound', {
+      phone_number_id: phoneNumberId,
+      from,
+      message: { type: 'text', text: { body: text } },
+    });
+  }
+
+  /** Holds back what the platform tells of messages, or lets it go. */
+  async statuses(mode: 'hold' | 'on'): Promise<void> {
+    await this.call('/faults', { statuses: mode });
+  }
+
+  /** How often the platform took a text for a recipient. */
+  async timesTaken(to: string, text: string): Promise<number> {
+    const query = new URLSearchParams({ to, limit: '1000' });
+    const { data } = (await this.call(`/messages?${query.toString()}`)) as { data: object[] };
+    return data.filter((message) => JSON.stringify(message).includes(text)).length;
+  }
+
+  private async call(path: string, body?: object): Promise<unknown> {
+    const url = `${this.url}/_simulator${path}`;
+    const timeout = AbortSignal.timeout(30_000);
+    // What was held back must be let go also when the command is being ended.
+    const signal = body !== undefined && 'statuses' in body ? timeout : AbortSignal.any([this.signal, timeout]);
+    const init =
+      body === undefined
+        ? { signal }
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal };
+    const response = await fetch(url, init).catch((error: unknown) => {
+      throw notAnswering(this.url, error);
+    });
+    if (!response.ok) throw new Error(`the simulator answered ${response.status} to ${path}: ${await response.text()}`);
+    const text = await response.text();
+    return text === '' ? null : JSON.parse(text);
+  }
+}
 
 /** Generous: the machine may be busy. */
 const PATIENCE_MS = 40_000;
@@ -16,8 +57,8 @@ const READING_MS = 700;
 /** A chapter that can't be played here; says how it could. */
 export class Skipped extends Error {}
 
-/** Something came out otherwise than told. */
-export class NotAsTold extends Error {}
+/** A step had another result than expected. */
+export class StepFailed extends Error {}
 
 /** One part of the story. */
 export interface Chapter {
@@ -50,10 +91,10 @@ export class Stage {
     if (!this.isFast && !this.live.json) await this.live.pause(READING_MS);
   }
 
-  /** @throws NotAsTold where it is not so. */
-  expect(isSo: boolean, told: string): void {
-    if (!isSo) throw new NotAsTold(told);
-    this.live.say(`   ${paint.good('✓')} ${told}`, { event: 'check', told });
+  /** @throws StepFailed where `isSo` is false. */
+  expect(isSo: boolean, text: string): void {
+    if (!isSo) throw new StepFailed(text);
+    this.live.say(`   ${paint.good('✓')} ${text}`, { event: 'check', text });
   }
 
   /** Sends from the demo's first number; says what and to whom. */
@@ -68,7 +109,7 @@ export class Stage {
     return this.send(to, { type: 'text', text: { body: text } }, text, idempotencyKey);
   }
 
-  /** Prints the message's statuses until it has the one that is told. */
+  /** Prints the message's statuses until it has the given one. */
   async until(id: string, status: string, attempts = 1): Promise<ApiMessageDetail> {
     const seen = this.seen.get(id) ?? new Set<string>();
     this.seen.set(id, seen);
@@ -78,7 +119,7 @@ export class Stage {
       indent: '     ',
       seen,
     });
-    if (message.status !== status) throw new NotAsTold(`the message is ${message.status}, and should be ${status}`);
+    if (message.status !== status) throw new StepFailed(`the message is ${message.status}, and should be ${status}`);
     return message;
   }
 
@@ -99,7 +140,7 @@ export class Stage {
     for (;;) {
       const found = await look();
       if (found !== undefined) return found;
-      if (Date.now() > deadline) throw new NotAsTold(`${what}: nothing of it in ${PATIENCE_MS / 1_000} s`);
+      if (Date.now() > deadline) throw new StepFailed(`${what}: nothing of it in ${PATIENCE_MS / 1_000} s`);
       await this.live.pause(150);
     }
   }

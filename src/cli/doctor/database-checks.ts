@@ -5,7 +5,26 @@ import type { Config } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { RESERVED_CONNECTIONS } from '../../infrastructure/database/database.js';
 import { compareSchema } from '../../infrastructure/database/schema-version.js';
-import { fail, guarded, ok, warn, type Finding } from './finding.js';
+
+/** What one check found. `warn`: works, but needs attention. */
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+}
+
+export const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });
+export const warn = (check: string, detail: string): Finding => ({ check, status: 'warn', detail });
+export const fail = (check: string, detail: string): Finding => ({ check, status: 'fail', detail });
+
+/** Runs a check; what it throws is its finding. */
+export async function guarded(check: string, work: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await work();
+  } catch (error) {
+    return fail(check, error instanceof Error && error.message !== '' ? error.message : String(error));
+  }
+}
 
 const LEAST_VERSION = 15;
 const CLOCK_WARN_MS = 1_000;

@@ -1,11 +1,13 @@
-import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
-import { describeError } from '../../common/describe-error.js';
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { changedConfig, type Config } from '../../infrastructure/config/config.js';
+import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
+import { describeError } from '../../common/describe-error.js';
+import { type Config, changedConfig } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { QueueConnection } from '../../infrastructure/lanes/queue-connection.js';
-import { fail, ok, warn, type Finding } from './finding.js';
+import { ConfigError, loadConfig } from '../../infrastructure/config/load-config.js';
+import { openDatabase } from '../session.js';
+import { checkDatabase, fail, type Finding, guarded, ok, warn } from './database-checks.js';
 
 const REACH_WITHIN_MS = 5_000;
 const MIB = 1_024 * 1_024;
@@ -30,7 +32,7 @@ export function checkDataDir(config: Config): Finding {
 export function checkEncryptionKeys(config: Config): Finding {
   const { encryptionKeys } = config.security;
   if (encryptionKeys.length === 0) return fail('encryption keys', 'there are none: set ENCRYPTION_KEYS');
-  const text = `version ${sealingVersion(config.security)} seals, ${encryptionKeys.length} open`;
+  const text = `active key ${sealingVersion(config.security)}, ${encryptionKeys.length} loaded`;
   if (encryptionKeys.some(({ key }) => new Set(key).size < LEAST_DIFFERENT_BYTES)) {
     return warn('encryption keys', `${text}; one of them is not random: make it with openssl rand -base64 32`);
   }
@@ -96,7 +98,7 @@ export async function checkPlatform(config: Config): Promise<Finding> {
 
 /**
  * Where the service in this data folder started its simulator, perhaps with a SIMULATOR_PORT that this command was not
- * given; null where it told nobody.
+ * given; null where it wrote none.
  */
 function simulatorOf(dataDir: string): string | null {
   try {
@@ -106,5 +108,33 @@ function simulatorOf(dataDir: string): string | null {
     return typeof url === 'string' ? url : null;
   } catch {
     return null;
+  }
+}
+
+/** Every check in its order; what one finds keeps no other from being made. */
+export async function examine(): Promise<Finding[]> {
+  let config;
+  try {
+    config = loadConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.violations.map((violation) => fail('settings', violation));
+    return [fail('settings', describeError(error))];
+  }
+  const findings = [
+    ok('settings', `${config.process.environment}, all valid`),
+    checkDataDir(config),
+    await guarded('disk', () => Promise.resolve().then(() => checkDisk(config))),
+    checkEncryptionKeys(config),
+  ];
+  const database = await openDatabase(config).catch((error: unknown) => error);
+  if (database instanceof Error) return [...findings, fail('database', database.message), await checkPlatform(config)];
+  const session = database as Awaited<ReturnType<typeof openDatabase>>;
+  try {
+    findings.push(...(await checkDatabase(session.config, session.url)));
+    findings.push(await guarded('queue', () => checkQueue(session.config)));
+    findings.push(await checkPlatform(config));
+    return findings;
+  } finally {
+    await session.close();
   }
 }

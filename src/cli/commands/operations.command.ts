@@ -1,0 +1,211 @@
+import type { Command } from 'commander';
+import { action, serviceAction } from '../runner.js';
+import { openDatabase } from '../session.js';
+import type { LaneStatus } from '../../modules/messages/messages.types.js';
+import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
+import { type Answer, table, timeText } from '../output.js';
+import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
+import { dayOrTime } from '../arguments.js';
+import type { Finding } from '../doctor/database-checks.js';
+
+/** `migrate`. */
+export function addMigrateCommand(program: Command): void {
+  action(program.command('migrate').description('bring the database schema up to date'), async () => {
+    // Loaded only for this command: every other one would wait for them.
+    const { migrate } = await import('../../infrastructure/database/data-source.js');
+    const { migrateQueue } = await import('../../infrastructure/lanes/queue-connection.js');
+    // It runs alone before the service, and is given no secret but the database's.
+    const { loadConfig } = await import('../../infrastructure/config/load-config.js');
+    const database = await openDatabase(loadConfig({ required: ['DATABASE_URL'] }));
+    try {
+      const ran = await migrate(database.url);
+      if (database.config.queue.redisUrl === null) await migrateQueue(database.url);
+      const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${ran.join(', ')}.`;
+      return { data: { migrations: ran }, text };
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+const QUEUE_COLUMNS = ['WHAT', 'WAITING', 'IN FLIGHT', 'OLDEST DUE'] as const;
+const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'IN FLIGHT', 'OLDEST DUE', 'STATE'] as const;
+
+/** `queue status`. */
+export function addQueueCommands(program: Command): void {
+  const queue = program.command('queue').description('what waits to be sent');
+  serviceAction(
+    queue
+      .command('status')
+      .description('what waits and since when: messages by number, webhooks, codes, files, notifications'),
+    async (services) => {
+      const status = services.queueStatus;
+      const lanes = await status.lanes();
+      const unknown = await status.unknown();
+      const queues = await services.backlogs.read();
+      return {
+        data: { queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
+        text: [
+          table(QUEUE_COLUMNS, queues.map(queueRowOf), ''),
+          ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
+          table(COLUMNS, lanes.map(rowOf), 'No number has messages to send.'),
+        ].join('\n\n'),
+      };
+    },
+  );
+}
+
+function queueRowOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): string[] {
+  const age = oldestDueSeconds === 0 ? '-' : `${oldestDueSeconds.toFixed(1)} s`;
+  return [queue, String(waiting), String(inFlight), age];
+}
+
+function queueBodyOf({ queue, waiting, inFlight, oldestDueSeconds }: QueueBacklog): object {
+  return { queue, waiting, in_flight: inFlight, oldest_due_ms: Math.round(oldestDueSeconds * 1_000) };
+}
+
+function rowOf(lane: LaneStatus): string[] {
+  const age = lane.oldestDueMs === null ? '-' : `${(lane.oldestDueMs / 1_000).toFixed(1)} s`;
+  return [
+    lane.connectionId,
+    lane.phoneNumber,
+    String(lane.due),
+    String(lane.queued),
+    String(lane.inFlight),
+    age,
+    stateOf(lane),
+  ];
+}
+
+function stateOf(lane: LaneStatus): string {
+  if (lane.status !== 'connected') return lane.status;
+  if (lane.pausedUntil !== null) return `paused until ${timeText(lane.pausedUntil)}: ${lane.pauseReason ?? '-'}`;
+  return lane.isDrained ? 'draining' : 'waiting';
+}
+
+function bodyOf(lane: LaneStatus): object {
+  return {
+    connection_id: lane.connectionId,
+    organization_id: lane.organizationId,
+    phone_number: lane.phoneNumber,
+    connection_status: lane.status,
+    due: lane.due,
+    queued: lane.queued,
+    in_flight: lane.inFlight,
+    oldest_due_at: lane.oldestDueAt,
+    oldest_due_ms: lane.oldestDueMs,
+    paused_until: lane.pausedUntil,
+    pause_reason: lane.pauseReason,
+    draining: lane.isDrained,
+  };
+}
+
+interface RestoreOptions {
+  before?: Date;
+  dryRun?: boolean;
+  nothingLost?: boolean;
+  force?: boolean;
+}
+
+/** A worker finishes several sweeps in this time. */
+const WORKERS_ARE_OFF_AFTER_SECONDS = 15;
+
+/** `restore`. */
+export function addRestoreCommand(program: Command): void {
+  serviceAction<RestoreOptions>(
+    program
+      .command('restore')
+      .description('after a backup was restored: keep what waits in it from being sent a second time')
+      .option(
+        '--before <time>',
+        'only what was queued before this time (default: everything that waits now)',
+        dayOrTime,
+      )
+      .option('--dry-run', 'count, and change nothing')
+      .option('--nothing-lost', 'the database only moved (nothing was sent after the backup): keep the queue as it is')
+      .option('--force', 'although a worker seems to run'),
+    async (services, options) => {
+      const restoration = services.restoration;
+      const before = options.before;
+      if (options.dryRun === true) return counted(await restoration.plan(before));
+      if (options.force !== true) await requireNoWorkers(restoration);
+      if (options.nothingLost === true) {
+        await restoration.adopt();
+        return { data: { adopted: true }, text: 'Taken as it is. What waits is sent when workers start.' };
+      }
+      return marked(await restoration.mark(before));
+    },
+  );
+}
+
+async function requireNoWorkers(restoration: Restoration): Promise<void> {
+  const silent = await restoration.silentSeconds();
+  if (silent === null || silent >= WORKERS_ARE_OFF_AFTER_SECONDS) return;
+  throw new Error(
+    `a worker was at work on this database ${Math.max(0, Math.round(silent))} s ago: stop all of them first and wait ` +
+      `${WORKERS_ARE_OFF_AFTER_SECONDS} s, or say --force`,
+  );
+}
+
+function counted({ before, counts }: RestorePlan): Answer {
+  return { data: { before, would_mark: counts }, text: `Would be marked as outcome_unknown: ${listOf(counts)}.` };
+}
+
+function marked({ before, counts }: RestorePlan): Answer {
+  return {
+    data: { before, marked: counts },
+    text:
+      `Marked as outcome_unknown: ${listOf(counts)}. They are not sent by themselves; ` +
+      'POST /messages/{id}/retry with confirm_outcome_unknown sends one again.',
+  };
+}
+
+function listOf(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+const LATER =
+  'Take the older keys out of ENCRYPTION_KEYS after an hour: codes and links to files that were made with them live until then.';
+
+/** `secrets rotate`. */
+export function addSecretsCommands(program: Command): void {
+  const secrets = program.command('secrets').description('stored secrets and the keys that encrypt them');
+  serviceAction(
+    secrets.command('rotate').description('encrypt every stored secret again under the current key; service may run'),
+    async (services) => {
+      const rotation = services.secretRotation;
+      const columns = await rotation.rotate();
+      const unreadable = columns.reduce((sum, column) => sum + column.unreadable, 0);
+      const rows = columns.map((each) => [each.table, String(each.resealed), String(each.unreadable)]);
+      const hint =
+        unreadable > 0 ? 'No key in ENCRYPTION_KEYS opens some of them: add the key that sealed them.' : LATER;
+      return {
+        data: { version: rotation.version, tables: columns },
+        text: `${table(['TABLE', `UNDER KEY ${rotation.version} NOW`, 'UNREADABLE'], rows, '')}\n${hint}`,
+        failed: unreadable > 0,
+      };
+    },
+  );
+}
+
+const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;
+
+/** `doctor`. */
+export function addDoctorCommand(program: Command): void {
+  action(program.command('doctor').description('check every dependency and setting, one line each'), async () => {
+    // Loaded only for this command: every other one would wait for it.
+    const { examine } = await import('../doctor/doctor.js');
+    return answerOf(await examine());
+  });
+}
+
+function answerOf(findings: Finding[]): Answer {
+  const width = Math.max(...findings.map((finding) => finding.check.length));
+  return {
+    data: findings,
+    text: findings.map(({ check, status, detail }) => `${MARKS[status]} ${check.padEnd(width)}  ${detail}`).join('\n'),
+    failed: findings.some((finding) => finding.status === 'fail'),
+  };
+}

@@ -1,0 +1,217 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import type { ApiMedia, ApiMessage, Page, Single } from '../api/message.js';
+import { paint } from '../output.js';
+import { type Chapter, Skipped, type Stage } from './stage.js';
+import { ApiFault } from '../api/client.js';
+import { WebhookReceiver } from './webhook-receiver.js';
+
+/** Of the demo's numbers, by what the simulator does with a message to them. */
+const FAILS = '+15550100002';
+const LOSES_THE_ANSWER = '+15550100005';
+
+export const MESSAGE_CHAPTERS: readonly Chapter[] = [
+  {
+    name: 'send',
+    title: 'Send a message',
+    intro: 'The answer is 202: stored and queued. Then each status comes as WhatsApp reports it.',
+    play: async (stage) => {
+      const key = randomUUID();
+      const to = stage.demo.recipients[0]?.to ?? '+15550001234';
+      const { id } = await stage.sendText(to, 'Your table is ready.', key);
+      await stage.until(id, 'read');
+      await stage.breathe();
+      stage.note('The same request once more, with the same Idempotency-Key:');
+      const again = await stage.sendText(to, 'Your table is ready.', key);
+      stage.expect(again.id === id && again.replayed, 'the same id comes back, and nothing is sent twice');
+    },
+  },
+  {
+    name: 'retry',
+    title: 'Fail on purpose, and try again',
+    intro: 'At the simulator the last digits of a number select the outcome: 0002 can’t be reached.',
+    play: async (stage) => {
+      const { id } = await stage.sendText(FAILS, 'Are you there?');
+      const failed = await stage.until(id, 'failed');
+      stage.expect(failed.failure_category === 'recipient_unreachable', 'it says why: recipient_unreachable');
+      await stage.breathe();
+      stage.note(`POST /messages/${id}/retry`);
+      await stage.api.post<Single<ApiMessage>>(`/messages/${id}/retry`, {});
+      const twice = await stage.until(id, 'failed', 2);
+      stage.expect(twice.attempts.length === 2, 'it fails again, and both attempts are on record');
+    },
+  },
+  {
+    name: 'outcome-unknown',
+    title: 'Lose an answer',
+    intro: '0005 takes the message and cuts the line before it answers. Others would send it twice, or lose it.',
+    play: loseAnAnswer,
+  },
+  {
+    name: 'inbound',
+    title: 'Answer a customer',
+    intro: 'You can message only customers who wrote in the last 24 hours. Then a customer writes.',
+    play: answerACustomer,
+  },
+];
+
+async function loseAnAnswer(stage: Stage): Promise<void> {
+  const text = `Did you get this? (${randomUUID().slice(0, 8)})`;
+  await stage.simulator.statuses('hold');
+  let id;
+  try {
+    ({ id } = await stage.sendText(LOSES_THE_ANSWER, text));
+    await stage.until(id, 'outcome_unknown');
+    stage.expect(true, 'Herald does not know, says so, and does not send it again');
+    await stage.breathe();
+  } finally {
+    await stage.simulator.statuses('on');
+  }
+  stage.note('Now WhatsApp reports the status of it, and the outcome is known:');
+  await stage.until(id, 'read');
+  const taken = await stage.simulator.timesTaken(LOSES_THE_ANSWER, text);
+  stage.expect(taken === 1, 'the customer has it once');
+}
+
+async function answerACustomer(stage: Stage): Promise<void> {
+  const customer = newCustomer();
+  const tooEarly = await stage.refusal(() => stage.sendText(`+${customer}`, 'Hello?'));
+  stage.expect(tooEarly === 'SERVICE_WINDOW_CLOSED', `a message to +${customer} is refused: SERVICE_WINDOW_CLOSED`);
+  await stage.breathe();
+  await stage.simulator.inbound(stage.demo.phone_number_id, customer, 'A table for two?');
+  const question = await stage.waitFor('the customer’s message', async () => {
+    const { data } = await stage.api.get<Page<ApiMessage>>('/messages', { status: 'received', limit: '20' });
+    return data.find((message) => message.from === customer);
+  });
+  stage.note(`${paint.name('←')} +${customer}  "${question.body ?? ''}"  ${paint.faint(question.id)}`);
+  await stage.breathe();
+  const content = { type: 'text', text: { body: 'With pleasure.' }, reply_to_message_id: question.id };
+  const { id } = await stage.send(`+${customer}`, content, 'With pleasure.');
+  await stage.until(id, 'read');
+  stage.expect(true, 'the window is open now, and the answer quotes the question');
+}
+
+/** A number without a contact, whose last digits select no simulated outcome. */
+export function newCustomer(): string {
+  return `1555020${randomInt(2_000, 10_000)}`;
+}
+
+export const MORE_CHAPTERS: readonly Chapter[] = [
+  {
+    name: 'template',
+    title: 'Write first',
+    intro: 'A customer who has not written may get an approved template. Its values are filled in.',
+    play: writeFirst,
+  },
+  {
+    name: 'file',
+    title: 'Send a file',
+    intro: 'Uploaded once, sent as often as you like. Its MIME type is detected from its content.',
+    play: sendAFile,
+  },
+  {
+    name: 'code',
+    title: 'Check a phone number',
+    intro: 'A sandbox key sends nothing and answers with the code; a live one sends it over WhatsApp.',
+    play: checkANumber,
+  },
+  {
+    name: 'webhook',
+    title: 'Receive webhooks',
+    intro: 'Herald posts every message in and every status to your address, signed, until it is acknowledged.',
+    play: beTold,
+  },
+];
+
+async function writeFirst(stage: Stage): Promise<void> {
+  const parameters = ['Ana', '4711'];
+  const { data } = await stage.api.post<Single<{ body: string }>>(
+    `/connections/${stage.demo.connection_id}/templates/preview`,
+    { template_name: 'order_update', parameters: { body: parameters } },
+  );
+  stage.note(`preview: "${data.body}"`);
+  const template = {
+    name: 'order_update',
+    language: { code: 'en_US' },
+    components: [{ type: 'body', parameters: parameters.map((text) => ({ type: 'text', text })) }],
+  };
+  const { id } = await stage.send(`+${newCustomer()}`, { type: 'template', template }, data.body);
+  await stage.until(id, 'read');
+  stage.expect(true, 'a stranger has read it');
+}
+
+async function sendAFile(stage: Stage): Promise<void> {
+  const menu = `Soup, bread, coffee. ${new Date().toDateString()}\n`;
+  const form = new FormData();
+  form.set('connection_id', stage.demo.connection_id);
+  form.set('file', new Blob([menu]), 'menu.txt');
+  const { data: media } = await stage.api.post<Single<ApiMedia>>('/media', form);
+  stage.note(`menu.txt is ${media.mime_type}, a ${media.type}  ${paint.faint(media.id)}`);
+  const content = { type: media.type, media: { id: media.id, caption: 'Today' } };
+  const { id } = await stage.send(stage.demo.recipients[0]?.to ?? '', content, 'menu.txt: Today');
+  await stage.until(id, 'read');
+  const { data: link } = await stage.api.get<Single<{ url: string }>>(`/media/${media.id}/url`);
+  const bytes = await (await fetch(link.url, { signal: stage.live.signal })).text();
+  stage.expect(bytes === menu, 'a signed link, good for 15 minutes, brings the same bytes back');
+}
+
+async function checkANumber(stage: Stage): Promise<void> {
+  const otp = stage.api.as(stage.demo.otp_sandbox_key);
+  const to = `+4915112${randomInt(100_000, 1_000_000)}`;
+  const key = { 'idempotency-key': `demo-${randomUUID()}` };
+  const { data } = await otp.post<Single<{ id: string; test_code: string }>>('/otp/send', { to }, key);
+  const { id, test_code: code } = data;
+  stage.note(`${paint.name('→')} ${to}  the code is ${paint.heading(code)}`);
+  const wrong = code === '000000' ? '000001' : '000000';
+  const verify = (guess: string): Promise<unknown> => otp.post('/otp/verify', { id, code: guess });
+  const refused = await stage.refusal(() => verify(wrong));
+  stage.expect(refused === 'OTP_CODE_INCORRECT', `${wrong} is refused: OTP_CODE_INCORRECT`);
+  await verify(code);
+  stage.expect(true, `${code} is right`);
+  stage.expect((await stage.refusal(() => verify(code))) === 'OTP_CODE_ALREADY_USED', 'and is right only once');
+}
+
+/** Sets a webhook of this command's own, hears a test event and a message's statuses, and takes it away again. */
+export async function beTold(stage: Stage): Promise<void> {
+  const taken = await webhookUrl(stage);
+  if (taken !== null)
+    throw new Skipped(`the workspace has a webhook, ${taken}: it stays; DELETE /webhook takes it away`);
+  const receiver = await WebhookReceiver.listen();
+  try {
+    receiver.secret = await setWebhook(stage, receiver.url);
+    await stage.api.post('/webhook/test', {});
+    await stage.waitFor('the test event', () => receiver.event('webhook.test'));
+    stage.expect(true, 'a test event came, signature OK');
+    await stage.breathe();
+    const { id } = await stage.sendText(stage.demo.recipients[0]?.to ?? '', 'Tell me how it goes.');
+    for (const status of ['accepted', 'sent', 'delivered', 'read']) {
+      await stage.waitFor(`the event of ${status}`, () => receiver.status(id, status));
+      stage.note(`${paint.name('⇠')} message.status.updated  ${status}  ${paint.good('signature OK')}`);
+    }
+    stage.expect(receiver.forged === 0, 'every signature was verified from the raw bytes');
+  } finally {
+    await receiver.close();
+    if (receiver.secret !== null) await stage.api.call('DELETE', '/webhook').catch(() => undefined);
+  }
+}
+
+async function webhookUrl(stage: Stage): Promise<string | null> {
+  try {
+    const { data } = await stage.api.get<Single<{ url: string }>>('/webhook');
+    return data.url;
+  } catch (error) {
+    if (error instanceof ApiFault && error.code === 'WEBHOOK_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+async function setWebhook(stage: Stage, url: string): Promise<string> {
+  try {
+    const answer = await stage.api.call<Single<{ secret: string }>>('PUT', '/webhook', { body: { url } });
+    return answer.body.data.secret;
+  } catch (error) {
+    if (!(error instanceof ApiFault) || error.code !== 'WEBHOOK_URL_NOT_ALLOWED') throw error;
+    throw new Skipped(
+      'webhooks go to public https addresses only; to see this chapter start Herald with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
+    );
+  }
+}

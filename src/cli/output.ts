@@ -1,0 +1,109 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+type Colour = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan' | 'magenta' | 'blue';
+
+// Node looks at the stream: a terminal gets colours, a pipe none, and NO_COLOR and FORCE_COLOR decide against it.
+const painted =
+  (colour: Colour) =>
+  (text: string): string =>
+    styleText(colour, text, { stream: process.stdout });
+
+/** Colours by what they mean. Without a terminal the text comes back as it is. */
+export const paint = {
+  heading: painted('bold'),
+  faint: painted('dim'),
+  good: painted('green'),
+  bad: painted('red'),
+  doubtful: painted('yellow'),
+  name: painted('cyan'),
+};
+
+/** A message's, delivery's or challenge's status in the colour of what it means. */
+export function paintStatus(status: string): string {
+  if (GOOD.has(status)) return paint.good(status);
+  if (BAD.has(status)) return paint.bad(status);
+  if (DOUBTFUL.has(status)) return paint.doubtful(status);
+  return status;
+}
+
+const GOOD = new Set(['sent', 'delivered', 'read', 'received', 'verified', 'connected', 'approved', 'ok', 'valid']);
+const BAD = new Set(['failed', 'rejected', 'disabled', 'disconnected', 'revoked', 'expired', 'exhausted', 'FAIL']);
+const DOUBTFUL = new Set(['outcome_unknown', 'restricted', 'paused', 'warn']);
+
+/** Characters that a terminal shows of a text: escape sequences take no room. */
+export function shownLength(text: string): number {
+  return stripVTControlCharacters(text).length;
+}
+
+/** Fills up to a width with spaces, whatever colours the text has. */
+export function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - shownLength(text)));
+}
+
+/** What a command has to say: once for people, once for programs. */
+export interface Answer {
+  /** Printed with `--json`, in snake_case as the API has it. */
+  data: unknown;
+  /** Printed without it. */
+  text: string;
+  /** The command did its work, and what it found is a failure: exit code 1. */
+  failed?: boolean;
+}
+
+/** Facts under one another: `name  value`. */
+export function facts(pairs: Record<string, string>): string {
+  const width = Math.max(...Object.keys(pairs).map((name) => name.length));
+  return Object.entries(pairs)
+    .map(([name, value]) => `${paint.faint(name.padEnd(width))}  ${value}`)
+    .join('\n');
+}
+
+/** Columns as wide as their widest cell, cells in any colour; `none` says what is not there where there are no rows. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[], none: string): string {
+  if (rows.length === 0) return none;
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...rows.map((row) => shownLength(row[index] ?? ''))),
+  );
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, index) => padded(cell, widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [line(columns.map((column) => paint.faint(column))), ...rows.map(line)].join('\n');
+}
+
+/** A time as the API writes it; `never` where there is none. */
+export function timeText(time: Date | null, never = '-'): string {
+  return time === null ? never : time.toISOString();
+}
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** Bytes as people read them: `1.5 GiB`. */
+export function byteText(bytes: number): string {
+  const unit = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
+  const value = bytes / 1_024 ** unit;
+  return `${value >= 100 || unit === 0 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[unit]}`;
+}
+
+/** Time of day to the millisecond, in the zone of this machine. */
+export function clock(time: Date): string {
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const ms = String(time.getMilliseconds()).padStart(3, '0');
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${ms}`;
+}
+
+/** How long after: `+120 ms`, `+3.4 s`. The platform's times are whole seconds, so it may be 0. */
+export function clockAfter(from: string, to: string): string {
+  const ms = Math.max(0, new Date(to).getTime() - new Date(from).getTime());
+  return ms < 1_000 ? `+${ms} ms` : `+${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** The beginning of a text of others on one line, without what would command the terminal. */
+export function oneLine(text: string, length = 48): string {
+  const line = stripVTControlCharacters(text)
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  const characters = [...line];
+  return characters.length <= length ? line : `${characters.slice(0, length - 1).join('')}…`;
+}
