@@ -238,7 +238,7 @@ describe('herald', () => {
     const weak = await runHerald(['doctor'], { ...production, TRUST_PROXY: 'true', METRICS_TOKEN: 'short' });
     expect(weak.code).toBe(1);
     expect(weak.stdout).toMatch(/^FAIL settings +METRICS_TOKEN must be at least 16/m);
-    expect(weak.stdout).toMatch(/^FAIL settings +TRUST_PROXY must not trust everybody/m);
+    expect(weak.stdout).toMatch(/^FAIL settings +TRUST_PROXY must not trust every address/m);
   });
 
   it('doctor notices tokens that the encryption keys do not open', async () => {
