@@ -1,30 +1,20 @@
-import type { LookupFunction } from 'node:net';
 import { apiRootOf } from './api-root.js';
 import { presentable } from './graph-error.js';
-import { HttpExchanger, type Exchange } from './http-exchanger.js';
+import { HttpExchanger, type Exchange, type HttpExchangerOptions } from './http-exchanger.js';
 import { classifyExchange, isSendableToken, TOKEN_MESSAGE, UNSENDABLE_TOKEN, type SendOutcome } from './outcome.js';
 import { PHONE_NUMBER_FIELDS, readPhoneNumber, type PlatformPhoneNumber } from './phone-number.js';
 import { failure, toPlatformResult, type PlatformResult } from './platform-result.js';
 
-export interface CloudApiClientOptions {
+export interface CloudApiClientOptions extends Partial<Omit<HttpExchangerOptions, 'origin'>> {
   /** `https://graph.facebook.com`, or where the simulator listens; a path before the version is kept. */
   readonly baseUrl: string;
   /** `v26.0`. */
   readonly apiVersion: string;
-  /** Name lookup, TCP and TLS together. 3,000 by default. */
-  readonly connectTimeoutMs?: number;
-  /** From the request's last byte to the answer's first. 15,000 by default; kept to within a second. */
-  readonly headersTimeoutMs?: number;
-  /** For the whole body of the answer. 5,000 by default. */
-  readonly bodyTimeoutMs?: number;
-  /** Sockets at the most, 256 by default. */
-  readonly connections?: number;
   /** Of the answer to a send; 64 KiB by default. */
   readonly maxResponseBytes?: number;
-  readonly lookup?: LookupFunction;
-  /** Certificate authorities to trust instead of the system's (PEM). */
-  readonly ca?: string;
 }
+
+const DEFAULTS = { connectTimeoutMs: 3_000, headersTimeoutMs: 15_000, bodyTimeoutMs: 5_000, connections: 256 };
 
 export interface SendMessageInput {
   readonly phoneNumberId: string;
@@ -64,15 +54,7 @@ export class CloudApiClient {
     const { origin, path } = apiRootOf(options.baseUrl, options.apiVersion);
     this.root = path;
     this.maxResponseBytes = options.maxResponseBytes ?? 64 * 1024;
-    this.http = new HttpExchanger({
-      origin,
-      connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
-      headersTimeoutMs: options.headersTimeoutMs ?? 15_000,
-      bodyTimeoutMs: options.bodyTimeoutMs ?? 5_000,
-      connections: options.connections ?? 256,
-      lookup: options.lookup,
-      ca: options.ca,
-    });
+    this.http = new HttpExchanger({ ...DEFAULTS, ...options, origin });
   }
 
   /** Calls under way, those that wait for a socket included. */

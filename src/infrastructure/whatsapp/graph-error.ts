@@ -147,7 +147,7 @@ export function findPlatformError(code: number, subcode?: number | null): Platfo
   );
 }
 
-/** As `findPlatformError`, and for an unlisted code a plain failure: whoever names a code has refused the message. */
+/** As `findPlatformError`, and for an unlisted code a plain failure: an answer that names a code has refused the message. */
 export function classifyPlatformError(code: number, subcode?: number | null): PlatformErrorClass {
   return findPlatformError(code, subcode) ?? UNLISTED;
 }

@@ -4,7 +4,7 @@ import { Pool, type Dispatcher } from 'undici';
 import { codeOf } from '../../common/describe-error.js';
 import { ADDRESS_ATTEMPT_MS, connectOptions } from './connect-options.js';
 
-/** One HTTP request to the platform as it went, before anybody says what that means. */
+/** One HTTP request to the platform as it went, before it is judged. */
 export type Exchange = AnsweredExchange | BrokenExchange;
 
 /** A status line came. */
@@ -44,8 +44,9 @@ export function brokenReason(code: string): string {
 export interface HttpExchangerOptions {
   /** Scheme, host and port. */
   readonly origin: string;
+  /** Name lookup, TCP and TLS together. */
   readonly connectTimeoutMs: number;
-  /** From the last byte of the request to the first of the answer. */
+  /** From the last byte of the request to the first of the answer; kept to within a second. */
   readonly headersTimeoutMs: number;
   /** For the whole of the answer's body. */
   readonly bodyTimeoutMs: number;

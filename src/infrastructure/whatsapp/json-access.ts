@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../common/json.js';
 
-/** No honest payload nests deeper; below this everything reads as null, so that nobody's recursion can overflow. */
+/** No honest payload nests deeper; below this everything reads as null, so that no recursion can overflow. */
 const MAX_DEPTH = 32;
 
 /** What PostgreSQL stores neither in text nor in jsonb. */

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { parseUrl } from '../../common/parse-url.js';
 import { apiRootOf } from './api-root.js';
@@ -7,23 +6,18 @@ import type { CloudApiClient } from './cloud-api-client.js';
 import { presentable } from './graph-error.js';
 import type { Exchange } from './http-exchanger.js';
 import { ownId, ownInteger, ownText, parseJson, storableText } from './json-access.js';
-import { MediaHttp, type DownloadExchange } from './media-http.js';
+import { MediaHttp, type DownloadExchange, type MediaHttpOptions } from './media-http.js';
 import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
 import { failure, type PlatformResult } from './platform-result.js';
 
-export interface MediaClientOptions {
+export interface MediaClientOptions extends Partial<Omit<MediaHttpOptions, 'origin'>> {
   /** As `CloudApiClientOptions`. */
   readonly baseUrl: string;
   readonly apiVersion: string;
-  /** Name lookup, TCP and TLS together. 3,000 by default. */
-  readonly connectTimeoutMs?: number;
-  /** Without a byte going either way. 30,000 by default: the platform looks at a whole file before it answers. */
-  readonly idleTimeoutMs?: number;
-  /** Sockets at the most, for each host. 64 by default. */
-  readonly connections?: number;
-  readonly lookup?: LookupFunction;
-  readonly ca?: string;
 }
+
+/** The platform looks at a whole file before it answers. */
+const DEFAULTS = { connectTimeoutMs: 3_000, idleTimeoutMs: 30_000, connections: 64 };
 
 export interface UploadMediaInput {
   readonly phoneNumberId: string;
@@ -82,14 +76,7 @@ export class MediaClient {
   ) {
     const { origin, path } = apiRootOf(options.baseUrl, options.apiVersion);
     this.root = path;
-    this.http = new MediaHttp({
-      origin,
-      connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
-      idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
-      connections: options.connections ?? 64,
-      lookup: options.lookup,
-      ca: options.ca,
-    });
+    this.http = new MediaHttp({ ...DEFAULTS, ...options, origin });
   }
 
   /**

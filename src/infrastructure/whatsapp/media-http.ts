@@ -11,6 +11,7 @@ import { loggableCode, type Exchange } from './http-exchanger.js';
 export interface MediaHttpOptions {
   /** Scheme, host and port of the configured platform. */
   readonly origin: string;
+  /** Name lookup, TCP and TLS together. */
   readonly connectTimeoutMs: number;
   /** Without a byte going either way, before the answer and within it. */
   readonly idleTimeoutMs: number;
@@ -238,7 +239,7 @@ async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Drops an answer that nobody reads; a short one leaves its socket of use. */
+/** Drops an answer that is not read; a short one leaves its socket of use. */
 function discard(body: Dispatcher.ResponseData['body']): void {
   body.on('error', () => undefined);
   void body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);

@@ -24,7 +24,7 @@ export interface AcceptedOutcome {
 }
 
 /**
- * The platform did not take the message, or nobody knows. `rejected`: refused for good. `lane_paused`: the number or
+ * The platform did not take the message, or that is not known. `rejected`: refused for good. `lane_paused`: the number or
  * the account can't send now. `deferred`, `recipient_deferred`: not taken, may go later. `unknown`: it may have been
  * sent, so it must not be sent again by itself.
  */

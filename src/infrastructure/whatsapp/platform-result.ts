@@ -73,7 +73,7 @@ export function failure(
 const LIMIT_RETRY_SECONDS = 60;
 
 /**
- * What a caller of Herald is told of a call to the platform that failed: PLATFORM_TIMEOUT (504), PLATFORM_UNAVAILABLE
+ * The error that a caller of Herald gets for a call to the platform that failed: PLATFORM_TIMEOUT (504), PLATFORM_UNAVAILABLE
  * (502), RATE_LIMITED (429) where the platform takes no more calls for now, PLATFORM_REJECTED (400).
  */
 export function platformFault(failure: PlatformFailure): AppError {
