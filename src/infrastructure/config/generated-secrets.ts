@@ -1,25 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EncryptionKey } from './encryption-keys.js';
-
-export interface GeneratedSecrets {
-  encryptionKeys: EncryptionKey[];
-  appSecret: string;
-  verifyToken: string;
-}
-
-interface StoredSecrets {
-  encryption_key: string;
-  app_secret: string;
-  verify_token: string;
-}
 
 /**
  * Secrets for a laptop: made once, kept in `DATA_DIR/secrets.json` (mode 0600). Losing that file makes the stored
  * provider tokens unreadable, which is why production must bring its own.
  */
-export function generatedSecrets(dataDir: string, persist: boolean): GeneratedSecrets {
+export function generatedSecrets(dataDir: string, persist: boolean) {
   const stored = persist ? readOrCreate(dataDir) : fresh();
   return {
     encryptionKeys: [{ version: 1, key: Buffer.from(stored.encryption_key, 'base64') }],
@@ -28,7 +15,7 @@ export function generatedSecrets(dataDir: string, persist: boolean): GeneratedSe
   };
 }
 
-function fresh(): StoredSecrets {
+function fresh() {
   return {
     encryption_key: randomBytes(32).toString('base64'),
     app_secret: randomBytes(16).toString('hex'),
@@ -36,13 +23,13 @@ function fresh(): StoredSecrets {
   };
 }
 
-function readOrCreate(dataDir: string): StoredSecrets {
+function readOrCreate(dataDir: string): ReturnType<typeof fresh> {
   const file = join(dataDir, 'secrets.json');
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as StoredSecrets;
+    return JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof fresh>;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new Error(`${file} cannot be read; mend or restore it, for stored tokens need it`, { cause: error });
+      throw new Error(`${file} cannot be read; restore it, for stored tokens need it`, { cause: error });
     }
   }
   mkdirSync(dataDir, { recursive: true });
@@ -56,5 +43,5 @@ function readOrCreate(dataDir: string): StoredSecrets {
   } finally {
     unlinkSync(temporary);
   }
-  return JSON.parse(readFileSync(file, 'utf8')) as StoredSecrets;
+  return JSON.parse(readFileSync(file, 'utf8')) as ReturnType<typeof fresh>;
 }
