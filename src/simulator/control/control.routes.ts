@@ -1,11 +1,11 @@
 import type { Request } from 'express';
-import { PlainError } from '../graph-error.js';
+import { invalidParam, PlainError } from '../graph-error.js';
 import type { AccessTokens } from '../http/access.js';
 import type { BrokenAnswers } from '../http/broken-answers.js';
 import { pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
 import type { MediaFile, MediaStore } from '../media/media-store.js';
 import { type MessageLog, messageJson } from '../messages/message-log.js';
-import { isObject, type JsonObject } from '../messages/param.js';
+import { missing, Param } from '../messages/param.js';
 import { noticesOf } from '../numbers/number-notices.js';
 import {
   MESSAGING_LIMITS,
@@ -17,17 +17,6 @@ import {
 } from '../numbers/numbers.js';
 import { type Faults, NO_FAULTS, type SimulatorNumber } from '../simulator.types.js';
 import type { NotifyAccount } from '../templates/template-reviewer.js';
-import {
-  controlBody,
-  flag,
-  optionalChoice,
-  optionalNumber,
-  optionalText,
-  refused,
-  requireKnown,
-  textField,
-} from './control-input.js';
-
 export interface ControlParts {
   numbers: Numbers;
   messages: MessageLog;
@@ -56,7 +45,7 @@ export function controlRoutes(parts: ControlParts): Route[] {
     broken: brokenAnswers.counts,
   });
   const notify = (request: Request) => {
-    parts.postRaw(readNotification(numbers, controlBody(request)));
+    parts.postRaw(readNotification(numbers, Param.ofRequest(request)));
     return SUCCESS;
   };
   const reset = () => {
@@ -64,11 +53,12 @@ export function controlRoutes(parts: ControlParts): Route[] {
     return SUCCESS;
   };
   const setToken = (request: Request) => {
-    const body = controlBody(request);
-    const token = textField(body, 'token');
-    if (typeof body.valid !== 'boolean') throw refused('"valid" must be true or false.');
-    tokens.setValid(token, body.valid);
-    return { valid: body.valid };
+    const body = Param.ofRequest(request);
+    const token = body.text('token', LONGEST_TEXT);
+    if (!body.get('valid').isGiven) throw missing('valid');
+    const valid = body.flag('valid');
+    tokens.setValid(token, valid);
+    return { valid };
   };
   return [
     ['GET', '/_simulator/health', () => ({ status: 'ok' })],
@@ -90,7 +80,7 @@ export function controlRoutes(parts: ControlParts): Route[] {
 
 function listMessages(messages: MessageLog, request: Request): string {
   const limit = Number(queryParam(request, 'limit') ?? 1000);
-  if (!Number.isInteger(limit) || limit < 1) throw refused('"limit" must be a whole number from 1.');
+  if (!Number.isInteger(limit) || limit < 1) throw invalidParam('Param limit must be a whole number from 1.');
   const [to, callback, after] = ['to', 'callback', 'after'].map((name) => queryParam(request, name) ?? undefined);
   const page = messages.page({ to, callback, after, limit });
   const paging = JSON.stringify({ after: page.cursor, has_more: page.hasMore });
@@ -98,18 +88,18 @@ function listMessages(messages: MessageLog, request: Request): string {
 }
 
 /** `{body}` is posted as it is; `{value, field, waba_id}` is put into an envelope first. */
-function readNotification(numbers: Numbers, given: JsonObject): object {
-  if (isObject(given.body)) return given.body;
-  if (!isObject(given.value)) throw refused('Send "body" (a whole notification) or "value" (of one change).');
-  const metadata = isObject(given.value.metadata) ? given.value.metadata : {};
-  const number = numbers.get(String(metadata.phone_number_id)) ?? numbers.all()[0];
-  const field = optionalText(given, 'field') ?? 'messages';
-  const id = optionalText(given, 'waba_id') ?? number?.wabaId ?? '0';
+function readNotification(numbers: Numbers, given: Param): object {
+  if (given.get('body').isGiven) return given.object('body').value as object;
+  const value = given.object('value');
+  const number = numbers.get(String(value.get('metadata').get('phone_number_id').value)) ?? numbers.all()[0];
+  const field = given.optionalText('field', LONGEST_TEXT) ?? 'messages';
+  const id = given.optionalText('waba_id', LONGEST_TEXT) ?? number?.wabaId ?? '0';
   // Only the management fields carry the entry's time.
   const time = field === 'messages' ? undefined : Math.floor(Date.now() / 1000);
-  return { object: 'whatsapp_business_account', entry: [{ id, time, changes: [{ value: given.value, field }] }] };
+  return { object: 'whatsapp_business_account', entry: [{ id, time, changes: [{ value: value.value, field }] }] };
 }
 
+const LONGEST_TEXT = 10_000;
 const LONGEST_MS = 600_000;
 
 /** Numbers among the faults, by their names on the wire, with their limits. */
@@ -146,21 +136,22 @@ function faultsJson(faults: Readonly<Faults>): object {
   return Object.fromEntries(shown);
 }
 
-/** Changes what is given. @throws PlainError 400 for what is no fault, or out of its limits */
+/** Changes what is given. @throws GraphError 100 for what is no fault, or out of its limits */
 function setFaults(parts: ControlParts, request: Request): object {
-  const body = controlBody(request);
-  requireKnown(body, KNOWN_FAULTS, 'is no fault');
-  const closedMs = optionalNumber(body, 'down_for_ms', 1, LONGEST_MS);
-  const changes: Partial<Faults> = {};
-  const given = typeof body.drop_answers === 'boolean' ? { ...body, drop_answers: Number(body.drop_answers) } : body;
+  const body = Param.ofRequest(request);
+  body.only(...KNOWN_FAULTS);
+  const closedMs = body.optionalNumber('down_for_ms', 1, LONGEST_MS);
+  const { statuses, downloadFailure, down } = parts.faults;
+  const changes: Partial<Faults> = {
+    statuses: body.optionalOneOf('statuses', ['on', 'off', 'hold']) ?? statuses,
+    downloadFailure: body.optionalOneOf('download_failure', ['not_found', 'server_error', 'cut']) ?? downloadFailure,
+    down: body.flag('down', down),
+  };
   for (const [name, key, max] of NUMBER_FAULTS) {
-    const value = optionalNumber(given, name, 0, max);
+    const isSwitch = name === 'drop_answers' && typeof body.get(name).value === 'boolean';
+    const value = isSwitch ? Number(body.flag(name)) : body.optionalNumber(name, 0, max);
     if (value !== undefined) changes[key] = value;
   }
-  changes.statuses = optionalChoice(body, 'statuses', ['on', 'off', 'hold']) ?? parts.faults.statuses;
-  const failure = optionalChoice(body, 'download_failure', ['not_found', 'server_error', 'cut']);
-  changes.downloadFailure = failure ?? parts.faults.downloadFailure;
-  changes.down = flag(body, 'down', parts.faults.down);
   parts.applyFaults(changes);
   if (closedMs !== undefined) parts.closePortFor(closedMs);
   return faultsJson(parts.faults);
@@ -176,17 +167,17 @@ function numberJson({ phoneNumberId, wabaId, displayPhoneNumber, verifiedName }:
 }
 
 function addNumber(parts: ControlParts, request: Request): object {
-  const body = controlBody(request);
-  const idField = (name: string) => {
-    const id = textField(body, name);
-    if (!/^\d{1,20}$/.test(id)) throw refused(`"${name}" must be digits.`);
+  const body = Param.ofRequest(request);
+  const idOf = (key: string) => {
+    const id = body.text(key, 20);
+    if (!/^\d+$/.test(id)) throw invalidParam(`Param ${key} must be digits.`);
     return id;
   };
   parts.registerNumber({
-    phoneNumberId: idField('phone_number_id'),
-    wabaId: idField('waba_id'),
-    displayPhoneNumber: textField(body, 'display_phone_number'),
-    verifiedName: optionalText(body, 'verified_name') ?? 'Simulated business',
+    phoneNumberId: idOf('phone_number_id'),
+    wabaId: idOf('waba_id'),
+    displayPhoneNumber: body.text('display_phone_number', LONGEST_TEXT),
+    verifiedName: body.optionalText('verified_name', LONGEST_TEXT) ?? 'Simulated business',
   });
   return SUCCESS;
 }
@@ -204,17 +195,16 @@ export function unknownNumber(id: string): PlainError {
 
 function changeNumber({ numbers, notifyAccount }: ControlParts, request: Request): object {
   const number = numberOf(numbers, request);
-  const body = controlBody(request);
-  const known = ['quality_rating', 'throughput', 'status', 'messaging_limit', 'verified_name', 'notify'];
-  requireKnown(body, known, "can't be set");
+  const body = Param.ofRequest(request);
+  body.only('quality_rating', 'throughput', 'status', 'messaging_limit', 'verified_name', 'notify');
   const changes: Partial<NumberFacts> = {
-    qualityRating: optionalChoice(body, 'quality_rating', QUALITY_RATINGS),
-    throughput: optionalChoice(body, 'throughput', THROUGHPUT_LEVELS),
-    status: optionalChoice(body, 'status', NUMBER_STATUSES),
-    messagingLimit: optionalChoice(body, 'messaging_limit', MESSAGING_LIMITS),
-    verifiedName: optionalText(body, 'verified_name'),
+    qualityRating: body.optionalOneOf('quality_rating', QUALITY_RATINGS),
+    throughput: body.optionalOneOf('throughput', THROUGHPUT_LEVELS),
+    status: body.optionalOneOf('status', NUMBER_STATUSES),
+    messagingLimit: body.optionalOneOf('messaging_limit', MESSAGING_LIMITS),
+    verifiedName: body.optionalText('verified_name', LONGEST_TEXT),
   };
-  const notify = flag(body, 'notify', true);
+  const notify = body.flag('notify', true);
   const before = numbers.factsOf(number.phoneNumberId);
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const after = numbers.change(number.phoneNumberId, given);
@@ -239,8 +229,7 @@ function expireMedia(media: MediaStore, request: Request): object {
   const file = media.get(id);
   if (file === undefined) throw new PlainError(404, `No file has the id ${id}.`);
   const now = Date.now();
-  const what = textField(controlBody(request), 'what');
-  if (what !== 'addresses' && what !== 'file') throw refused('"what" must be "addresses" or "file".');
+  const what = Param.ofRequest(request).oneOf('what', ['addresses', 'file']);
   // Addresses made within this very millisecond are old ones too.
   const changed = { ...file, ...(what === 'file' ? { expiresAt: now } : { addressesFrom: now + 1 }) };
   media.replace(changed);

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { invalidParam } from '../graph-error.js';
 import type { Route } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import type { MediaAddresses } from '../media/media-addresses.js';
@@ -6,14 +7,13 @@ import { FileSink, type MediaStore } from '../media/media-store.js';
 import { LARGEST_MEDIA_BYTES, MEDIA_KINDS, type MediaKind } from '../media/media-types.js';
 import { paddedTo, SAMPLE_FILES } from '../media/sample-files.js';
 import type { InboundLog } from '../messages/inbound-log.js';
-import { isObject, type JsonObject } from '../messages/param.js';
+import { isObject, type JsonObject, Param } from '../messages/param.js';
 import type { Inbound } from '../notifications/notification.js';
 import type { Numbers } from '../numbers/numbers.js';
 import { digitsOf, type People } from '../people.js';
 import type { SimulatorNumber } from '../simulator.types.js';
 import type { NotifyAccount } from '../templates/template-reviewer.js';
 import { unknownNumber } from './control.routes.js';
-import { controlBody, flag, optionalNumber, optionalText, refused, textField } from './control-input.js';
 
 /** A file that came with a customer's message can be fetched for so long. */
 const INBOUND_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -33,8 +33,8 @@ export interface InboundParts {
 /** A customer writes to one of the numbers, or calls it. */
 export function inboundRoutes(parts: InboundParts): Route[] {
   const receiveInbound = async (request: Request) => {
-    const body = controlBody(request);
-    return receive(parts, { ...body, message: await withFile(parts, request, body) });
+    const body = Param.ofRequest(request);
+    return receive(parts, body, await withFile(parts, request, body));
   };
   return [['POST', '/_simulator/inbound', receiveInbound]];
 }
@@ -48,20 +48,20 @@ interface Customer {
   contact: object;
 }
 
-function receive(parts: InboundParts, body: JsonObject): object {
+function receive(parts: InboundParts, body: Param, given: unknown): object {
   const { people, numbers } = parts;
-  const phoneNumberId = textField(body, 'phone_number_id');
+  const phoneNumberId = body.text('phone_number_id', 20);
   const number = numbers.get(phoneNumberId);
   if (number === undefined) throw unknownNumber(phoneNumberId);
-  const userId = optionalText(body, 'user_id');
-  const username = optionalText(body, 'username');
-  const isHidden = flag(body, 'without_from');
-  const from = optionalText(body, 'from');
+  const userId = textOf(body, 'user_id');
+  const username = textOf(body, 'username');
+  const isHidden = body.flag('without_from');
+  const from = textOf(body, 'from');
   const waId = from === undefined ? null : digitsOf(from);
-  if (waId === '') throw refused('"from" must hold the customer\'s number.');
-  if (waId === null && userId === undefined) throw refused('"from" is missing: the number of the customer.');
+  if (waId === '') throw invalidParam('"from" must hold the customer\'s number.');
+  if (waId === null && userId === undefined) throw invalidParam('"from" is missing: the number of the customer.');
 
-  const profileName = optionalText(body, 'profile_name');
+  const profileName = textOf(body, 'profile_name');
   if (waId !== null) people.learn(waId, { userId, username, profileName });
   const customerId = userId ?? people.userIdOf(waId as string);
   if (waId === null || isHidden) people.learn(customerId, { username, profileName });
@@ -69,13 +69,13 @@ function receive(parts: InboundParts, body: JsonObject): object {
   const party = shown ?? customerId;
   const profile = { name: people.profileNameOf(party), username: people.usernameOf(party) };
   const contact = {
-    profile: flag(body, 'without_profile') ? undefined : profile,
+    profile: body.flag('without_profile') ? undefined : profile,
     wa_id: shown ?? undefined,
     user_id: customerId,
   };
   const customer = { waId: shown, userId: customerId, contact };
-  if (flag(body, 'call')) return ring(parts, number, customer);
-  const message = completeMessage(parts.ids, body.message, customer, waId ?? customerId);
+  if (body.flag('call')) return ring(parts, number, customer);
+  const message = completeMessage(parts.ids, given, customer, waId ?? customerId);
   parts.announce({
     phoneNumberId,
     party,
@@ -122,16 +122,16 @@ function completeMessage(
   partyOfId: string,
 ): JsonObject & { id: string; timestamp: string; type: string } {
   const content = typeof given === 'string' ? { text: { body: given } } : (given ?? { text: { body: 'Hello' } });
-  if (!isObject(content)) throw refused('"message" must be a message object, or a text.');
+  if (!isObject(content)) throw invalidParam('"message" must be a message object, or a text.');
   const type = content.type ?? 'text';
-  if (typeof type !== 'string') throw refused('"message.type" must be a text.');
+  if (typeof type !== 'string') throw invalidParam('"message.type" must be a text.');
   if (content[type] === undefined && type !== 'unsupported') {
-    throw refused(`"message.${type}" is missing: a message of type ${type} has its content there.`);
+    throw invalidParam(`"message.${type}" is missing: a message of type ${type} has its content there.`);
   }
   const timestamp = content.timestamp === undefined ? Math.floor(Date.now() / 1000) : Number(content.timestamp);
-  if (!Number.isInteger(timestamp)) throw refused('"message.timestamp" must be whole seconds since 1970.');
+  if (!Number.isInteger(timestamp)) throw invalidParam('"message.timestamp" must be whole seconds since 1970.');
   const id = content.id ?? ids.inboundWamid(ids.nextSequence(), partyOfId);
-  if (typeof id !== 'string' || id === '' || /\s/.test(id)) throw refused('"message.id" must be an id.');
+  if (typeof id !== 'string' || id === '' || /\s/.test(id)) throw invalidParam('"message.id" must be an id.');
   const from = waId === null ? {} : { from: waId };
   return { ...from, from_user_id: userId, ...content, id, timestamp: String(timestamp), type };
 }
@@ -149,15 +149,17 @@ interface FileWish {
  * filled in; as it is where there is none to make: another type, or an id that the caller gave.
  * @throws PlainError for a `file` that can't be made
  */
-async function withFile(parts: InboundParts, request: Request, body: JsonObject): Promise<unknown> {
-  const { message, file = {}, phone_number_id: phoneNumberId } = body;
-  if (!isObject(file)) throw refused('"file" must be an object with base64, or size_bytes.');
+async function withFile(parts: InboundParts, request: Request, body: Param): Promise<unknown> {
+  const { value: message } = body.get('message');
+  const { value: phoneNumberId } = body.get('phone_number_id');
+  const isAsked = body.get('file').isGiven;
+  const file = isAsked ? body.object('file') : new Param({}, 'file');
   const kind = isObject(message) ? MEDIA_KINDS.find((one) => one === message.type) : undefined;
   if (!isObject(message) || kind === undefined) return message;
   if (typeof phoneNumberId !== 'string' || parts.numbers.get(phoneNumberId) === undefined) return message;
-  const content = message[kind] ?? (body.file === undefined ? undefined : {});
-  if (!isObject(content) || (content.id !== undefined && body.file === undefined)) return message;
-  const wish = readWish(kind, file, content);
+  const content = message[kind] ?? (isAsked ? {} : undefined);
+  if (!isObject(content) || (content.id !== undefined && !isAsked)) return message;
+  const wish = readWish(kind, file, new Param(content, `message['${kind}']`));
   if (wish.sizeBytes > LARGEST_MEDIA_BYTES) return tooLarge(message, kind);
   const { id, sha256 } = await makeFile(parts, phoneNumberId, wish);
   const facts = {
@@ -170,20 +172,20 @@ async function withFile(parts: InboundParts, request: Request, body: JsonObject)
   return { ...message, [kind]: { ...facts, ...content } };
 }
 
-function readWish(kind: MediaKind, file: JsonObject, content: JsonObject): FileWish {
+function readWish(kind: MediaKind, file: Param, content: Param): FileWish {
   const sample = SAMPLE_FILES[kind];
-  const size = optionalNumber(file, 'size_bytes', 1, LARGEST_WISH_BYTES);
-  const base64 = optionalText(file, 'base64');
+  const size = file.optionalNumber('size_bytes', 1, LARGEST_WISH_BYTES);
+  const base64 = file.optionalText('base64', LARGEST_WISH_BYTES);
   if (base64 !== undefined && !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(base64)) {
-    throw refused('"file.base64" must be base64.');
+    throw invalidParam('"file.base64" must be base64.');
   }
   const bytes = base64 === undefined ? sample.bytes : Buffer.from(base64, 'base64');
   const sizeBytes = Math.floor(size ?? bytes.length);
   return {
     bytes: paddedTo(bytes, sizeBytes),
     sizeBytes,
-    mimeType: optionalText(file, 'mime_type') ?? optionalText(content, 'mime_type') ?? sample.mimeType,
-    filename: optionalText(file, 'filename') ?? sample.filename,
+    mimeType: textOf(file, 'mime_type') ?? textOf(content, 'mime_type') ?? sample.mimeType,
+    filename: textOf(file, 'filename') ?? sample.filename,
   };
 }
 
@@ -223,4 +225,9 @@ function tooLarge(message: JsonObject, kind: MediaKind): JsonObject {
   const title = 'Media download error';
   const details = 'The file that the customer sent is too large to be downloaded';
   return { ...rest, type: 'unsupported', errors: [{ code: 131052, title, message: title, error_data: { details } }] };
+}
+
+/** A text that is not empty; undefined where it is left out. */
+function textOf(param: Param, key: string): string | undefined {
+  return param.get(key).isGiven ? param.text(key, 1000) : undefined;
 }

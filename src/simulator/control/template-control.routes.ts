@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { PlainError } from '../graph-error.js';
 import { pathId, pick, type Route } from '../http/route.js';
-import { isObject, type JsonObject } from '../messages/param.js';
+import { Param } from '../messages/param.js';
 import { TEMPLATE_FIELDS } from '../templates/template-json.js';
 import type { TemplateReviewer } from '../templates/template-reviewer.js';
 import {
@@ -11,16 +11,6 @@ import {
   type TemplateComponent,
   type TemplateStore,
 } from '../templates/template-store.js';
-import {
-  choice,
-  controlBody,
-  flag,
-  optionalNumber,
-  optionalObject,
-  optionalText,
-  refused,
-  textField,
-} from './control-input.js';
 
 // prettier-ignore
 const EVENTS = [
@@ -40,7 +30,7 @@ export interface TemplateControlParts {
 }
 
 /** One control call: what it changes, and the notification about it. */
-type Change = (parts: TemplateControlParts, template: Template, body: JsonObject) => void;
+type Change = (parts: TemplateControlParts, template: Template, body: Param) => void;
 
 /** The control calls about one template: what the platform decides, and reports by notification. */
 export function templateControlRoutes(parts: TemplateControlParts): Route[] {
@@ -48,7 +38,7 @@ export function templateControlRoutes(parts: TemplateControlParts): Route[] {
     const id = pathId(request, 'id');
     const template = parts.templates.get(id);
     if (template === undefined) throw new PlainError(404, `No template has the id ${id}.`);
-    change(parts, template, controlBody(request));
+    change(parts, template, Param.ofRequest(request));
     return pick(parts.templates.get(id) ?? { ...template, status: 'DELETED' }, TEMPLATE_FIELDS, SHOWN);
   };
   return [
@@ -59,45 +49,45 @@ export function templateControlRoutes(parts: TemplateControlParts): Route[] {
   ];
 }
 
-function review({ templateReviewer }: TemplateControlParts, template: Template, body: JsonObject): void {
-  const event = choice(textField(body, 'event').toUpperCase(), 'event', EVENTS);
+function review({ templateReviewer }: TemplateControlParts, template: Template, body: Param): void {
+  const event = requireGiven(body, 'event', EVENTS);
   templateReviewer.decide(template, event, {
-    reason: optionalText(body, 'reason') ?? (event === 'PENDING_DELETION' ? null : 'NONE'),
+    reason: body.optionalText('reason', 1000) ?? (event === 'PENDING_DELETION' ? null : 'NONE'),
     time: timeOf(body),
-    notify: flag(body, 'notify', true),
-    rejectionInfo: optionalObject(body, 'rejection_info'),
-    disableInfo: optionalObject(body, 'disable_info'),
-    otherInfo: optionalObject(body, 'other_info'),
+    notify: body.flag('notify', true),
+    rejectionInfo: objectOf(body, 'rejection_info'),
+    disableInfo: objectOf(body, 'disable_info'),
+    otherInfo: objectOf(body, 'other_info'),
   });
 }
 
-function changeQuality(parts: TemplateControlParts, template: Template, body: JsonObject): void {
-  const qualityScore = choice(textField(body, 'score').toUpperCase(), 'score', QUALITY_SCORES);
+function changeQuality(parts: TemplateControlParts, template: Template, body: Param): void {
+  const qualityScore = requireGiven(body, 'score', QUALITY_SCORES);
   const changed = put(parts, { ...template, qualityScore });
-  if (flag(body, 'notify', true)) {
+  if (body.flag('notify', true)) {
     parts.templateReviewer.notices.quality(changed, template.qualityScore, timeOf(body));
   }
 }
 
 /** `announced: true` only says what the category is going to be. */
-function changeCategory(parts: TemplateControlParts, template: Template, body: JsonObject): void {
-  const category = choice(textField(body, 'category').toUpperCase(), 'category', CATEGORIES);
+function changeCategory(parts: TemplateControlParts, template: Template, body: Param): void {
+  const category = requireGiven(body, 'category', CATEGORIES);
   const { category: previous } = template;
-  const isAnnounced = flag(body, 'announced');
+  const isAnnounced = body.flag('announced');
   const changed = isAnnounced
     ? put(parts, { ...template, correctCategory: category })
     : put(parts, { ...template, category, previousCategory: previous, correctCategory: undefined });
-  if (!flag(body, 'notify', true)) return;
+  if (!body.flag('notify', true)) return;
   parts.templateReviewer.notices.category(changed, previous, isAnnounced ? category : undefined, timeOf(body));
 }
 
-function changeComponents(parts: TemplateControlParts, template: Template, body: JsonObject): void {
-  const { components } = body;
-  if (!Array.isArray(components) || !components.every((part) => isObject(part) && typeof part.type === 'string')) {
-    throw refused('"components" must be the components of a template.');
-  }
-  const changed = put(parts, { ...template, components: components as TemplateComponent[] });
-  if (flag(body, 'notify', true)) parts.templateReviewer.notices.components(changed, timeOf(body));
+function changeComponents(parts: TemplateControlParts, template: Template, body: Param): void {
+  const components = body.objects('components', 0, 20).map((component) => {
+    component.text('type', 100);
+    return component.value as TemplateComponent;
+  });
+  const changed = put(parts, { ...template, components });
+  if (body.flag('notify', true)) parts.templateReviewer.notices.components(changed, timeOf(body));
 }
 
 function put({ templates }: TemplateControlParts, template: Template): Template {
@@ -106,6 +96,14 @@ function put({ templates }: TemplateControlParts, template: Template): Template 
   return changed;
 }
 
-function timeOf(body: JsonObject): number | undefined {
-  return optionalNumber(body, 'time', 0, LATEST_TIME);
+function timeOf(body: Param): number | undefined {
+  return body.optionalNumber('time', 0, LATEST_TIME);
+}
+
+function requireGiven<T extends string>(body: Param, key: string, allowed: readonly T[]): T {
+  return body.optionalOneOf(key, allowed) ?? body.oneOf(key, allowed);
+}
+
+function objectOf(body: Param, key: string): object | undefined {
+  return body.get(key).isGiven ? (body.object(key).value as object) : undefined;
 }

@@ -47,18 +47,22 @@ export function bodyText(request: Request): string {
   return typeof body === 'string' ? body : '';
 }
 
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The body as an object. @throws GraphError 100 where it is none */
-export function bodyObject(request: Request): Record<string, unknown> {
+export function bodyObject(request: Request): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(bodyText(request));
   } catch {
     throw new GraphError(100, { details: 'The request body is not valid JSON' });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new GraphError(100, { details: 'The request body must be a JSON object' });
-  }
-  return value as Record<string, unknown>;
+  if (isObject(value)) return value;
+  throw new GraphError(100, { details: 'The request body must be a JSON object' });
 }
 
 /** How each field of a kind of object is shown. An undefined value is left out of the answer, as the platform does. */

@@ -1,10 +1,8 @@
+import type { Request } from 'express';
 import { GraphError, invalidParam } from '../graph-error.js';
+import { bodyObject, bodyText, isObject, type JsonObject } from '../http/route.js';
 
-export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject, type JsonObject };
 
 /** 131008: a required parameter is missing. */
 export function missing(path: string): GraphError {
@@ -47,6 +45,11 @@ export class Param {
 
   static body(value: JsonObject): Param {
     return new Param(value, '');
+  }
+
+  /** The body of a request; an empty one is an empty object. @throws GraphError 100 where it is no object */
+  static ofRequest(request: Request): Param {
+    return Param.body(bodyText(request).trim() === '' ? {} : bodyObject(request));
   }
 
   get isGiven(): boolean {
@@ -103,6 +106,22 @@ export class Param {
     throw invalidValue(`${what} length invalid. Min length: ${min}, Max length: ${max}`);
   }
 
+  /** True or false; `otherwise` where it is left out. */
+  flag(key: string, otherwise = false): boolean {
+    const { value, path } = this.get(key);
+    const given = value ?? otherwise;
+    if (typeof given !== 'boolean') throw invalidParam(`Param ${path} must be a boolean.`);
+    return given;
+  }
+
+  /** A number within the limits; undefined where it is left out. */
+  optionalNumber(key: string, min: number, max: number): number | undefined {
+    const { value, path } = this.get(key);
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && value >= min && value <= max) return value;
+    throw invalidParam(`Param ${path} must be a number between ${min} and ${max}.`);
+  }
+
   url(key: string, max: number): void {
     if (!isUrl(this.text(key, max))) throw invalidParam(`Param ${this.get(key).path} is not a valid URI.`);
   }
@@ -110,6 +129,14 @@ export class Param {
   oneOf<T extends string>(key: string, allowed: readonly T[]): T {
     const { value, path } = this.get(key);
     return requireOneOf(value, allowed, path);
+  }
+
+  /** As {@link oneOf}, in any case; undefined where it is left out. */
+  optionalOneOf<T extends string>(key: string, allowed: readonly T[]): T | undefined {
+    const { value, path, isGiven } = this.get(key);
+    if (!isGiven) return undefined;
+    const known = allowed.find((one) => typeof value === 'string' && one.toUpperCase() === value.toUpperCase());
+    return known ?? requireOneOf(value, allowed, path);
   }
 
   /** Latitude or longitude. Strings of digits pass on the platform too. */
@@ -123,7 +150,8 @@ export class Param {
   /** @throws GraphError 100 for a key that the platform does not know there */
   only(...allowed: string[]): void {
     const unknown = Object.keys(this.value as JsonObject).find((key) => !allowed.includes(key));
-    if (unknown !== undefined) throw invalidParam(`Unexpected key "${unknown}" on param "${this.path}".`);
+    if (unknown === undefined) return;
+    throw invalidParam(`Unexpected key "${unknown}" on param "${this.path}"; there are ${allowed.join(', ')}.`);
   }
 }
 

@@ -48,46 +48,12 @@ class WebhookPost {
   }
 }
 
-/** First in, first out without shifting: `Array.shift` copies the rest once a queue is long. */
-class Fifo<T> {
-  private items: (T | undefined)[] = [];
-  private head = 0;
-
-  get size(): number {
-    return this.items.length - this.head;
-  }
-
-  push(item: T): void {
-    this.items.push(item);
-  }
-
-  peek(): T | undefined {
-    return this.items[this.head];
-  }
-
-  shift(): T | undefined {
-    const item = this.items[this.head];
-    if (item === undefined) return undefined;
-    this.items[this.head++] = undefined;
-    if (this.head > 1024 && this.head * 2 > this.items.length) {
-      this.items = this.items.slice(this.head);
-      this.head = 0;
-    }
-    return item;
-  }
-
-  clear(): void {
-    this.items = [];
-    this.head = 0;
-  }
-}
-
 const LANES = 4;
 const BATCH = 200;
 const LONGEST_PAUSE_MS = 60_000;
 
 interface Lane {
-  queue: Fifo<Outgoing>;
+  queue: Outgoing[];
   running: boolean;
   /** Ends the pause after an unreachable webhook; null while there is none. */
   wake: (() => void) | null;
@@ -118,7 +84,7 @@ export interface CourierOptions {
  */
 export class Courier {
   private readonly lanes: Lane[] = Array.from({ length: LANES }, () => ({
-    queue: new Fifo(),
+    queue: [],
     running: false,
     wake: null,
   }));
@@ -166,7 +132,7 @@ export class Courier {
   clear(): void {
     this.generation++;
     for (const lane of this.lanes) {
-      lane.queue.clear();
+      lane.queue = [];
       lane.wake?.();
     }
     for (const retry of this.retries) clearTimeout(retry.timer);
@@ -183,7 +149,7 @@ export class Courier {
   }
 
   private start(lane: Lane): void {
-    if (lane.running || lane.queue.size === 0 || this.webhookUrl === null || this.stopped) return;
+    if (lane.running || lane.queue.length === 0 || this.webhookUrl === null || this.stopped) return;
     lane.running = true;
     // One turn later, so that everything due in this turn shares a request.
     setImmediate(() => {
@@ -198,7 +164,7 @@ export class Courier {
 
   private async drain(lane: Lane): Promise<void> {
     const generation = this.generation;
-    while (!this.stopped && this.webhookUrl !== null && lane.queue.size > 0 && generation === this.generation) {
+    while (!this.stopped && this.webhookUrl !== null && lane.queue.length > 0 && generation === this.generation) {
       const items = takeBatch(lane.queue);
       const body = this.render(items);
       for (let failures = 0; ;) {
@@ -280,16 +246,8 @@ function laneOf(item: Outgoing): number {
   return sum % LANES;
 }
 
-function takeBatch(queue: Fifo<Outgoing>): Outgoing[] {
-  const items: Outgoing[] = [];
-  while (items.length < BATCH) {
-    const next = queue.peek();
-    if (next === undefined) break;
-    const alone = next.kind === 'raw' || (next.kind === 'status' && next.alone);
-    if (alone && items.length > 0) break;
-    queue.shift();
-    items.push(next);
-    if (alone) break;
-  }
-  return items;
+/** What goes in one request. */
+function takeBatch(queue: Outgoing[]): Outgoing[] {
+  const end = queue.slice(0, BATCH).findIndex((item) => item.kind === 'raw' || (item.kind === 'status' && item.alone));
+  return queue.splice(0, end === -1 ? BATCH : Math.max(end, 1));
 }

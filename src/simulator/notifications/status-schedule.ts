@@ -12,13 +12,11 @@ export interface StatusScheduleOptions {
   onDropped: (message: TakenMessage) => void;
 }
 
-/** Remembers which message's next status is due when. Holds one entry a message, whatever its plan's length. */
+/** Remembers which messages' next status is due when. */
 export class StatusSchedule {
   private readonly slices = new Map<number, TakenMessage[]>();
   private held: TakenMessage[] = [];
-  private timer: NodeJS.Timeout | null = null;
   private mode: StatusMode = 'on';
-  private last = 0;
 
   constructor(private readonly options: StatusScheduleOptions) {}
 
@@ -33,53 +31,42 @@ export class StatusSchedule {
   setMode(mode: StatusMode): void {
     this.mode = mode;
     if (mode === 'hold') return;
-    const held = this.held;
-    this.held = [];
-    for (const message of held) this.put(message, 0);
+    for (const message of this.held.splice(0)) this.put(message, 0);
   }
 
   clear(): void {
     this.slices.clear();
     this.held = [];
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
   }
 
   private put(message: TakenMessage, dueMs: number): void {
-    const slice = Math.max(Math.ceil(dueMs / SLICE_MS), this.last + 1);
+    const now = Date.now();
+    const slice = Math.ceil(Math.max(dueMs, now + 1) / SLICE_MS);
     const waiting = this.slices.get(slice);
-    if (waiting === undefined) this.slices.set(slice, [message]);
-    else waiting.push(message);
-    this.timer ??= setTimeout(() => this.tick(), SLICE_MS);
-  }
-
-  private tick(): void {
-    this.timer = null;
-    const now = Math.floor(Date.now() / SLICE_MS);
-    const due = [...this.slices.keys()].filter((slice) => slice <= now).sort((a, b) => a - b);
-    this.last = Math.max(this.last, now);
-    for (const slice of due) {
-      const messages = this.slices.get(slice) ?? [];
-      this.slices.delete(slice);
-      for (const message of messages) this.act(message);
+    if (waiting !== undefined) {
+      waiting.push(message);
+      return;
     }
-    if (this.slices.size > 0) this.timer ??= setTimeout(() => this.tick(), SLICE_MS);
+    const messages = [message];
+    this.slices.set(slice, messages);
+    const act = () => {
+      // A slice that was cleared meanwhile is another one, or none.
+      if (this.slices.get(slice) !== messages) return;
+      this.slices.delete(slice);
+      for (const each of messages) this.act(each);
+    };
+    setTimeout(act, slice * SLICE_MS - now).unref();
   }
 
   private act(message: TakenMessage): void {
-    if (this.mode === 'hold') {
-      this.held.push(message);
-      return;
-    }
-    if (this.mode === 'off') {
-      this.options.onDropped(message);
-      return;
-    }
     const step = nextStep(message);
-    if (step === null) return;
-    message.postedSteps |= 1 << step;
-    this.options.onDue(message, step);
-    this.add(message);
+    if (this.mode === 'hold') this.held.push(message);
+    else if (this.mode === 'off') this.options.onDropped(message);
+    else if (step !== null) {
+      message.postedSteps |= 1 << step;
+      this.options.onDue(message, step);
+      this.add(message);
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { invalidParam } from '../graph-error.js';
 import { bodyObject, pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
 import { checkProduct } from '../messages/message.routes.js';
-import { isUrl, type JsonObject, longerThan, requireOneOf } from '../messages/param.js';
+import { isUrl, type JsonObject, longerThan, Param } from '../messages/param.js';
 import type { Store, Table } from '../store.js';
 
 /** What a number's profile says; a field that was never set, or was emptied, is missing. */
@@ -62,22 +62,19 @@ function write(profiles: Table<Profile>, request: Request): object {
 /** What an update changes: undefined empties a field. @throws GraphError 100; nothing is changed then */
 function readChange(body: JsonObject, phoneNumberId: string): Profile {
   const change: Profile = {};
+  const param = Param.body(body);
   for (const [name, max] of Object.entries(TEXT_LIMITS) as [keyof typeof TEXT_LIMITS, number][]) {
-    const value = body[name];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== 'string') throw invalidParam(`Param ${name} must be a string.`);
-    if (longerThan(value, max)) throw invalidParam(`Param ${name} must be at most ${max} characters long.`);
-    change[name] = value === '' ? undefined : value;
-    if (name === 'about' && value.trim() === '') throw invalidParam('Param about must not be empty.');
-    if (name === 'email' && value !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) {
+    const text = param.optionalText(name, max);
+    if (text === undefined) continue;
+    change[name] = text === '' ? undefined : text;
+    if (name === 'about' && text.trim() === '') throw invalidParam('Param about must not be empty.');
+    if (name === 'email' && text !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text)) {
       throw invalidParam('Param email must be a valid email address.');
     }
   }
   const { vertical, websites, profile_picture_handle: handle } = body;
-  if (vertical === '') change.vertical = undefined;
-  else if (vertical !== undefined) {
-    change.vertical = requireOneOf(typeof vertical === 'string' ? vertical.toUpperCase() : '', VERTICALS, 'vertical');
-  }
+  if (vertical !== undefined)
+    change.vertical = vertical === '' ? undefined : param.optionalOneOf('vertical', VERTICALS);
   if (websites !== undefined) change.websites = websitesOf(websites);
   if (handle !== undefined && handle !== null) {
     if (typeof handle !== 'string' || !/^\d+:/.test(handle)) {

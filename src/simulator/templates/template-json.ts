@@ -1,5 +1,4 @@
-import type { Fields } from '../http/route.js';
-import { isObject } from '../messages/param.js';
+import { type Fields, isObject } from '../http/route.js';
 import type { Template, TemplateComponent } from './template-store.js';
 
 /** Every field that can be asked for. */

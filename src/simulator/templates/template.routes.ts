@@ -4,6 +4,7 @@ import {
   bodyObject,
   bodyText,
   fieldsOf,
+  type JsonObject,
   pageOf,
   pathId,
   pick,
@@ -12,7 +13,7 @@ import {
   SUCCESS,
 } from '../http/route.js';
 import type { IdSource } from '../ids.js';
-import { type JsonObject, requireOneOf } from '../messages/param.js';
+import { Param } from '../messages/param.js';
 import { checkComponents } from './component-checks.js';
 import { TEMPLATE_FIELDS, USUAL_FIELDS } from './template-json.js';
 import type { TemplateReviewer } from './template-reviewer.js';
@@ -172,6 +173,7 @@ type Draft = Pick<Template, 'category' | 'parameterFormat' | 'components' | 'mes
 /** Reads the body of a create call. @throws GraphError 100 */
 function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'> {
   const { name, language } = body;
+  const param = Param.body(body);
   if (isMissing(name)) throw invalidParam('The parameter name is required.');
   if (typeof name !== 'string') throw invalidParam('Param name must be a string.');
   if (!/^[a-z0-9_]{1,512}$/.test(name)) {
@@ -182,11 +184,10 @@ function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'
   if (typeof language !== 'string' || !/^[a-z]{2,3}(_[A-Z]{2,3})?$/.test(language)) {
     throw invalidParam(`Param language is not a language of templates: ${JSON.stringify(language)}.`);
   }
-  const category = readChoice(body, 'category', CATEGORIES);
+  const category = param.optionalOneOf('category', CATEGORIES);
   if (category === undefined) throw invalidParam('The parameter category is required.');
-  const parameterFormat = readChoice(body, 'parameter_format', PARAMETER_FORMATS) ?? 'POSITIONAL';
-  const mayChange = body.allow_category_change ?? true;
-  if (typeof mayChange !== 'boolean') throw invalidParam('Param allow_category_change must be a boolean.');
+  const parameterFormat = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? 'POSITIONAL';
+  const mayChange = param.flag('allow_category_change', true);
   // A UTILITY template that says `promo_me` is a marketing one to the platform, unless the caller forbade the change.
   const isPromotion = category === 'UTILITY' && mayChange && name.includes('promo_me');
   return {
@@ -201,8 +202,9 @@ function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'
 
 /** Reads the body of an edit call, against the template as it is. @throws GraphError 100 */
 function readChange(body: JsonObject, template: Template): Partial<Draft> {
-  const category = readChoice(body, 'category', CATEGORIES) ?? template.category;
-  const format = readChoice(body, 'parameter_format', PARAMETER_FORMATS) ?? template.parameterFormat;
+  const param = Param.body(body);
+  const category = param.optionalOneOf('category', CATEGORIES) ?? template.category;
+  const format = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? template.parameterFormat;
   const { components } = body;
   const others = [body.category, body.parameter_format, body.message_send_ttl_seconds];
   if (components === undefined && others.every((value) => value === undefined || value === null)) {
@@ -218,12 +220,6 @@ function readChange(body: JsonObject, template: Template): Partial<Draft> {
 
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
-}
-
-function readChoice<T extends string>(body: JsonObject, key: string, allowed: readonly T[]): T | undefined {
-  const value = body[key];
-  if (value === undefined || value === null) return undefined;
-  return requireOneOf(typeof value === 'string' ? value.toUpperCase() : value, allowed, key);
 }
 
 /** Seconds a message may wait for its delivery, by category; -1 (30 days) beside it for all but marketing. */
