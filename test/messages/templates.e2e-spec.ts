@@ -91,10 +91,10 @@ describe('a template', () => {
     const { error } = (await workspace.send(testPhone(), { body })).body;
     expect(error).toMatchObject({
       code: 'TEMPLATE_PARAMETERS_MISMATCH',
-      expected: { component: 'body', parameter: 0, value: 'single_line' },
-      given: { component: 'body', parameter: 0, value: 'line_break' },
+      expected: { component: 'body', parameter: 1, value: 'single_line' },
+      given: { component: 'body', parameter: 1, value: 'line_break' },
     });
-    expect(error.message).toContain('The value of parameters[0] in the body holds a line break');
+    expect(error.message).toContain('The value of parameter 1 in the body holds a line break');
   });
 
   it('with other values than it takes is refused, saying what it takes', async () => {

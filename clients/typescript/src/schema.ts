@@ -62,7 +62,7 @@ export interface paths {
         /**
          * List templates and their moderation statuses
          * @description All templates of the connection's account, by name and language; the numbers of one account share them.
-         *     Compared with the platform when the last comparison is older than a minute; changes that the platform tells of show
+         *     Compared with the platform when the last comparison is older than a minute; changes that the platform reports show
          *     at once. While the platform is down, the list shows what was known last (`synced_at`).
          *
          *     The parameters are an addition of this service. Without them the whole list comes: the platform allows an account
@@ -2205,7 +2205,7 @@ export interface components {
         };
         TemplateResponse: {
             /**
-             * @description The platform may change it, and tells so.
+             * @description The platform may change it, and reports that.
              * @example UTILITY
              * @enum {string}
              */
@@ -2269,7 +2269,7 @@ export interface components {
              */
             platform_status: string;
             /**
-             * @description GREEN, YELLOW, RED or UNKNOWN; null where the platform has not told it.
+             * @description GREEN, YELLOW, RED or UNKNOWN; null where the platform has not said it.
              * @example GREEN
              */
             quality: string | null;
@@ -2286,7 +2286,7 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "pending_deletion";
             /**
              * Format: date-time
-             * @description When the templates were last compared with the platform's list; null: not yet. Changes in between are told at once.
+             * @description When the templates were last compared with the platform's list; null: not yet. Changes in between show at once.
              * @example 2026-11-21T08:05:30.000Z
              */
             synced_at: string | null;

@@ -12,7 +12,7 @@ export interface Credentials {
 }
 
 export interface CheckedNumber extends ConnectionFacts {
-  /** Digits without `+`; null where the platform did not tell it. */
+  /** Digits without `+`; null where the platform did not say it. */
   phoneNumber: string | null;
   /** The platform's own word for the number's state. */
   platformStatus: string | null;

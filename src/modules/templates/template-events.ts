@@ -88,11 +88,11 @@ export function decide(event: TemplateEvent, row: TemplateRow | null, syncedAt: 
     return deletion || leftover ? NOTHING : ASK;
   }
   if (other) return ASK;
-  // Nothing comes after a deletion, however late it is told.
+  // Nothing comes after a deletion, however late it is reported.
   if (deletion && platformId !== null) return { change: { deleted: true }, stale: false };
   switch (says.kind) {
     case 'components':
-      // It tells texts without their variables' examples: the list has the whole.
+      // It brings texts without their variables' examples: the list has the whole.
       return ASK;
     case 'status': {
       if (STATELESS_EVENTS.has(says.event)) return ASK;

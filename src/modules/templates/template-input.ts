@@ -110,7 +110,7 @@ interface CreateBody extends Omit<EditBody, 'components'>, Partial<Pick<EditBody
 /**
  * A template from `body` with its examples, or from `components`.
  *
- * @throws INVALID_REQUEST (400) naming each faulty field, what the platform surely refuses for its form included.
+ * @throws INVALID_REQUEST (400) naming each field, also for what the platform is known to refuse.
  */
 export function readCreateInput(received: unknown): TemplateDraft {
   const input = checked<CreateBody>(CREATE_SHAPE, received);

@@ -19,7 +19,7 @@ import { readListing, type Listing } from './template-listing.js';
 import { TemplatesRepository } from './templates.repository.js';
 import type { AccountKey } from './templates.types.js';
 
-/** Kind of the notices that tell every process that templates have changed. */
+/** Kind of the notices to every process that templates have changed. */
 export const TEMPLATES_CHANGED = 'template';
 
 export interface Freshness {
@@ -36,7 +36,7 @@ export interface Refreshed extends AccountState {
   waited: boolean;
 }
 
-/** After a sync, good or bad, nobody's question starts another one for so long, unless something has changed. */
+/** After a sync, good or bad, no question starts another one for so long, unless something has changed. */
 const REST_MS = 5_000;
 const REST_AFTER_FAILURE_MS = 10_000;
 const POLL_MS = 100;
@@ -48,7 +48,7 @@ const SWEEP_AT_ONCE = 8;
 /** A platform that does not answer must not make the round a long one: its age is part of readiness. */
 const SWEEP_ROUND_MS = 5_000;
 
-const OUR_FAULT = 'The list could not be stored.';
+const OUR_ERROR = 'The list could not be stored.';
 const NO_NUMBER = 'None of the connections of this account is connected to the platform.';
 
 /**
@@ -112,7 +112,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     if (!this.stopped && (state.triedAgoMs === null || state.triedAgoMs > REST_MS)) void this.start(state);
   }
 
-  /** The mirror was found wrong: the sweep compares it soon, once in a while however often this is told. */
+  /** The mirror was found wrong: the sweep compares it soon, once in a while however often this is called. */
   async suspect(key: AccountKey): Promise<void> {
     const name = `${key.organizationId}/${key.wabaId}`;
     if (this.suspected.has(name)) return;
@@ -144,7 +144,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     const name = `${organizationId}/${wabaId}`;
     const underWay = this.running.get(name);
     if (underWay !== undefined) return underWay;
-    // It outlives its first caller, so it must not take part in his transaction.
+    // It outlives its first caller, so it must not take part in that transaction.
     const run = this.database
       .detached(() => this.run({ organizationId, wabaId }))
       .catch((error: unknown) => {
@@ -169,8 +169,8 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     try {
       await this.sync(key, owner);
     } catch (error) {
-      // A fault of ours must not be tried again at once either.
-      await this.accounts.fail(key, owner, failure('unavailable', { message: OUR_FAULT })).catch(() => undefined);
+      // An error of ours must not be tried again at once either.
+      await this.accounts.fail(key, owner, failure('unavailable', { message: OUR_ERROR })).catch(() => undefined);
       throw error;
     } finally {
       this.held.delete(owner);
@@ -187,7 +187,7 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
     }
     await this.database.transaction(async () => {
       const account = await this.accounts.lock(key);
-      // Who lost the account to another sync has an old list.
+      // A sync that lost the account to another one has an old list.
       if (account === null || !(await this.accounts.renew(key, owner))) return;
       let changed = await this.mirror.takeOver(key, listed.templates);
       if (listed.complete) changed += await this.mirror.removeUnlisted(key, listed.templates);

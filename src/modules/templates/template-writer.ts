@@ -47,7 +47,7 @@ export class TemplateWriter {
   /**
    * Hands a new template to the platform's review.
    *
-   * @param draft without faults of form.
+   * @param draft well-formed.
    * @throws CONNECTION_NOT_FOUND (404), CONNECTION_NOT_READY (409), PLATFORM_REJECTED (400), RATE_LIMITED (429) where
    * the platform's limit is reached; PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504): it may exist all the same.
    */
@@ -81,7 +81,7 @@ export class TemplateWriter {
   /**
    * Gives one language of a template new components, and a time to live where one is given; the platform reviews it anew.
    *
-   * @throws INVALID_REQUEST (400) for faults of form, TEMPLATE_NOT_FOUND (404), and as `create`.
+   * @throws INVALID_REQUEST (400) for a malformed template, TEMPLATE_NOT_FOUND (404), and as `create`.
    */
   async edit(
     organizationId: string,
@@ -114,7 +114,7 @@ export class TemplateWriter {
    */
   async remove(organizationId: string, connectionId: string, name: string): Promise<string[]> {
     const { wabaId } = await this.connections.getById(organizationId, connectionId);
-    // Fresh where that is possible: every language that is known can be told, and recognised when it is listed later.
+    // Fresh where that is possible: every language that is known can be named, and recognised when it is listed later.
     const { versions } = await this.templates.versions({ organizationId, wabaId }, name, null, FRESH_MS);
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
@@ -124,7 +124,7 @@ export class TemplateWriter {
       token: number.token,
       query: { name },
     });
-    // Deleted already, by somebody else or by a request whose answer was lost.
+    // Deleted already, elsewhere or by a request whose answer was lost.
     if (!result.ok && result.subcode !== NOT_FOUND_SUBCODE) return this.fail(number, result);
     const languages = await this.change(account, () => this.mirror.remove(account, name));
     if (languages.length > 0) return languages;
@@ -138,7 +138,7 @@ export class TemplateWriter {
     return result.ok ? result.body : this.fail(number, result);
   }
 
-  /** Without a clear answer nobody knows what is true now: the mirror stays, and the platform is asked. */
+  /** Without a clear answer it is not known what is true: the mirror stays, and the platform is asked. */
   private async fail(number: SendingConnection, problem: PlatformFailure): Promise<never> {
     const { kind, code, subcode } = problem;
     if (kind !== 'rejected' || MISSED.has(subcode ?? code ?? 0)) {

@@ -19,9 +19,11 @@ import {
   PreviewResponse,
   SingleTemplateResponse,
   TemplateListResponse,
-  TemplateResponse,
+  type TemplateResponse,
   TemplateVersionsResponse,
 } from './dto/templates.response.js';
+import type { TemplateEntity } from './entities/template.entity.js';
+import { variablesOf } from './form/components.js';
 import { readCreateInput, readEditInput } from './template-input.js';
 import { TemplateWriter } from './template-writer.js';
 import { TemplatesService } from './templates.service.js';
@@ -47,7 +49,7 @@ export class TemplatesController {
    * List templates and their moderation statuses
    *
    * @remarks All templates of the connection's account, by name and language; the numbers of one account share them.
-   * Compared with the platform when the last comparison is older than a minute; changes that the platform tells of show
+   * Compared with the platform when the last comparison is older than a minute; changes that the platform reports show
    * at once. While the platform is down, the list shows what was known last (`synced_at`).
    *
    * The parameters are an addition of this service. Without them the whole list comes: the platform allows an account
@@ -66,7 +68,7 @@ export class TemplatesController {
     const filter = { status, category, name, language: query.language?.replaceAll('-', '_') };
     const found = await this.templates.list(organizationId, id, filter, { after: placeOf(query), limit });
     return {
-      data: found.templates.map((template) => TemplateResponse.of(template, id, found.syncedAt)),
+      data: found.templates.map((template) => responseOf(template, id, found.syncedAt)),
       pagination: { next_after: found.next === null ? null : cursorOf(found.next) },
     };
   }
@@ -95,7 +97,7 @@ export class TemplatesController {
     @Body() body: unknown,
   ): Promise<SingleTemplateResponse> {
     const { template, syncedAt } = await this.writer.create(organizationId, id, readCreateInput(body));
-    return { data: TemplateResponse.of(template, id, syncedAt) };
+    return { data: responseOf(template, id, syncedAt) };
   }
 
   /**
@@ -134,7 +136,7 @@ export class TemplatesController {
     @Query() { language }: GetTemplateQuery,
   ): Promise<TemplateVersionsResponse> {
     const { versions, syncedAt } = await this.templates.get(organizationId, id, name, language ?? null);
-    return { data: { name, versions: versions.map((version) => TemplateResponse.of(version, id, syncedAt)) } };
+    return { data: { name, versions: versions.map((version) => responseOf(version, id, syncedAt)) } };
   }
 
   /**
@@ -156,7 +158,7 @@ export class TemplatesController {
     @Body() body: unknown,
   ): Promise<SingleTemplateResponse> {
     const { template, syncedAt } = await this.writer.edit(organizationId, id, name, readEditInput(body));
-    return { data: TemplateResponse.of(template, id, syncedAt) };
+    return { data: responseOf(template, id, syncedAt) };
   }
 
   /**
@@ -178,4 +180,25 @@ export class TemplatesController {
   ): Promise<DeletedTemplateResponse> {
     return { data: { name, deleted_languages: await this.writer.remove(organizationId, id, name) } };
   }
+}
+
+function responseOf(template: TemplateEntity, connectionId: string, syncedAt: Date | null): TemplateResponse {
+  return {
+    id: template.id,
+    connection_id: connectionId,
+    name: template.name,
+    language: template.language,
+    category: template.category,
+    status: template.status,
+    platform_status: template.platformStatus,
+    rejected_reason: template.rejectedReason,
+    quality: template.quality,
+    parameter_format: template.parameterFormat,
+    message_send_ttl_seconds: template.messageSendTtlSeconds,
+    components: template.components,
+    variables: variablesOf(template.components, template.parameterFormat),
+    created_at: template.createdAt.toISOString(),
+    updated_at: template.updatedAt.toISOString(),
+    synced_at: syncedAt?.toISOString() ?? null,
+  };
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../common/app-error.js';
+import { AppError, type AppErrorInit } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 import { platformFault, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 
@@ -43,40 +43,34 @@ const MOST_LANGUAGES = 20;
 export function notInLanguage(language: string, existing: readonly string[]): AppError {
   const spelling = (code: string): string => code.replaceAll('-', '_').toLowerCase();
   const isMeant = (code: string): boolean => spelling(code) === spelling(language);
-  const languages = [...existing.filter(isMeant), ...existing.filter((code) => !isMeant(code))].slice(
-    0,
-    MOST_LANGUAGES,
-  );
+  const languages = [...existing].sort((a, b) => Number(isMeant(b)) - Number(isMeant(a))).slice(0, MOST_LANGUAGES);
   const [first = ''] = languages;
-  const { kind, code } = templatesErrors.TEMPLATE_NOT_FOUND();
-  const message = isMeant(first)
-    ? `This template does not exist in the language ${language}; its code is written ${first}.`
-    : `This template does not exist in the language ${language}, only in ${languages.join(', ')}.`;
-  return new AppError({ kind, code, message, extra: { available_languages: languages } });
-}
-
-/** What the caller is told where the templates could not be listed and nothing is known of them yet. */
-export function listError(failure: PlatformFailure): AppError {
-  const error = platformFault(failure);
-  if (error.code !== 'PLATFORM_REJECTED') return error;
-  const { kind, code, extra } = error;
-  return new AppError({
-    kind,
-    code,
-    extra,
-    message: `The messaging platform refused to list the templates: ${failure.message}`,
+  const hint = isMeant(first) ? `; its code is written ${first}` : `, only in ${languages.join(', ')}`;
+  return reworded(templatesErrors.TEMPLATE_NOT_FOUND(), {
+    message: `This template does not exist in the language ${language}${hint}.`,
+    extra: { available_languages: languages },
   });
 }
 
-/** What the caller is told of a failed write: without a clear answer it may have taken effect, and he must know that. */
+/** The templates could not be listed, and nothing is known of them yet. */
+export function listError(failure: PlatformFailure): AppError {
+  const error = platformFault(failure);
+  if (error.code !== 'PLATFORM_REJECTED') return error;
+  return reworded(error, { message: `The messaging platform refused to list the templates: ${failure.message}` });
+}
+
+/** A write failed: without a clear answer it may have taken effect, and the caller must know that. */
 export function writeError(failure: PlatformFailure): AppError {
   const error = platformFault(failure);
   if (failure.kind === 'rejected') return error;
   const cause = failure.kind === 'timeout' ? 'did not answer in time' : 'could not be reached or gave no clear answer';
-  return new AppError({
-    kind: error.kind,
-    code: error.code,
+  return reworded(error, {
     message: `The messaging platform ${cause}; the change may have been made all the same: read the template before you repeat it.`,
     internal: failure.message,
+    extra: {},
   });
+}
+
+function reworded({ kind, code, extra }: AppError, words: Partial<AppErrorInit> & { message: string }): AppError {
+  return new AppError({ kind, code, extra, ...words });
 }

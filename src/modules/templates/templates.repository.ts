@@ -20,10 +20,7 @@ type Change = QueryDeepPartialEntity<TemplateEntity>;
 type RowEdit = Omit<TemplateEdit, 'language'>;
 
 /** Place of a template in the list. */
-export interface TemplatePlace {
-  name: string;
-  language: string;
-}
+export type TemplatePlace = Pick<TemplateEntity, 'name' | 'language'>;
 
 /** A list may still show, under a deleted name, languages that the mirror did not know of. */
 const DELETION_GRACE = "interval '10 minutes'";

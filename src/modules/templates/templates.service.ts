@@ -121,14 +121,15 @@ export class TemplatesService {
   async forSending(connection: Connection, name: string, language: string): Promise<SendableTemplate> {
     const { organizationId, wabaId } = connection;
     const key = { organizationId, wabaId };
-    const cached = await this.sendable.get(`${organizationId}/${wabaId}/${language}/${name}`, () =>
-      this.findSendable(key, name, language),
-    );
+    const cached = await this.sendable.get(`${organizationId}/${wabaId}/${language}/${name}`, async () => {
+      const found = await this.findOne(key, name, language);
+      return found?.status === 'approved' ? sendableOf(found) : null;
+    });
     if (cached !== null) return cached;
-    const known = isName(name) ? await this.templates.find(key, name, language) : null;
+    const known = await this.findOne(key, name, language);
     if (known?.status === 'approved') return sendableOf(known);
     const state = await this.sync.refresh(key, known === null ? SEND_UNKNOWN : SEND);
-    const template = state.waited && isName(name) ? await this.templates.find(key, name, language) : known;
+    const template = state.waited ? await this.findOne(key, name, language) : known;
     if (template?.status === 'approved') return sendableOf(template);
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
     requireMirror(state);
@@ -206,9 +207,8 @@ export class TemplatesService {
     return wanted === undefined ? versions : versions.filter((version) => version.language === wanted);
   }
 
-  private async findSendable(key: AccountKey, name: string, language: string): Promise<SendableTemplate | null> {
-    const template = isName(name) ? await this.templates.find(key, name, language) : null;
-    return template?.status === 'approved' ? sendableOf(template) : null;
+  private async findOne(key: AccountKey, name: string, language: string): Promise<TemplateEntity | null> {
+    return isName(name) ? this.templates.find(key, name, language) : null;
   }
 }
 

@@ -42,19 +42,6 @@ export interface TemplateForm {
   readonly components: readonly TemplateComponent[];
 }
 
-/** A place in a template that each send fills. */
-export interface TemplateVariable {
-  component: 'header' | 'body' | 'button' | 'carousel' | 'limited_time_offer';
-  /** `1` or `first_name`. */
-  name: string;
-  /** Place of the button among the buttons, from 0. */
-  buttonIndex?: number;
-  /** Place of the card in the carousel, from 0. */
-  cardIndex?: number;
-  /** The value given for the review, where there is one. */
-  example: string | null;
-}
-
 /** A template that may be sent now. */
 export interface SendableTemplate {
   readonly category: TemplateCategory;

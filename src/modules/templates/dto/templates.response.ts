@@ -1,7 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
-import type { TemplateEntity } from '../entities/template.entity.js';
-import { variablesOf } from '../form/components.js';
 import {
   PARAMETER_FORMATS,
   TEMPLATE_CATEGORIES,
@@ -10,7 +8,6 @@ import {
   type TemplateCategory,
   type TemplateComponent,
   type TemplateStatus,
-  type TemplateVariable,
 } from '../templates.types.js';
 
 const VARIABLE_PLACES = ['header', 'body', 'button', 'carousel', 'limited_time_offer'] as const;
@@ -18,7 +15,7 @@ const VARIABLE_PLACES = ['header', 'body', 'button', 'carousel', 'limited_time_o
 /** A place in the template that each message fills. */
 export class TemplateVariableResponse {
   @ApiProperty({ enum: VARIABLE_PLACES, example: 'body' })
-  component!: TemplateVariable['component'];
+  component!: (typeof VARIABLE_PLACES)[number];
 
   /** `1`, `2` ..., or the name of a named variable. */
   @ApiProperty({ example: '1' })
@@ -52,7 +49,7 @@ export class TemplateResponse {
   @ApiProperty({ example: 'en_US' })
   language!: string;
 
-  /** The platform may change it, and tells so. */
+  /** The platform may change it, and reports that. */
   @ApiProperty({ enum: TEMPLATE_CATEGORIES, example: 'UTILITY' })
   category!: TemplateCategory;
 
@@ -68,7 +65,7 @@ export class TemplateResponse {
   @ApiProperty({ type: 'string', nullable: true, example: null })
   rejected_reason!: string | null;
 
-  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform has not told it. */
+  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform has not said it. */
   @ApiProperty({ type: 'string', nullable: true, example: 'GREEN' })
   quality!: string | null;
 
@@ -104,36 +101,9 @@ export class TemplateResponse {
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:05:00.000Z' })
   updated_at!: string;
 
-  /** When the templates were last compared with the platform's list; null: not yet. Changes in between are told at once. */
+  /** When the templates were last compared with the platform's list; null: not yet. Changes in between show at once. */
   @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:05:30.000Z' })
   synced_at!: string | null;
-
-  static of(template: TemplateEntity, connectionId: string, syncedAt: Date | null): TemplateResponse {
-    return {
-      id: template.id,
-      connection_id: connectionId,
-      name: template.name,
-      language: template.language,
-      category: template.category,
-      status: template.status,
-      platform_status: template.platformStatus,
-      rejected_reason: template.rejectedReason,
-      quality: template.quality,
-      parameter_format: template.parameterFormat,
-      message_send_ttl_seconds: template.messageSendTtlSeconds,
-      components: template.components,
-      variables: variablesOf(template.components, template.parameterFormat).map((variable) => ({
-        component: variable.component,
-        name: variable.name,
-        button_index: variable.buttonIndex ?? null,
-        card_index: variable.cardIndex ?? null,
-        example: variable.example,
-      })),
-      created_at: template.createdAt.toISOString(),
-      updated_at: template.updatedAt.toISOString(),
-      synced_at: syncedAt?.toISOString() ?? null,
-    };
-  }
 }
 
 export class SingleTemplateResponse {

@@ -97,7 +97,7 @@ const MOST_MINUTES = 90;
 const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
 
 /**
- * What the platform surely refuses for its form, each violation naming its field; empty where nothing is known to be
+ * What the platform is known to refuse for its form, each violation naming its field; empty where nothing is known to be
  * wrong. Whatever the platform's documents leave open is left to the platform, since a false refusal is worse than a
  * missed one. Never throws, whatever the components hold; at most 20 violations.
  */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
-import type { ParameterFormat, TemplateComponent, TemplateForm, TemplateVariable } from '../templates.types.js';
+import type { TemplateVariableResponse } from '../dto/templates.response.js';
+import type { ParameterFormat, TemplateComponent, TemplateForm } from '../templates.types.js';
 import { variableNamesIn } from './template-text.js';
 
 /** The value of an own key where it is a list, else an empty one: what the platform refuses is no list of one. */
@@ -86,14 +87,20 @@ export function examplesIn(component: unknown, part: 'header' | 'body'): Map<str
   return examples;
 }
 
+/** In no button and no card. */
+const NOWHERE = { button_index: null, card_index: null };
+
 /**
  * Every place that a send of this template fills: in the order of the components, `{{1}}` before `{{2}}`, names in
  * order of appearance. Templates for codes, whose words are fixed, have the code in the body and in their button.
  */
-export function variablesOf(components: readonly TemplateComponent[], format: ParameterFormat): TemplateVariable[] {
+export function variablesOf(
+  components: readonly TemplateComponent[],
+  format: ParameterFormat,
+): TemplateVariableResponse[] {
   const buttons = ownArray(componentOf(components, 'BUTTONS'), 'buttons');
   const hasCodeButton = buttons.some((button) => ownWord(button, 'type') === 'OTP');
-  return components.flatMap((component): TemplateVariable[] => {
+  return components.flatMap((component): TemplateVariableResponse[] => {
     switch (ownWord(component, 'type')) {
       case 'HEADER':
         return textVariables(component, 'header', format);
@@ -101,21 +108,21 @@ export function variablesOf(components: readonly TemplateComponent[], format: Pa
         // A body without words of its own belongs to a template for codes.
         return ownText(component, 'text') === null &&
           (hasCodeButton || own(component, 'add_security_recommendation') !== undefined)
-          ? [{ component: 'body', name: '1', example: null }]
+          ? [{ ...NOWHERE, component: 'body', name: '1', example: null }]
           : textVariables(component, 'body', format);
       case 'BUTTONS':
         return buttonVariables(component);
       case 'CAROUSEL':
-        return ownArray(component, 'cards').flatMap((card, cardIndex) => {
+        return ownArray(component, 'cards').flatMap((card, card_index) => {
           const parts = ownArray(card, 'components');
           return [
             ...textVariables(componentOf(parts, 'BODY'), 'body', format),
             ...buttonVariables(componentOf(parts, 'BUTTONS')),
-          ].map((variable): TemplateVariable => ({ ...variable, component: 'carousel', cardIndex }));
+          ].map((variable): TemplateVariableResponse => ({ ...variable, component: 'carousel', card_index }));
         });
       case 'LIMITED_TIME_OFFER':
         return own(own(component, 'limited_time_offer'), 'has_expiration') === true
-          ? [{ component: 'limited_time_offer', name: 'expiration_time_ms', example: null }]
+          ? [{ ...NOWHERE, component: 'limited_time_offer', name: 'expiration_time_ms', example: null }]
           : [];
       default:
         return [];
@@ -146,15 +153,19 @@ export function buttonVariable(button: unknown): { name: string; example: string
   }
 }
 
-function textVariables(component: unknown, part: 'header' | 'body', format: ParameterFormat): TemplateVariable[] {
+function textVariables(
+  component: unknown,
+  part: 'header' | 'body',
+  format: ParameterFormat,
+): TemplateVariableResponse[] {
   const examples = examplesIn(component, part);
   const names = namesInOrder(ownText(component, 'text') ?? '', format);
-  return names.map((name) => ({ component: part, name, example: examples.get(name) ?? null }));
+  return names.map((name) => ({ ...NOWHERE, component: part, name, example: examples.get(name) ?? null }));
 }
 
-function buttonVariables(component: unknown): TemplateVariable[] {
-  return ownArray(component, 'buttons').flatMap((button, buttonIndex): TemplateVariable[] => {
+function buttonVariables(component: unknown): TemplateVariableResponse[] {
+  return ownArray(component, 'buttons').flatMap((button, button_index): TemplateVariableResponse[] => {
     const variable = buttonVariable(button);
-    return variable === null ? [] : [{ component: 'button', buttonIndex, ...variable }];
+    return variable === null ? [] : [{ component: 'button', button_index, card_index: null, ...variable }];
   });
 }

@@ -1,7 +1,7 @@
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { PreviewParametersRequest } from '../dto/templates.request.js';
-import type { PreviewButtonResponse, PreviewData } from '../dto/templates.response.js';
-import type { TemplateForm, TemplateVariable } from '../templates.types.js';
+import type { PreviewButtonResponse, PreviewData, TemplateVariableResponse } from '../dto/templates.response.js';
+import type { TemplateForm } from '../templates.types.js';
 import { componentOf, firstText, namesInOrder, ownWord, partsOf, variablesOf } from './components.js';
 import { fillIn, placeholdersIn } from './template-text.js';
 
@@ -50,9 +50,9 @@ function missingElsewhere({ components, parameterFormat }: TemplateForm): string
     .map((variable) => `${placeOf(variable)}.{{${variable.name}}}`);
 }
 
-function placeOf({ component, cardIndex, buttonIndex }: TemplateVariable): string {
-  const button = buttonIndex === undefined ? null : `buttons[${buttonIndex}]`;
-  return cardIndex === undefined ? (button ?? component) : `cards[${cardIndex}].${button ?? 'body'}`;
+function placeOf({ component, card_index: card, button_index: index }: TemplateVariableResponse): string {
+  const button = index === null ? null : `buttons[${index}]`;
+  return card === null ? (button ?? component) : `cards[${card}].${button ?? 'body'}`;
 }
 
 /** The footer of a template for codes says how long a code lives. */

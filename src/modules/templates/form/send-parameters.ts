@@ -21,7 +21,7 @@ export interface ParameterShape {
   /** Place of the button, from 0. */
   index?: number;
   sub_type?: string;
-  /** Place of the parameter in a text's parameters, from 0. */
+  /** Which of a text's parameters, from 1: as many as `parameters` counts. */
   parameter?: number;
   /** Kind of the parameter: `text`, `image` ... */
   type?: string;
@@ -251,7 +251,7 @@ function* checkText(
   if (!names.every((name) => WELL_FORMED[format].test(name))) return;
   if (parameters.length !== names.length) yield wrongCount(names.length, parameters.length, place);
   for (const [index, parameter] of parameters.entries())
-    yield* checkParameter(parameter, { ...place, parameter: index });
+    yield* checkParameter(parameter, { ...place, parameter: index + 1 });
   const given = parameters.map((parameter) => ownText(parameter, 'parameter_name') ?? '');
   if (format === 'POSITIONAL' || names.every((name) => given.includes(name))) return;
   yield {
@@ -281,11 +281,10 @@ function* checkParameter(parameter: unknown, place: ParameterShape): Mismatches 
   const broken = NOT_ON_ONE_LINE.find(([found]) => found.test(text));
   if (broken === undefined) return;
   const [, value, words] = broken;
-  const which = `parameters[${place.parameter ?? 0}] in ${nameOf(place)}`;
   yield {
     expected: { ...expected, value: 'single_line' },
     given: { ...given, value },
-    message: `The value of ${which} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
+    message: `The value of parameter ${place.parameter} in ${nameOf(place)} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
   };
 }
 

@@ -49,8 +49,8 @@ describe('a shop tells its customers that an order has left', () => {
 
   it('asks what a message must bring', () => {
     expect(variablesOf(template.components, template.parameterFormat)).toEqual([
-      { component: 'body', name: 'first_name', example: 'Ana' },
-      { component: 'body', name: 'order', example: '4711' },
+      { component: 'body', button_index: null, card_index: null, name: 'first_name', example: 'Ana' },
+      { component: 'body', button_index: null, card_index: null, name: 'order', example: '4711' },
     ]);
   });
 

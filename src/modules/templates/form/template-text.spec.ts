@@ -83,11 +83,11 @@ describe('the variables of a template', () => {
       },
     ];
     expect(variablesOf(components, 'POSITIONAL')).toEqual([
-      { component: 'header', name: '1', example: '42' },
-      { component: 'body', name: '1', example: 'Ana' },
-      { component: 'body', name: '2', example: 'Monday' },
-      { component: 'button', buttonIndex: 1, name: '1', example: 'https://x/42' },
-      { component: 'button', buttonIndex: 2, name: 'coupon_code', example: 'OFF25' },
+      { component: 'header', button_index: null, card_index: null, name: '1', example: '42' },
+      { component: 'body', button_index: null, card_index: null, name: '1', example: 'Ana' },
+      { component: 'body', button_index: null, card_index: null, name: '2', example: 'Monday' },
+      { component: 'button', button_index: 1, card_index: null, name: '1', example: 'https://x/42' },
+      { component: 'button', button_index: 2, card_index: null, name: 'coupon_code', example: 'OFF25' },
     ]);
   });
 
@@ -99,9 +99,9 @@ describe('the variables of a template', () => {
     };
     const components = [{ type: 'CAROUSEL', cards: [{ components: [body] }, { components: [body, buttons] }] }];
     expect(variablesOf(components, 'POSITIONAL')).toEqual([
-      { component: 'carousel', cardIndex: 0, name: '1', example: '5 €' },
-      { component: 'carousel', cardIndex: 1, name: '1', example: '5 €' },
-      { component: 'carousel', cardIndex: 1, buttonIndex: 0, name: '1', example: 'a' },
+      { component: 'carousel', card_index: 0, button_index: null, name: '1', example: '5 €' },
+      { component: 'carousel', card_index: 1, button_index: null, name: '1', example: '5 €' },
+      { component: 'carousel', card_index: 1, button_index: 0, name: '1', example: 'a' },
     ]);
   });
 });
