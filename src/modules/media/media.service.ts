@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Statements } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import { MediaLinks } from './link/media-links.js';
+import { cleanFileName } from './file-name.js';
+import { MediaLinks } from './link/content.service.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
 import type { FileForSending, MediaFilter, MediaLink, MediaObject } from './media.types.js';
 import type { MediaPage, MediaType, PendingMedia } from './media.types.js';
-import { storable } from './pending-media.js';
+import { hexDigest, mimeTypeOf } from './sniff/formats.js';
 
 /** Media files of the workspaces: what is known of them, links to them, their end. */
 @Injectable()
@@ -83,4 +84,14 @@ export class MediaService {
   async createPending(items: readonly PendingMedia[], statements: Statements): Promise<void> {
     if (items.length > 0) await this.media.insertPending(items.map(storable), statements);
   }
+}
+
+/** An announced file whose texts fit the table: what the platform said is data from outside. */
+export function storable(item: PendingMedia): PendingMedia & { mimeType: string } {
+  return {
+    ...item,
+    mimeType: mimeTypeOf(item.mimeType),
+    sha256: hexDigest(item.sha256),
+    filename: cleanFileName(item.filename),
+  };
 }

@@ -1,10 +1,11 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { commonErrors } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
 import { propertiesOf, ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
 import { MEDIA_TYPES, type MediaType } from '../media.types.js';
+import { FORMATS } from '../sniff/formats.js';
 
 /** The form of POST /media. */
 export class UploadMediaRequest {
@@ -54,3 +55,38 @@ export function readFields(form: Readonly<Record<string, unknown>>): UploadMedia
 export function refuseField(field: string, rule: string, message: string): never {
   throw commonErrors.INVALID_REQUEST({ details: [{ field, rule, message }] });
 }
+
+const LIMITS = Object.values(FORMATS);
+
+/** The table of what is taken, made from what is enforced. */
+function limitsTable(): string {
+  const rows = new Map<string, string[]>();
+  for (const { type, mimeType, limitBytes } of LIMITS) {
+    const row = `${type}|${limitBytes}`;
+    rows.set(row, [...(rows.get(row) ?? []), `\`${mimeType}\``]);
+  }
+  const lines = [...rows].map(([row, types]) => {
+    const [type = '', limit = ''] = row.split('|');
+    const label = Number(limit) === FORMATS.animatedSticker.limitBytes ? `${type} (animated)` : type;
+    return `| ${label} | ${types.join(', ')} | ${size(Number(limit))} |`;
+  });
+  return ['| Type | Formats | At most |', '|---|---|---|', ...lines].join('\n');
+}
+
+function size(bytes: number): string {
+  return bytes >= 1_048_576 ? `${bytes / 1_048_576} MiB` : `${bytes / 1_024} KiB`;
+}
+
+/** Beside the comment of the route, which cannot hold what is computed. */
+export const UploadMediaDocs = (): MethodDecorator =>
+  ApiOperation({
+    summary: 'Upload a file',
+    description: [
+      'Stores a file for sending: pass its `id` as `media.id` of a message, as often as you like. What it is, is told',
+      'from its bytes, never from its name; `type`, where given, must agree.',
+      '',
+      limitsTable(),
+      '',
+      'A voice message (`voice=true`) is Ogg with Opus, mono.',
+    ].join('\n'),
+  });

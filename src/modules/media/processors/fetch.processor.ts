@@ -21,9 +21,8 @@ import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/wh
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
-import { hexDigest, mimeTypeOf } from '../pending-media.js';
 import { firstLook, HEAD_BYTES } from '../sniff/first-look.js';
-import { agrees } from '../sniff/formats.js';
+import { agrees, hexDigest, mimeTypeOf } from '../sniff/formats.js';
 import { connectionOfLane, FETCH_LEASE_MS, fetchLaneOf, FetchRepository } from '../transfer/fetch.repository.js';
 import type { ClaimedFile } from '../transfer/fetch.repository.js';
 
