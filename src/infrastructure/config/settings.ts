@@ -223,7 +223,7 @@ export const SETTINGS = {
       'Days after which uploaded files are deleted; a message that needs one later fails. 0: when their workspace deletes them.',
     ),
     attemptDays: integer('ATTEMPT_RETENTION_DAYS', [31, 36_500], { default: 400 }).means(
-      "Days for which each message's log of send attempts is kept. The platform may speak of one for 30 days, so it stays longer than that.",
+      'Days for which send attempts are kept that a later attempt replaced; the last one stays with the message. The platform may speak of one for 30 days, so it stays longer than that.',
     ),
     webhookDays: integer('WEBHOOK_RETENTION_DAYS', [5, 365], { default: 30 }).means(
       'Days after which webhook events, contents and all, and the log of their delivery attempts are removed.',
