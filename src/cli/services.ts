@@ -5,7 +5,7 @@ import { AppModule } from '../app.module.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
-import { QueueStatusService } from '../modules/messages/journal/queue-status.service.js';
+import { MessagesService } from '../modules/messages/messages.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderCheckService } from '../modules/otp/otp-sender-check.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
@@ -53,7 +53,7 @@ export function servicesOf(app: INestApplicationContext) {
     otpPackages: app.get(OtpPackagesService),
     otpSender: app.get(OtpSenderService),
     otpSenderCheck: app.get(OtpSenderCheckService),
-    queueStatus: app.get(QueueStatusService),
+    queueStatus: app.get(MessagesService),
     backlogs: app.get(Backlogs),
     erasure: app.get(Erasure),
     workspaceErasure: app.get(WorkspaceErasure),

@@ -1,9 +1,10 @@
-import { InboundRepository, type ReceivedMessage } from '../../src/modules/messages/reports/inbound.repository.js';
+import { receiveMessages, type ReceivedMessage } from '../../src/modules/messages/reports/inbound.repository.js';
 import type { InboundReport, StatusReport } from '../../src/modules/messages/messages.types.js';
 import {
-  StatusReportsRepository,
+  applyStatusReports,
   type AppliedReport,
 } from '../../src/modules/messages/reports/status-reports.repository.js';
+import type { MediaService } from '../../src/modules/media/media.service.js';
 import type { Database } from '../../src/infrastructure/database/database.js';
 import { GroupCommit } from '../../src/infrastructure/database/group-commit.js';
 
@@ -12,11 +13,10 @@ export class StatusBatches {
   private readonly batches: GroupCommit<StatusReport, AppliedReport | null>;
 
   constructor(database: Database) {
-    const repository = new StatusReportsRepository();
     this.batches = new GroupCommit(database, {
       name: 'status report',
       careful: true,
-      commit: (reports, statements) => repository.applyAll(reports, statements),
+      commit: applyStatusReports,
     });
   }
 
@@ -29,12 +29,11 @@ export class StatusBatches {
 export class InboundBatches {
   private readonly batches: GroupCommit<InboundReport, ReceivedMessage>;
 
-  constructor(database: Database, ...services: ConstructorParameters<typeof InboundRepository>) {
-    const repository = new InboundRepository(...services);
+  constructor(database: Database, media: MediaService) {
     this.batches = new GroupCommit(database, {
       name: 'inbound',
       careful: true,
-      commit: (reports, statements) => repository.receiveAll(reports, statements),
+      commit: (reports, statements) => receiveMessages(reports, statements, media),
     });
   }
 

@@ -5,25 +5,22 @@ import { reportedAs, secondsAgo, statusReport, type Reported } from '../../../te
 import { claimRequest } from '../../../test/support/claim-request.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { ContactErasureRepository } from './maintenance/contact-erasure.repository.js';
+import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
 import { MESSAGE_EVENTS, nextStatus, OUTBOUND_STATUSES, statesThatTake, type MessageEvent } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { StatusReport } from './messages.types.js';
 import { putBack } from './send/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
-import { RestoreRepository } from './maintenance/restore.repository.js';
 import { SendRepository } from './send/send.repository.js';
-import { StatusReportsRepository } from './reports/status-reports.repository.js';
+import { applyStatusReports } from './reports/status-reports.repository.js';
 
 let opened: OpenTestDatabase;
 let factories: Factories;
 let connection: ConnectionRow;
-let statuses: StatusReportsRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
   factories = new Factories(opened.database);
-  statuses = new StatusReportsRepository();
 });
 afterAll(() => opened.close());
 
@@ -59,11 +56,11 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
   retry: retried('retry'),
   retry_confirmed: retried('retry_confirmed'),
   restored: () => {
-    const restore = new RestoreRepository(opened.database);
-    return opened.database.transaction(() => restore.mark(new Date(Date.now() + 60_000)));
+    const restore = new MaintenanceRepository(opened.database);
+    return opened.database.transaction(() => restore.markDoubtful(new Date(Date.now() + 60_000)));
   },
   erased: ({ recipient }) =>
-    new ContactErasureRepository(opened.database).withdraw({
+    new MaintenanceRepository(opened.database).withdraw({
       organizationId: connection.organizationId,
       numbers: [recipient],
       userIds: [],
@@ -103,7 +100,7 @@ function retried(event: 'retry' | 'retry_confirmed') {
 
 function apply(report: StatusReport): Promise<unknown> {
   const { database } = opened;
-  return database.transaction(() => statuses.applyAll([report], database));
+  return database.transaction(() => applyStatusReports([report], database));
 }
 
 function told(status: StatusReport['status']) {

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { camelColumns } from '../../infrastructure/database/camel-columns.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './send/attempt-sql.js';
 import { READY } from './send/claim-sql.js';
+import { pageOf, type JournalQuery, type NamedContact } from './journal/journal-page.js';
 import { laneRecipient } from './contacts/conversations.repository.js';
 import { attemptOf, messageJoins, MESSAGE_SELECT, messageOf, type AttemptRow, type MessageRow } from './message-row.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
@@ -16,7 +18,10 @@ export interface RetryCommand {
   body: string | null;
 }
 
-/** Reads of single messages, and the retry. The journal's pages are in `JournalRepository`. */
+const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, platform_code, platform_message,
+  failure_category, meta_message_id, trace_id`;
+
+/** Reads of messages and of the journal, and the retry. */
 @Injectable()
 export class MessagesRepository {
   constructor(private readonly database: Database) {}
@@ -37,15 +42,27 @@ export class MessagesRepository {
     const rows = await this.database.query<MessageRow & { attempts: AttemptRow[] }>(
       `select ${MESSAGE_SELECT}, (
          select coalesce(json_agg(a order by a.number), '[]') from (
-           select number, status, started_at, finished_at, http_status, platform_code, platform_message,
-             failure_category, meta_message_id, trace_id
-           from message_attempt_view where message_id = m.id and organization_id = m.organization_id
-           order by number desc limit 100) as a) as attempts
+           select ${camelColumns('a', ATTEMPT_SHOWN)}
+           from message_attempt_view a where a.message_id = m.id and a.organization_id = m.organization_id
+           order by a.number desc limit 100) as a) as attempts
        from message m ${messageJoins()} where m.organization_id = $1 and m.id = $2`,
       [organizationId, id],
     );
     const row = rows[0];
     return row === undefined ? null : { ...messageOf(row), attempts: row.attempts.map(attemptOf) };
+  }
+
+  /** One page of the journal, newest first. */
+  async page(query: JournalQuery): Promise<Message[]> {
+    const contacts = await this.contactsOf(query);
+    const params: unknown[] = [query.organizationId, query.limit];
+    const found = pageOf(query, contacts, (value) => `$${params.push(value)}`);
+    if (found === null) return [];
+    const rows = await this.database.query<MessageRow>(
+      `select ${MESSAGE_SELECT} from ${found} ${messageJoins(query.status)} order by m.created_at desc, m.id desc`,
+      params,
+    );
+    return rows.map(messageOf);
   }
 
   /**
@@ -112,6 +129,33 @@ export class MessagesRepository {
       [organizationId, limit],
     );
     return rows[0]?.count ?? 0;
+  }
+
+  /** The conversations that the filters name, those that were merged into them too; null where none is named. */
+  private async contactsOf(query: JournalQuery): Promise<NamedContact[] | null> {
+    const { organizationId, conversationId, recipient, connectionId } = query;
+    const named: NamedContact[][] = [];
+    if (conversationId !== null) named.push(await this.contacts('c.id = $2', [organizationId, conversationId]));
+    if (recipient !== null) {
+      const ofWorkspace = 'c.connection_id in (select id from connection where organization_id = $1)';
+      named.push(await this.contacts(`${ofWorkspace} and c.user_id = $2`, [organizationId, recipient]));
+    }
+    const [first, second] = named;
+    if (first === undefined) return null;
+    return first
+      .filter(({ id }) => second === undefined || second.some((other) => other.id === id))
+      .filter(({ connectionId: ofContact }) => connectionId === null || ofContact === connectionId);
+  }
+
+  private contacts(condition: string, params: readonly unknown[]): Promise<NamedContact[]> {
+    const columns = camelColumns('n', 'id, connection_id, phone, wa_id, user_id');
+    return this.database.query<NamedContact>(
+      `select same.* from conversation c cross join lateral (
+         select ${columns} from conversation n where n.id = coalesce(c.merged_into, c.id)
+         union select ${columns} from conversation n where n.merged_into = coalesce(c.merged_into, c.id)) as same
+       where c.organization_id = $1 and ${condition}`,
+      params,
+    );
   }
 }
 

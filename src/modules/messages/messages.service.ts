@@ -6,12 +6,13 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import type { JournalFilter } from './journal/journal-filter.js';
-import { JournalRepository, UNFILTERED } from './journal/journal.repository.js';
+import { UNFILTERED } from './journal/journal-page.js';
 import { fingerprintOf, readMessageInput } from './accept/message-input.js';
 import { statesThatTake } from './message-state.js';
+import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
-import type { Attempt, Message } from './messages.types.js';
+import type { Attempt, LaneStatus, Message } from './messages.types.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { isUserId } from './accept/recipient.js';
 import { SendProcessor } from './send/send.processor.js';
@@ -36,12 +37,12 @@ export class MessagesService {
   constructor(
     private readonly accepts: AcceptRepository,
     private readonly messages: MessagesRepository,
-    private readonly journal: JournalRepository,
     private readonly preparation: SendPreparation,
     private readonly recipients: RecipientsService,
     private readonly backlog: BacklogGuard,
     private readonly connections: ConnectionsService,
     private readonly processor: SendProcessor,
+    private readonly maintenance: MaintenanceRepository,
     private readonly database: Database,
   ) {}
 
@@ -110,7 +111,7 @@ export class MessagesService {
   ): Promise<JournalPage> {
     const filter = { ...UNFILTERED, ...wanted };
     if (filter.connectionId !== null) await this.connections.getById(organizationId, filter.connectionId);
-    const found = await this.journal.page({ ...filter, organizationId, limit: filter.limit + 1 });
+    const found = await this.messages.page({ ...filter, organizationId, limit: filter.limit + 1 });
     const messages = found.slice(0, filter.limit);
     return { messages, next: found.length > filter.limit ? (messages.at(-1) ?? null) : null };
   }
@@ -154,6 +155,16 @@ export class MessagesService {
     // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
     if (!(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
     return { message: (await this.messages.findById(organizationId, id)) ?? message, replayed: true };
+  }
+
+  /** For operators: every lane with queued messages or requests in flight, the busiest first. */
+  lanes(): Promise<LaneStatus[]> {
+    return this.maintenance.lanes();
+  }
+
+  /** Messages in `outcome_unknown`, of all numbers together; of each number up to 1,000. */
+  unknown(): Promise<number> {
+    return this.maintenance.unknown();
   }
 
   /** A refusal that arose after the first request of a key must not reach its repeat, or its caller sends again. */

@@ -11,7 +11,7 @@ import { MessagesRepository } from './messages.repository.js';
 import { putBack } from './send/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send/send.repository.js';
-import { StatusReportsRepository } from './reports/status-reports.repository.js';
+import { applyStatusReports } from './reports/status-reports.repository.js';
 
 const OWNER = newId();
 const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
@@ -24,7 +24,6 @@ let connection: ConnectionRow;
 let sends: SendRepository;
 let messages: MessagesRepository;
 let outcomes: OutcomeRepository[];
-let statuses: StatusReportsRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
@@ -33,7 +32,6 @@ beforeAll(async () => {
   messages = new MessagesRepository(opened.database);
   // As two processes have them: their statements overlap.
   outcomes = [new OutcomeRepository(opened.database), new OutcomeRepository(opened.database)];
-  statuses = new StatusReportsRepository();
 });
 afterAll(() => opened.close());
 
@@ -146,7 +144,7 @@ it('a message stands in one place, each attempt once, however claims, answers, s
               };
               const report = statusReport(connection.id, reported, now.status);
               const { database } = opened;
-              await database.transaction(() => statuses.applyAll([report], database));
+              await database.transaction(() => applyStatusReports([report], database));
               break;
             }
           }

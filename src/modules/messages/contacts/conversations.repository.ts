@@ -2,6 +2,7 @@ import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { codeOf } from '../../../common/describe-error.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { newId } from '../../../common/ids.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import { isUserId } from '../accept/recipient.js';
@@ -228,9 +229,10 @@ export const laneRecipient = (
     ${numberOfConversation(`${message}.${conversationId}`, `${message}.${organizationId}`)}, ${message}.recipient) end`;
 
 /** SELECT list for conversations of the relation `c`. */
-const COLUMNS = `c.id, c.organization_id as "organizationId", c.connection_id as "connectionId", c.phone,
-  c.wa_id as "waId", c.user_id as "userId", c.profile_name as "profileName", c.last_inbound_at as "lastInboundAt",
-  c.merged_into as "mergedInto", c.created_at as "createdAt"`;
+const COLUMNS = camelColumns(
+  'c',
+  `id, organization_id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, merged_into, created_at`,
+);
 
 const BY_NUMBER = `
 select ${COLUMNS}, 1 as preference from conversation c where c.connection_id = $1 and c.phone = $2

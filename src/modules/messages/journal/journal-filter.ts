@@ -3,7 +3,7 @@ import { commonErrors } from '../../../common/common.errors.js';
 import { isUuid } from '../../../common/ids.js';
 import { cursorFaults, cursorOf } from '../../../common/list-cursor.js';
 import { fault } from '../../../common/shape.js';
-import type { JournalQuery } from './journal.repository.js';
+import type { JournalQuery } from './journal-page.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 import { USER_ID } from '../accept/recipient.js';
 

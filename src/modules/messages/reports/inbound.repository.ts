@@ -1,11 +1,9 @@
-import { Injectable } from '@nestjs/common';
 import { newId } from '../../../common/ids.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
-import { MediaService } from '../../media/media.service.js';
-import type { PendingMedia } from '../../media/media.types.js';
+import type { MediaService } from '../../media/media.service.js';
+import { MEDIA_TYPES, type MediaType, type PendingMedia } from '../../media/media.types.js';
 import type { ContactObservation } from '../contacts/contact-resolver.js';
 import { enterContactObservations } from '../contacts/conversations.repository.js';
-import { pendingFileOf } from './inbound-files.js';
 import { insertReceivedEvents } from './message-event-sql.js';
 import type { InboundReport } from '../messages.types.js';
 
@@ -26,85 +24,85 @@ interface StoredRow {
 }
 
 /**
- * Makes customers' messages durable, each exactly once, many in one transaction with their conversations, the files
- * that are to be fetched and the events that tell of them.
+ * Makes customers' messages durable, each exactly once, many in the caller's transaction with their conversations, the
+ * files that are to be fetched and the events that tell of them. One result a report, in the same order; a repeat changes nothing and
+ * finds the first one's id.
  */
-@Injectable()
-export class InboundRepository {
-  constructor(private readonly media: MediaService) {}
-
-  /**
-   * Stores messages in the caller's transaction. One result a report, in the same order; a repeat changes nothing and
-   * finds the first one's id.
-   */
-  async receiveAll(reports: readonly InboundReport[], statements: Statements): Promise<ReceivedMessage[]> {
-    if (reports.length === 0) return [];
-    const byKey = new Map<string, NewInbound>();
-    for (const report of reports) {
-      const key = keyOf(report);
-      // Ids are given in the order of arrival, which is the order of the journal within a millisecond.
-      if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
-    }
-    const ids = await this.read([...byKey.values()], statements);
-    // In the order of the index: two batches that share messages then never wait for each other in a ring.
-    const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
-    const news = fresh.map(([, message]) => message);
-    const created = await this.insert(news, statements);
-    for (const found of [
-      created,
-      await this.read(
-        news.filter((message) => !created.has(keyOf(message))),
-        statements,
-      ),
-    ]) {
-      for (const [key, id] of found) ids.set(key, id);
-    }
-    return reports.map((report) => {
-      const key = keyOf(report);
-      const messageId = ids.get(key);
-      if (messageId === undefined) throw new Error('an inbound message that conflicted has no row');
-      const hasFile = byKey.get(key)?.file !== null;
-      return { messageId, created: created.delete(key), hasFile };
-    });
+export async function receiveMessages(
+  reports: readonly InboundReport[],
+  statements: Statements,
+  media: MediaService,
+): Promise<ReceivedMessage[]> {
+  if (reports.length === 0) return [];
+  const byKey = new Map<string, NewInbound>();
+  for (const report of reports) {
+    const key = keyOf(report);
+    // Ids are given in the order of arrival, which is the order of the journal within a millisecond.
+    if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
   }
-
-  /** The ids of messages that are stored already. */
-  private async read(reports: readonly InboundReport[], statements: Statements): Promise<Map<string, string>> {
-    if (reports.length === 0) return new Map();
-    const rows = await statements.query<StoredRow>(READ, [
-      reports.map((report) => report.connectionId),
-      reports.map((report) => report.metaMessageId),
-    ]);
-    return idsOf(rows);
+  const ids = await read([...byKey.values()], statements);
+  // In the order of the index: two batches that share messages then never wait for each other in a ring.
+  const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const news = fresh.map(([, message]) => message);
+  const created = await insert(news, statements, media);
+  for (const found of [
+    created,
+    await read(
+      news.filter((message) => !created.has(keyOf(message))),
+      statements,
+    ),
+  ]) {
+    for (const [key, id] of found) ids.set(key, id);
   }
-
-  /** Returns the ids of those that nobody else has stored meanwhile. */
-  private async insert(messages: readonly NewInbound[], statements: Statements): Promise<Map<string, string>> {
-    if (messages.length === 0) return new Map();
-    // What was said in a group is no part of the conversation with its author.
-    const direct = messages.filter(({ context }) => context.group_id === undefined);
-    const { ids: conversationIds } = await enterContactObservations(direct.map(sightingOf), statements);
-    const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
-    const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
-    const rows = messages.map((message) => ({
-      ...message,
-      conversationId: conversationOf.get(message) ?? null,
-      context: storedContextOf(message),
-      mediaObjectId: message.file?.id ?? null,
-      file: undefined,
-      replyToMessageId:
-        message.contextMessageId === null
-          ? null
-          : inBatch.get(keyOf({ ...message, metaMessageId: message.contextMessageId })),
-    }));
-    const created = idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(rows)]));
-    const files = messages.flatMap((message) => (created.has(keyOf(message)) ? (message.file ?? []) : []));
-    if (files.length > 0) await this.media.createPending(files, statements);
-    return created;
-  }
+  return reports.map((report) => {
+    const key = keyOf(report);
+    const messageId = ids.get(key);
+    if (messageId === undefined) throw new Error('an inbound message that conflicted has no row');
+    const hasFile = byKey.get(key)?.file !== null;
+    return { messageId, created: created.delete(key), hasFile };
+  });
 }
 
-function sightingOf(report: InboundReport): ContactObservation {
+/** The ids of messages that are stored already. */
+async function read(reports: readonly InboundReport[], statements: Statements): Promise<Map<string, string>> {
+  if (reports.length === 0) return new Map();
+  const rows = await statements.query<StoredRow>(READ, [
+    reports.map((report) => report.connectionId),
+    reports.map((report) => report.metaMessageId),
+  ]);
+  return idsOf(rows);
+}
+
+/** Returns the ids of those that nobody else has stored meanwhile. */
+async function insert(
+  messages: readonly NewInbound[],
+  statements: Statements,
+  media: MediaService,
+): Promise<Map<string, string>> {
+  if (messages.length === 0) return new Map();
+  // What was said in a group is no part of the conversation with its author.
+  const direct = messages.filter(({ context }) => context.group_id === undefined);
+  const { ids: conversationIds } = await enterContactObservations(direct.map(observationOf), statements);
+  const conversationOf = new Map(direct.map((message, index) => [message, conversationIds[index]]));
+  const inBatch = new Map(messages.map((message) => [keyOf(message), message.id]));
+  const rows = messages.map((message) => ({
+    ...message,
+    conversationId: conversationOf.get(message) ?? null,
+    context: storedContextOf(message),
+    mediaObjectId: message.file?.id ?? null,
+    file: undefined,
+    replyToMessageId:
+      message.contextMessageId === null
+        ? null
+        : inBatch.get(keyOf({ ...message, metaMessageId: message.contextMessageId })),
+  }));
+  const created = idsOf(await statements.query<StoredRow>(INSERT, [JSON.stringify(rows)]));
+  const files = messages.flatMap((message) => (created.has(keyOf(message)) ? (message.file ?? []) : []));
+  if (files.length > 0) await media.createPending(files, statements);
+  return created;
+}
+
+function observationOf(report: InboundReport): ContactObservation {
   return {
     connectionId: report.connectionId,
     organizationId: report.organizationId,
@@ -130,6 +128,36 @@ function idsOf(rows: readonly StoredRow[]): Map<string, string> {
 
 function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionId' | 'metaMessageId'>): string {
   return `${connectionId}/${metaMessageId}`;
+}
+
+/** Types of a customer's message that bear a file, and what the file is to us. A voice message is `audio`. */
+const FILE_TYPES: ReadonlyMap<string, MediaType> = new Map(MEDIA_TYPES.map((type) => [type, type]));
+
+/**
+ * The file of a customer's message, to be fetched in the background; null where it has none that can be fetched. Every
+ * field is a stranger's.
+ */
+function pendingFileOf(report: InboundReport): PendingMedia | null {
+  const type = FILE_TYPES.get(report.type);
+  const { content } = report;
+  const platformMediaId = textOf(content.id);
+  if (type === undefined || platformMediaId === null) return null;
+  return {
+    id: newId(),
+    organizationId: report.organizationId,
+    connectionId: report.connectionId,
+    platformMediaId,
+    type,
+    mimeType: textOf(content.mime_type),
+    sha256: textOf(content.sha256),
+    filename: textOf(content.filename),
+    voice: content.voice === true,
+  };
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : null;
+  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 const READ = `

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Statements } from '../../../infrastructure/database/database.js';
+import { MediaService } from '../../media/media.service.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { ConversationsRepository, type Adoption } from '../contacts/conversations.repository.js';
 import type { ContactObservation } from '../contacts/contact-resolver.js';
-import { InboundRepository, type ReceivedMessage } from './inbound.repository.js';
+import { receiveMessages, type ReceivedMessage } from './inbound.repository.js';
 import type { CallReport, InboundReport, StatusReport } from '../messages.types.js';
-import { StatusReportsRepository, type AppliedReport } from './status-reports.repository.js';
+import { applyStatusReports, type AppliedReport } from './status-reports.repository.js';
 
 /** What one notification says of messages. */
 export interface MessageReports {
@@ -35,10 +36,9 @@ const NUMBER = /^[0-9]{5,20}$/;
 @Injectable()
 export class MessageEventsService {
   constructor(
-    private readonly statuses: StatusReportsRepository,
-    private readonly inbound: InboundRepository,
     private readonly conversations: ConversationsRepository,
     private readonly webhook: WebhookService,
+    private readonly media: MediaService,
     private readonly files: MediaTransferService,
   ) {}
 
@@ -49,8 +49,8 @@ export class MessageEventsService {
   async applyAll(notifications: readonly MessageReports[], statements: Statements): Promise<AppliedReports[]> {
     const reports = notifications.flatMap(({ statuses }) => statuses);
     const messages = notifications.flatMap(({ inbound }) => inbound);
-    const applied = await this.statuses.applyAll(reports, statements);
-    const received = await this.inbound.receiveAll(messages, statements);
+    const applied = await applyStatusReports(reports, statements);
+    const received = await receiveMessages(messages, statements, this.media);
     const next = { status: applied.values(), message: received.values() };
     const results = notifications.map(({ statuses, inbound }) => {
       const result = nothingApplied();
@@ -58,7 +58,7 @@ export class MessageEventsService {
       for (const report of inbound) noteMessage(result, report, next.message.next().value);
       return result;
     });
-    const observations = notifications.flatMap(({ calls }) => calls.map(sightingOf));
+    const observations = notifications.flatMap(({ calls }) => calls.map(observationOf));
     // Last, for it may lock connections against everyone who makes a conversation.
     await this.conversations.enterAll(
       observations,
@@ -101,6 +101,6 @@ function noteMessage(result: AppliedReports, report: InboundReport, received: Re
 }
 
 /** A call opens the window as a message does. */
-function sightingOf({ from, occurredAt, ...call }: CallReport): ContactObservation {
+function observationOf({ from, occurredAt, ...call }: CallReport): ContactObservation {
   return { ...call, waId: from, inboundAt: occurredAt ?? new Date() };
 }

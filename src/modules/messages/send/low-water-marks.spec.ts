@@ -14,7 +14,7 @@ import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { RECORD } from './outcome.repository.js';
 import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED, SendRepository } from './send.repository.js';
-import { LOCK } from '../reports/status-report-sql.js';
+import { LOCK } from '../reports/status-reports.repository.js';
 
 const OWNER = newId();
 // The dead rows of the test lie on thousands, and each that is read by an index touches one.

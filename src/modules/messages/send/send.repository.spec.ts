@@ -14,7 +14,7 @@ import { recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome.repository.js';
 import { claimParams, SendRepository, type ClaimedMessage } from './send.repository.js';
 import { CLAIM } from './claim-sql.js';
-import { StatusReportsRepository } from '../reports/status-reports.repository.js';
+import { applyStatusReports } from '../reports/status-reports.repository.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.
@@ -427,9 +427,7 @@ describe('outcomes', () => {
     if (claimed === undefined) throw new Error('nothing was claimed');
     const report = { id, attemptId: claimed.attemptId, metaMessageId: `wamid.${claimed.attemptId}` };
     const { database } = opened;
-    await database.transaction(() =>
-      new StatusReportsRepository().applyAll([statusReport(lane, report, 'delivered')], database),
-    );
+    await database.transaction(() => applyStatusReports([statusReport(lane, report, 'delivered')], database));
     expect(await outcomes.record(outcome(claimed))).toBe(false);
     expect(await rowOf(id)).toMatchObject({ status: 'delivered' });
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted', meta_message_id: `wamid.${claimed.attemptId}` }]);

@@ -1,7 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { Database } from '../../../infrastructure/database/database.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { MESSAGE_SELECT, messageJoins, messageOf, type MessageRow } from '../message-row.js';
 import type { MessageStatus } from '../message-state.js';
 import type { Message } from '../messages.types.js';
 
@@ -38,69 +35,27 @@ export const UNFILTERED = {
   beforeId: null,
 } satisfies Partial<JournalQuery>;
 
-interface Contact {
+/** A conversation that the filters name. */
+export interface NamedContact {
   id: string;
-  connection_id: string;
+  connectionId: string;
   phone: string | null;
-  wa_id: string | null;
-  user_id: string | null;
-}
-
-/**
- * Pages of the journal, newest first. The ids of a page come from ordered lists: what waits or is on the wire from
- * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
- * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
- * at ten thousand and at ten million messages; one statement sees each message in one place.
- */
-@Injectable()
-export class JournalRepository {
-  constructor(private readonly database: Database) {}
-
-  async page(query: JournalQuery): Promise<Message[]> {
-    const contacts = await this.contactsOf(query);
-    const params: unknown[] = [query.organizationId, query.limit];
-    const found = pageOf(query, contacts, (value) => `$${params.push(value)}`);
-    if (found === null) return [];
-    const rows = await this.database.query<MessageRow>(
-      `select ${MESSAGE_SELECT} from ${found} ${messageJoins(query.status)} order by m.created_at desc, m.id desc`,
-      params,
-    );
-    return rows.map(messageOf);
-  }
-
-  /** The conversations that the filters name, those that were merged into them too; null where none is named. */
-  private async contactsOf(query: JournalQuery): Promise<Contact[] | null> {
-    const { organizationId, conversationId, recipient, connectionId } = query;
-    const named: Contact[][] = [];
-    if (conversationId !== null) named.push(await this.contacts('c.id = $2', [organizationId, conversationId]));
-    if (recipient !== null) {
-      const ofWorkspace = 'c.connection_id in (select id from connection where organization_id = $1)';
-      named.push(await this.contacts(`${ofWorkspace} and c.user_id = $2`, [organizationId, recipient]));
-    }
-    const [first, second] = named;
-    if (first === undefined) return null;
-    return first
-      .filter(({ id }) => second === undefined || second.some((other) => other.id === id))
-      .filter(({ connection_id: ofContact }) => connectionId === null || ofContact === connectionId);
-  }
-
-  private contacts(condition: string, params: readonly unknown[]): Promise<Contact[]> {
-    const columns = 'id, connection_id, phone, wa_id, user_id';
-    return this.database.query<Contact>(
-      `select same.* from conversation c cross join lateral (
-         select ${columns} from conversation where id = coalesce(c.merged_into, c.id)
-         union select ${columns} from conversation where merged_into = coalesce(c.merged_into, c.id)) as same
-       where c.organization_id = $1 and ${condition}`,
-      params,
-    );
-  }
+  waId: string | null;
+  userId: string | null;
 }
 
 type Bind = (value: unknown) => string;
 type List = (relation: string, id: string, conditions: readonly string[], columns?: string) => string;
 
-/** The page's rows `m` of `message`, for a FROM list; null where the filters contradict each other. */
-function pageOf(query: JournalQuery, contacts: readonly Contact[] | null, bind: Bind): string | null {
+/**
+ * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits or is on the wire from
+ * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
+ * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
+ * at ten thousand and at ten million messages; one statement sees each message in one place.
+ *
+ * @returns the page's rows `m` of `message`, for a FROM list; null where the filters contradict each other.
+ */
+export function pageOf(query: JournalQuery, contacts: readonly NamedContact[] | null, bind: Bind): string | null {
   const { direction, status, clientMessageId, to, from, connectionId } = query;
   const inbound = direction !== 'outbound' && to === null && (status === null || status === 'received');
   const outbound = direction !== 'inbound' && status !== 'received';
@@ -161,7 +116,7 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   return each(list('message_queue q', 'q.message_id', conditions));
 }
 
-type Contacts = readonly Contact[] | null;
+type Contacts = readonly NamedContact[] | null;
 
 /** Runs a list for each conversation or connection `k`, those with one number only where `ownNumber` is given. */
 function forEach(
@@ -201,9 +156,9 @@ function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
  * Names under which messages to the contacts wait: those that were read before, in all spellings, and those that stand
  * in this statement's snapshot, for a message changes its lane when its contact's number becomes known.
  */
-function namesOf(contacts: readonly Contact[], bind: Bind): string {
-  const numbers = contacts.flatMap(({ phone, wa_id: waId }) => [phone, waId]).filter((number) => number !== null);
-  const userIds = contacts.map(({ user_id: userId }) => userId).filter((userId) => userId !== null);
+function namesOf(contacts: readonly NamedContact[], bind: Bind): string {
+  const numbers = contacts.flatMap(({ phone, waId }) => [phone, waId]).filter((number) => number !== null);
+  const userIds = contacts.map(({ userId }) => userId).filter((userId) => userId !== null);
   const names = [...new Set([...numbers.flatMap(spellingsOf), ...numbers, ...userIds])];
   return `${bind(names)}::text[] || array(
     select name from conversation c cross join unnest(array[c.phone, c.wa_id, c.user_id]) as name

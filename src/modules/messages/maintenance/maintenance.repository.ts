@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../infrastructure/database/database.js';
-import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
-import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
+import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
+import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
 import { queueTakes } from '../message-state.js';
+import type { LaneStatus } from '../messages.types.js';
+import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 
 /** One contact's messages on one page of the workspace's journal. */
 export interface MessagePage {
@@ -22,13 +24,20 @@ interface ContactRow {
   merged_into: string | null;
 }
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const PAGE = 2_000;
-const BATCH = 500;
+const WITHDRAW_BATCH = 500;
+const RESTORE_BATCH = 2_000;
 const ROUNDS = 5;
+const COUNT_LIMIT = 1_000_000;
+const DEPTH_LIMIT = 100_000;
 
-/** Everything of one contact in the tables of messages and in `conversation`. */
+/** What operators and retention ask of the tables of messages and contacts, over all workspaces or for one contact. */
 @Injectable()
-export class ContactErasureRepository {
+export class MaintenanceRepository {
+  /** Where the last batch of a table ended: the index is not read again through what is gone. */
+  private readonly places = new Map<string, string>();
+
   constructor(private readonly database: Database) {}
 
   /** All names of whoever has this number or user id in the workspace, whether it is known there or not. */
@@ -80,13 +89,13 @@ export class ContactErasureRepository {
 
   /** Ends messages that wait for the contact, contents and all; their events name nobody. Returns how many. */
   async withdraw(subject: Subject): Promise<number> {
-    const rows = await this.database.query(WITHDRAW, [subject.organizationId, lanesOf(subject), BATCH]);
+    const rows = await this.database.query(WITHDRAW, [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH]);
     return rows.length;
   }
 
   /** The next page of the journal, oldest first, with what of it is the contact's. */
   async page(subject: Subject, cursor: string | null): Promise<MessagePage> {
-    const [createdAt = '-infinity', id = '00000000-0000-0000-0000-000000000000'] = cursor?.split(' ') ?? [];
+    const [createdAt = '-infinity', id = FIRST_ID] = cursor?.split(' ') ?? [];
     const rows = await this.database.query<{
       ids: string[] | null;
       files: string[] | null;
@@ -131,6 +140,76 @@ export class ContactErasureRepository {
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
       [subject.organizationId, subject.conversationIds],
     );
+  }
+
+  /** Removes contents of messages with ids below this one, but of those that wait; returns how many. */
+  removeContents(below: string, limit: number): Promise<number> {
+    return this.remove(CONTENTS, below, limit);
+  }
+
+  /** Removes closed attempts with ids below this one; returns how many. */
+  removeAttempts(below: string, limit: number): Promise<number> {
+    return this.remove(ATTEMPTS, below, limit);
+  }
+
+  /** Messages of a restored backup that may have been sent in the time which it does not know of; counted up to a million. */
+  async countDoubtful(before: Date): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from (
+         select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1 limit ${COUNT_LIMIT}) as counted`,
+      [before],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
+  async markDoubtful(before: Date): Promise<number> {
+    let marked = 0;
+    let after = FIRST_ID;
+    for (;;) {
+      const rows = await this.database.query<{ message_id: string }>(MARK, [before, after, RESTORE_BATCH]);
+      const last = rows.at(-1);
+      if (last === undefined) return marked;
+      marked += rows.length;
+      after = last.message_id;
+    }
+  }
+
+  /** Reads all of `message_queue`: a second for a million rows. */
+  async lanes(): Promise<LaneStatus[]> {
+    return this.database.query<LaneStatus>(LANES);
+  }
+
+  /** Messages that wait and that are under way, each counted up to 100,000. */
+  async depth(): Promise<{ queued: number; processing: number }> {
+    const count = (condition: string) =>
+      `(select count(*)::integer from (select 1 from message_queue where ${condition} limit ${DEPTH_LIMIT}) as counted)`;
+    const rows = await this.database.query<{ queued: number; processing: number }>(
+      `select ${count('attempt_id is null')} as queued, ${count('lease_until is not null')} as processing`,
+    );
+    return rows[0] ?? { queued: 0, processing: 0 };
+  }
+
+  /** Messages whose outcome is not known, number by number, each counted up to 1,000. */
+  async unknown(): Promise<number> {
+    const rows = await this.database.query<{ unknown: number }>(UNKNOWN);
+    return rows[0]?.unknown ?? 0;
+  }
+
+  /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
+  async oldestDueSeconds(): Promise<number> {
+    const rows = await this.database.query<{ seconds: number | null }>(OLDEST_DUE);
+    return rows[0]?.seconds ?? 0;
+  }
+
+  private async remove(sql: string, below: string, limit: number): Promise<number> {
+    const from = this.places.get(sql) ?? FIRST_ID;
+    const rows = await this.database.query<{ removed: number; last: string | null }>(sql, [from, below, limit]);
+    const { removed = 0, last = null } = rows[0] ?? {};
+    // The next round begins at the start again, for what waited.
+    if (removed < limit || last === null) this.places.delete(sql);
+    else this.places.set(sql, last);
+    return removed;
   }
 }
 
@@ -237,3 +316,92 @@ with decided as materialized (
   delete from message_content c using own where c.message_id = own.id
 )
 ${blankJournal('own', 'id')}`;
+
+const CONTENTS = `
+with gone as (
+  delete from message_content where message_id = any(array(
+    select c.message_id from message_content c
+    where c.message_id > $1 and c.message_id < $2 and not exists (
+      select from message_queue q where q.message_id = c.message_id)
+    order by c.message_id limit $3))
+  returning message_id as id
+)
+select count(*)::integer as removed, max(id::text) as last from gone`;
+
+const ATTEMPTS = `
+with gone as (
+  delete from message_attempt where id = any(array(
+    select id from message_attempt where id > $1 and id < $2 and status <> 'started' order by id limit $3))
+  returning id
+)
+select count(*)::integer as removed, max(id::text) as last from gone`;
+
+// By their ids, going on behind the last batch: the rows left behind are dead until the commit.
+const MARK = `
+with doubtful as (
+  select * from message_queue q
+  where ${queueTakes('restored')} and queued_at < $1 and message_id > $2
+  order by message_id limit $3 for update
+), gone as (
+  delete from message_queue where message_id = any(array(select message_id from doubtful))
+), moved as (
+  insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
+    event_count, queued_at, processing_at, error_code, error_message, attempt_id, attempt_number, attempt_status,
+    attempt_finished_at)
+  select message_id, organization_id, connection_id, conversation_id, created_at, 'outcome_unknown', event_count + 1,
+    queued_at, claimed_at, 'RESTORED',
+    'The database was restored from a backup; whether the message was sent before is not known.', attempt_id,
+    attempt_number, case when attempt_id is not null then 'unknown' end,
+    case when attempt_id is not null then clock_timestamp() end
+  from doubtful
+  returning ${MOVED_COLUMNS}, case when s.attempt_id is null then 'queued' else 'processing' end as previous_status,
+    clock_timestamp() as occurred_at
+), announced as (
+  ${insertStatusEvents('moved')}
+)
+select message_id from doubtful order by message_id`;
+
+// Number by number: the oldest of those that are due since they were accepted, from the lane's low-water mark on, and of
+// those that were put off.
+const OLDEST_DUE = `
+select greatest(max(extract(epoch from clock_timestamp() - least(fresh.due_at, later.due_at))), 0)::float8 as seconds
+from (select id from connection where status in ('connected', 'restricted')) as c
+left join lane on lane.key = c.id::text
+left join lateral (
+  select queued_at as due_at from message_queue
+  where connection_id = c.id and created_at >= coalesce(lane.low_at, '-infinity') and attempt_id is null
+    and next_attempt_at is null
+  order by connection_id, created_at limit 1) as fresh on true
+left join lateral (
+  select next_attempt_at as due_at from message_queue where connection_id = c.id and next_attempt_at is not null
+  order by next_attempt_at limit 1) as later on true`;
+
+const UNKNOWN = `
+select coalesce(sum(counted.messages), 0)::integer as unknown
+from connection as c
+cross join lateral (
+  select count(*) as messages from (
+    select 1 from message_state where organization_id = c.organization_id and connection_id = c.id
+      and status = 'outcome_unknown' limit 1000) as found) as counted`;
+
+const LANES = `
+with waiting as (
+  select connection_id, count(*) filter (where attempt_id is null)::integer as queued,
+    count(*) filter (where due_at <= clock_timestamp())::integer as due,
+    min(due_at) filter (where due_at <= clock_timestamp()) as oldest,
+    count(*) filter (where attempt_id is not null)::integer as in_flight
+  from (
+    select connection_id, attempt_id, case when attempt_id is null then coalesce(next_attempt_at, queued_at) end as due_at
+    from message_queue) as q
+  group by connection_id
+)
+select c.id as "connectionId", c.organization_id as "organizationId", c.phone_number as "phoneNumber", c.status,
+  waiting.queued, waiting.due, waiting.in_flight as "inFlight", waiting.oldest as "oldestDueAt",
+  round(extract(epoch from clock_timestamp() - waiting.oldest) * 1000)::double precision as "oldestDueMs",
+  case when lane.paused_until > clock_timestamp() then lane.paused_until end as "pausedUntil",
+  case when lane.paused_until > clock_timestamp() then lane.pause_reason end as "pauseReason",
+  ${isHeld('lane')} as "isDrained"
+from waiting
+join connection c on c.id = waiting.connection_id
+left join lane on lane.key = c.id::text
+order by due desc, queued desc, c.id`;

@@ -2,17 +2,18 @@ import { newId } from '../../../common/ids.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
-import { JournalRepository, UNFILTERED, type JournalQuery } from './journal.repository.js';
+import { MessagesRepository } from '../messages.repository.js';
+import { UNFILTERED, type JournalQuery } from './journal-page.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 
 let test: OpenTestDatabase;
 let factories: Factories;
-let journal: JournalRepository;
+let journal: MessagesRepository;
 
 beforeAll(async () => {
   test = await openTestDatabase();
   factories = new Factories(test.database);
-  journal = new JournalRepository(test.database);
+  journal = new MessagesRepository(test.database);
 });
 
 afterAll(() => test.close());

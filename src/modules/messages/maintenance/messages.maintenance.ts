@@ -1,0 +1,143 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { lowestIdSince } from '../../../common/ids.js';
+import { CacheInvalidation } from '../../../infrastructure/access/cache-invalidation.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { Erasure, type ErasureBatch, type Subject } from '../../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../../infrastructure/erasure/workspace-erasure.js';
+import { Restoration } from '../../../infrastructure/lanes/restoration.js';
+import { Retention } from '../../../infrastructure/lanes/retention.js';
+import { Backlogs } from '../../../infrastructure/operations/backlogs.js';
+import { Metrics } from '../../../infrastructure/operations/metrics/metrics.js';
+import { MediaService } from '../../media/media.service.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { CONTACTS } from '../contacts/recipients.service.js';
+import { MaintenanceRepository } from './maintenance.repository.js';
+
+/**
+ * What runs the service rather than its callers: erasure of a contact, retention, messages of a restored backup, and what
+ * metrics show of the lanes.
+ */
+@Injectable()
+export class MessagesMaintenance implements OnModuleInit {
+  constructor(
+    private readonly repository: MaintenanceRepository,
+    private readonly media: MediaService,
+    private readonly webhook: WebhookService,
+    private readonly database: Database,
+    private readonly config: Config,
+    private readonly invalidation: CacheInvalidation,
+    private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
+    private readonly retention: Retention,
+    private readonly restoration: Restoration,
+    private readonly backlogs: Backlogs,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.addErasure();
+    this.addRetention();
+    this.addGauges();
+    // Only who confirms it sends them, perhaps again.
+    this.restoration.add({
+      name: 'messages',
+      count: (before) => this.repository.countDoubtful(before),
+      mark: (before) => this.repository.markDoubtful(before),
+    });
+  }
+
+  /** The rows of an erased contact stay, for figures and keys, and tell nothing of anyone. */
+  private addErasure(): void {
+    this.erasure.identifyWith((organizationId, name) => this.repository.identify(organizationId, name));
+    this.erasure.add({
+      name: 'waiting messages',
+      turn: 'first',
+      batch: (subject, _cursor, erase) => this.waiting(subject, erase),
+      busy: (subject) => this.busy(subject),
+    });
+    this.workspaces.add({ busy: (organizationId) => this.busyWorkspace(organizationId) });
+    this.erasure.add({ name: 'messages', batch: (subject, cursor, erase) => this.messages(subject, cursor, erase) });
+    this.erasure.add({
+      name: 'contacts',
+      turn: 'last',
+      batch: (subject, _cursor, erase) => this.names(subject, erase),
+    });
+  }
+
+  /** What old messages said goes; that they were, and what became of them, the journal keeps. */
+  private addRetention(): void {
+    const { messageContentDays, attemptDays } = this.config.retention;
+    this.retention.add({
+      name: 'message contents',
+      days: messageContentDays,
+      clear: (before, limit) => this.repository.removeContents(lowestIdSince(before), limit),
+    });
+    this.retention.add({
+      name: 'attempts',
+      days: attemptDays,
+      clear: (before, limit) => this.repository.removeAttempts(lowestIdSince(before), limit),
+    });
+  }
+
+  private addGauges(): void {
+    this.backlogs.add('messages', async () => {
+      const { queued, processing } = await this.repository.depth();
+      return { waiting: queued, inFlight: processing, oldestDueSeconds: await this.repository.oldestDueSeconds() };
+    });
+    this.metrics.add({
+      name: 'messages_waiting',
+      help: 'Messages that are queued, and those on their way to the platform; counted up to 100000.',
+      labelNames: ['status'],
+      collect: async () => {
+        const { queued, processing } = await this.repository.depth();
+        return [
+          { labels: { status: 'queued' }, value: queued },
+          { labels: { status: 'processing' }, value: processing },
+        ];
+      },
+    });
+    this.metrics.add({
+      name: 'messages_oldest_due_seconds',
+      help: 'How long the oldest message whose turn has come has waited, of numbers that can send; 0: none waits.',
+      collect: async () => [{ value: await this.repository.oldestDueSeconds() }],
+    });
+  }
+
+  private async busy(subject: Subject): Promise<string | null> {
+    const sending = await this.repository.countInLane(subject, 'processing');
+    return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent to the contact`;
+  }
+
+  private async busyWorkspace(organizationId: string): Promise<string | null> {
+    const sending = await this.repository.countBeingSent(organizationId);
+    return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent`;
+  }
+
+  /** Cancelled: a person who wants to be forgotten gets no message afterwards. */
+  private async waiting(subject: Subject, erase: boolean): Promise<ErasureBatch> {
+    if (!erase) {
+      return { found: { cancelled_messages: await this.repository.countInLane(subject, 'queued') }, cursor: null };
+    }
+    const cancelled = await this.repository.withdraw(subject);
+    if (cancelled > 0) this.webhook.wake([subject.organizationId]);
+    return { found: { cancelled_messages: cancelled }, cursor: cancelled > 0 ? 'more' : null };
+  }
+
+  private async messages(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
+    const { ids, receivedFiles, cursor: next } = await this.repository.page(subject, cursor);
+    if (erase && ids.length > 0) {
+      // First: afterwards no message leads to them.
+      await this.media.deleteAll(subject.organizationId, receivedFiles);
+      await this.database.transaction(() => this.repository.blank(subject.organizationId, ids));
+    }
+    return { found: { messages: ids.length, received_files: receivedFiles.length }, cursor: next };
+  }
+
+  private async names(subject: Subject, erase: boolean): Promise<ErasureBatch> {
+    if (!erase) return { found: { contacts: await this.repository.countContacts(subject) }, cursor: null };
+    const contacts = await this.repository.blankContacts(subject);
+    if (contacts > 0) await this.invalidation.publish(CONTACTS, subject.organizationId);
+    return { found: { contacts }, cursor: null };
+  }
+}
