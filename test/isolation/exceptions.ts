@@ -37,7 +37,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/messages/send/low-water-marks.repository.ts#MOVE',
       'src/modules/messages/send/send.repository.ts#EXPIRE_LEASES',
       'src/modules/messages/send/send.repository.ts#EXPIRE_QUEUED',
-      'src/modules/messages/send/due-connections.ts#dueOf',
+      'src/modules/messages/send/claim-sql.ts#dueOf',
       'src/modules/otp/otp-backlog.repository.ts#BACKLOG ×4',
       'src/modules/otp/otp-restore.repository.ts#count',
       'src/modules/otp/otp-restore.repository.ts#mark',

@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { freePort } from '../../bench/rig/free-port.js';
 import { hasRedis } from '../../bench/rig/redis.js';
 import { loadConfig } from '../../src/infrastructure/config/load-config.js';
-import { chooseBackendByConnection } from '../../src/infrastructure/lanes/queue-backend.js';
+import { chooseBackendByConnection } from '../../src/infrastructure/lanes/queue.module.js';
 import { QueueConnection } from '../../src/infrastructure/lanes/queue-connection.js';
 import { waitFor } from '../support/wait-for.js';
 

@@ -11,11 +11,16 @@ import { DueSweep } from './due-sweep.js';
 import type { LaneHandler } from './lane-handler.js';
 import { LaneHints, type DrainJob } from './lane-hints.js';
 import { LaneRunner } from './lane-runner.js';
-import { LANE_OWNER } from './lane-tokens.js';
 import { LaneRepository } from './lane.repository.js';
 import { LocalDrains } from './local-drains.js';
 import { QueueConnection } from './queue-connection.js';
 import { Sweeps, type AwaitedTime } from './sweeps.js';
+
+/** The id under which this process holds lanes; new at every start. */
+export const LANE_OWNER = Symbol('LANE_OWNER');
+
+/** Bound on requests to the messaging platform that this process keeps open at once. */
+export const PLATFORM_SLOTS = Symbol('PLATFORM_SLOTS');
 
 /**
  * How a BullMQ worker treats `drain` jobs. They are hints: due rows are found without them, so nothing waits for a job

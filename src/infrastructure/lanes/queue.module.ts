@@ -1,10 +1,31 @@
 import { BullModule } from '@nestjs/bullmq';
-import { Global, Module } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
+import {
+  createPostgresBackend,
+  createRedisBackend,
+  Queue,
+  setDefaultBackendFactory,
+  type BackendFactory,
+  type RedisQueueBackend,
+} from 'bullmq';
+import pg from 'pg';
 import { Config } from '../config/config.js';
-import { chooseBackendByConnection } from './queue-backend.js';
 import { QueueConnection } from './queue-connection.js';
 import { QueueWorkers } from './queue-workers.js';
+
+/**
+ * From now on each new queue and worker works on the backend of its connection. One process may hold both kinds, as
+ * tests do.
+ */
+export function chooseBackendByConnection(): void {
+  // Queue and Worker keep to what both backends have; their types name the one of Redis.
+  const postgres = createPostgresBackend as unknown as BackendFactory<RedisQueueBackend>;
+  setDefaultBackendFactory<RedisQueueBackend>((name, options, context) => {
+    const create = options.connection instanceof pg.Pool ? postgres : createRedisBackend;
+    return create(name, options, context);
+  });
+}
 
 chooseBackendByConnection();
 
@@ -32,3 +53,20 @@ chooseBackendByConnection();
   exports: [QueueConnection, QueueWorkers],
 })
 export class QueueModule {}
+
+/**
+ * A queue whose errors have a listener from its first moment: without one BullMQ writes them to the console. Whoever
+ * starts the workers listens too, and reports.
+ */
+class ListenedQueue extends Queue {
+  constructor(...args: ConstructorParameters<typeof Queue>) {
+    super(...args);
+    this.on('error', () => undefined);
+  }
+}
+
+/** A queue, for the `imports` of its module; its connection is the one of the process. */
+export function workQueue(name: string): DynamicModule {
+  BullModule.queueClass = ListenedQueue;
+  return BullModule.registerQueue({ name });
+}

@@ -4,7 +4,7 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import { loadConfig } from '../config/load-config.js';
 import { Counters } from '../operations/counters.js';
 import { Heartbeats } from '../operations/readiness.js';
-import { Sweeps, type Sweep } from './sweeps.js';
+import { inBatches, Sweeps, type Sweep } from './sweeps.js';
 
 /** A second of the sweeps' own clock and timers takes so much less. The database's clock is left alone. */
 const FASTER = 4;
@@ -183,5 +183,28 @@ describe('Sweeps', () => {
     expect(query).not.toHaveBeenCalled();
     expect(await all.runNow('one')).toBe(1);
     await expect(all.runNow('two')).rejects.toThrow('there is no sweep named two');
+  });
+});
+
+describe('work in batches', () => {
+  it('goes on until a batch is not full', async () => {
+    let left = 25;
+    const work = (limit: number) => {
+      const done = Math.min(limit, left);
+      left -= done;
+      return Promise.resolve(done);
+    };
+    expect(await inBatches(new AbortController().signal, 10, work)).toBe(25);
+    expect(left).toBe(0);
+  });
+
+  it('ends with the round', async () => {
+    const round = new AbortController();
+    let batches = 0;
+    const work = (limit: number) => {
+      if (++batches === 3) round.abort();
+      return Promise.resolve(limit);
+    };
+    expect(await inBatches(round.signal, 10, work)).toBe(30);
   });
 });

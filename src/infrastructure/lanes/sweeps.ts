@@ -245,3 +245,18 @@ select (select beat_at::text from beaten where name = 'leader') as token,
    from heartbeat where name = 'leader') as "leftMs",
   (select json_object_agg(substr(name, 7), extract(epoch from clock_timestamp() - beat_at)) from heartbeat
    where name like 'sweep:%' and beat_at < clock_timestamp() - interval '${SILENT_MS} ms') as silent`;
+
+/** Repeats bounded work until one batch was not full, or the round is to end; returns how many rows it touched. */
+export async function inBatches(
+  signal: AbortSignal,
+  batch: number,
+  work: (limit: number) => Promise<number>,
+): Promise<number> {
+  let total = 0;
+  while (!signal.aborted) {
+    const done = await work(batch);
+    total += done;
+    if (done < batch) break;
+  }
+  return total;
+}

@@ -7,7 +7,7 @@ import { retry } from '../../../common/retry.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Slots } from '../../../common/slots.js';
 import { Config } from '../../../infrastructure/config/config.js';
-import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
 import type { Claim, ClaimRequest, LaneHandler, LanePace } from '../../../infrastructure/lanes/lane-handler.js';
 import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
 import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';

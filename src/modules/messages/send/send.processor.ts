@@ -2,10 +2,14 @@ import { InjectQueue, Processor } from '@nestjs/bullmq';
 import { Inject } from '@nestjs/common';
 import type { Queue } from 'bullmq';
 import type { Slots } from '../../../common/slots.js';
-import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
 import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
-import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
-import { PLATFORM_SLOTS } from '../../../infrastructure/lanes/lane-tokens.js';
+import {
+  LANE_WORKER_OPTIONS,
+  LaneParts,
+  LaneProcessor,
+  PLATFORM_SLOTS,
+} from '../../../infrastructure/lanes/lane-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
 import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessageSender, type SendTask } from './message-sender.js';

@@ -7,9 +7,8 @@ import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
 import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
-import { attemptIdOf, CLAIM, READY, type ClaimRow } from './claim-sql.js';
+import { attemptIdOf, CLAIM, dueConnections, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
-import { dueConnections } from './due-connections.js';
 import { queueTakes } from '../message-state.js';
 
 /** A message that this process may send now, once, before its lease runs out. */

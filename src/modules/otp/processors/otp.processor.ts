@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import { Slots } from '../../../common/slots.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import type { DuePage } from '../../../infrastructure/lanes/due-lanes.js';
-import { inBatches } from '../../../infrastructure/lanes/in-batches.js';
+import { inBatches } from '../../../infrastructure/lanes/sweeps.js';
 import type { DrainJob } from '../../../infrastructure/lanes/lane-hints.js';
 import { LANE_WORKER_OPTIONS, LaneParts, LaneProcessor } from '../../../infrastructure/lanes/lane-processor.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
