@@ -252,8 +252,9 @@ function* checkText(
   if (parameters.length !== names.length) yield wrongCount(names.length, parameters.length, place);
   for (const [index, parameter] of parameters.entries())
     yield* checkParameter(parameter, { ...place, parameter: index + 1 });
+  if (format === 'POSITIONAL') return;
   const given = parameters.map((parameter) => ownText(parameter, 'parameter_name') ?? '');
-  if (format === 'POSITIONAL' || names.every((name) => given.includes(name))) return;
+  if (names.every((name) => given.includes(name))) return;
   yield {
     expected: { ...place, names: shown(names) },
     given: { ...place, names: shown(given) },
@@ -263,29 +264,30 @@ function* checkText(
 
 function* checkParameter(parameter: unknown, place: ParameterShape): Mismatches {
   const type = ownWord(parameter, 'type');
+  const isOther = type === '' || NOT_TEXTS.has(type);
+  if (type !== 'TEXT' && !isOther) return;
+  const text = ownText(parameter, 'text') ?? '';
+  const broken = NOT_ON_ONE_LINE.find(([found]) => found.test(text));
+  if (!isOther && text !== '' && broken === undefined) return;
   const expected = { ...place, type: 'text' };
   const given = { ...place, ...(type !== '' && { type: type.slice(0, NAME_MAX).toLowerCase() }) };
-  if (type === '' || NOT_TEXTS.has(type)) {
+  if (isOther) {
     const message = `The parameters of ${nameOf(place)} must be objects of type text, currency or date_time.`;
     yield { expected, given, message };
-  }
-  if (type !== 'TEXT') return;
-  const text = ownText(parameter, 'text') ?? '';
-  if (text === '') {
+  } else if (broken === undefined) {
     yield {
       expected: { ...expected, value: 'text' },
       given: { ...given, value: kindOf(own(parameter, 'text')) },
       message: `A parameter of type text in ${nameOf(place)} must hold its value in text, as a string of at least one character.`,
     };
+  } else {
+    const [, value, words] = broken;
+    yield {
+      expected: { ...expected, value: 'single_line' },
+      given: { ...given, value },
+      message: `The value of parameter ${place.parameter} in ${nameOf(place)} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
+    };
   }
-  const broken = NOT_ON_ONE_LINE.find(([found]) => found.test(text));
-  if (broken === undefined) return;
-  const [, value, words] = broken;
-  yield {
-    expected: { ...expected, value: 'single_line' },
-    given: { ...given, value },
-    message: `The value of parameter ${place.parameter} in ${nameOf(place)} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
-  };
 }
 
 /** The words of one parameter; null where it holds none. Money and times bring their own text for every language. */
