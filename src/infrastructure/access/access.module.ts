@@ -6,6 +6,7 @@ import { AccessGuard } from './access.guard.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { CacheInvalidation } from './cache-invalidation.js';
+import { DirectRoutes } from './direct-routes.js';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 import { OrganizationEntity } from './entities/organization.entity.js';
 import { RateBucketRepository } from './rate-bucket.repository.js';
@@ -28,9 +29,12 @@ import { WorkspacesService } from './workspaces.service.js';
     RateLimiter,
     RouteAudit,
     // Guards run in this order: nobody's body is read before it is known that he may send it.
-    { provide: APP_GUARD, useClass: AccessGuard },
-    { provide: APP_GUARD, useClass: BodyGuard },
+    AccessGuard,
+    BodyGuard,
+    { provide: APP_GUARD, useExisting: AccessGuard },
+    { provide: APP_GUARD, useExisting: BodyGuard },
+    DirectRoutes,
   ],
-  exports: [CacheInvalidation, WorkspacesService, ApiKeysService, RateLimiter],
+  exports: [CacheInvalidation, WorkspacesService, ApiKeysService, RateLimiter, DirectRoutes],
 })
 export class AccessModule {}

@@ -4,6 +4,11 @@ import type { ServerResponse } from 'node:http';
 /** The one version of the API, and everything that depends on its name. */
 export const API_VERSION = 'v1';
 export const API_VERSION_HEADER = 'X-HERALD-API-Version';
+/** Names the version in an answer. */
+export function setApiVersion(res: ServerResponse): void {
+  res.setHeader(API_VERSION_HEADER, API_VERSION);
+}
+
 export const SUPPORTED_VERSIONS = [API_VERSION];
 
 /** Where controllers stand unless their path is one of `OUTSIDE_THE_API`. */

@@ -1,9 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Express, Response } from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Counters } from '../operations/counters.js';
-import { setApiPrefix } from './api-version.js';
+import { setApiPrefix, setApiVersion } from './api-version.js';
 import { type FixedPrototypeAdapter, sendJson } from './express-adapter.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
@@ -62,10 +62,14 @@ export class FallbackRoutes implements OnModuleInit {
 
   onModuleInit(): void {
     if (this.app === null) return; // no HTTP in this process
-    serveDocs(this.app, this.config.process.docs);
     const express: Express = this.app.getHttpAdapter().getInstance();
     const router = express.router as unknown as RouterStack;
-    this.reception.routes = new ExactRoutes(router);
+    this.reception.routes = new ExactRoutes(router, this.reception.direct);
+    this.app.use((_req: Request, res: Response, next: NextFunction) => {
+      setApiVersion(res);
+      next();
+    });
+    serveDocs(this.app, this.config.process.docs);
     this.app.use(routeNotFound(router));
   }
 }

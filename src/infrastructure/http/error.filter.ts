@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Injectable, Logger, HttpException } from '@nestjs/common';
 import type { Response } from 'express';
 import { AppError, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { setApiVersion } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
 import { commonErrors } from '../../common/common.errors.js';
@@ -35,6 +36,7 @@ export class ErrorFilter implements ExceptionFilter {
       res.destroy();
       return;
     }
+    setApiVersion(res);
     for (const name of ['Content-Disposition', 'Content-Encoding', 'Content-Length']) {
       // Removing a length that was never set would keep Node from setting one.
       if (res.hasHeader(name)) res.removeHeader(name);

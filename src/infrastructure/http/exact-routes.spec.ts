@@ -3,11 +3,14 @@ import { ExactRoutes, type RouterStack } from './exact-routes.js';
 
 const handle = (): undefined => undefined;
 
-function routesOf(register: (app: express.Express) => void): ExactRoutes {
+function routesOf(
+  register: (app: express.Express) => void,
+  direct?: ConstructorParameters<typeof ExactRoutes>[1],
+): ExactRoutes {
   const app = express();
   app.use(handle); // as Nest's adapter does
   register(app);
-  return new ExactRoutes(app.router as unknown as RouterStack);
+  return new ExactRoutes(app.router as unknown as RouterStack, direct);
 }
 
 describe('ExactRoutes', () => {
@@ -25,6 +28,13 @@ describe('ExactRoutes', () => {
     expect(routes.find('GET', '/a/:id')).toBeUndefined();
     expect(routes.find('GET', '/a/b')).toBeUndefined();
     expect(routesOf((app) => app.get('/a/b', handle).get('/a/b', second)).find('GET', '/a/b')?.handle).toBe(handle);
+  });
+
+  it('calls a direct handler in the place of the one that is registered', () => {
+    const direct = (): undefined => undefined;
+    const routes = routesOf((app) => app.post('/a', handle).get('/a', handle), new Map([['POST /a', direct]]));
+    expect(routes.find('POST', '/a')?.handle).toBe(direct);
+    expect(routes.find('GET', '/a')?.handle).toBe(handle);
   });
 
   it('takes no route that stands behind middleware', () => {

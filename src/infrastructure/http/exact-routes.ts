@@ -22,7 +22,8 @@ const PLAIN_PATH = /^[\w./-]+$/;
 export class ExactRoutes {
   private readonly byAddress = new Map<string, Map<string, ExactRoute>>();
 
-  constructor({ stack }: RouterStack) {
+  /** @param direct handlers that take the place of the router's, by method and path */
+  constructor({ stack }: RouterStack, direct: ReadonlyMap<string, RouteHandler> = new Map()) {
     let layers = 0;
     for (const [index, { route }] of stack.entries()) {
       if (route === undefined) layers++;
@@ -33,8 +34,9 @@ export class ExactRoutes {
       if (typeof route.path !== 'string' || !PLAIN_PATH.test(route.path)) continue;
       // The router takes the first of several that match.
       if (stack.slice(0, index).some((before) => before.route?.methods[method] && before.match(route.path))) continue;
+      const handle = direct.get(`${method.toUpperCase()} ${route.path}`) ?? layer.handle;
       const known = this.byAddress.get(route.path) ?? new Map<string, ExactRoute>();
-      this.byAddress.set(route.path, known.set(method.toUpperCase(), { route, handle: layer.handle }));
+      this.byAddress.set(route.path, known.set(method.toUpperCase(), { route, handle }));
     }
   }
 

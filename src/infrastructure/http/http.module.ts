@@ -1,7 +1,8 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
 import { DocsDemo, ExampleValues } from './docs/docs-demo.js';
+import { ApiVersionInterceptor } from './api-version.interceptor.js';
 import { Drain, DrainCheck } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
 import { FallbackRoutes } from './configure-http.js';
@@ -22,8 +23,9 @@ import { Reception } from './request-context.middleware.js';
     ExampleValues,
     ErrorFilter,
     { provide: APP_FILTER, useExisting: ErrorFilter },
+    { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
   ],
-  exports: [Drain, PublicUrl, DocsDemo, ExampleValues],
+  exports: [Drain, PublicUrl, DocsDemo, ExampleValues, ErrorFilter, Reception],
 })
 export class HttpModule {
   constructor(readiness: Readiness, drain: Drain) {

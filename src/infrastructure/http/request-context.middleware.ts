@@ -5,10 +5,10 @@ import { commonErrors } from '../../common/common.errors.js';
 import { AccessLog, requestContext } from '../operations/logger.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Config } from '../config/config.js';
-import { aliasHeaders, API_VERSION, API_VERSION_HEADER, readAddress, SUPPORTED_VERSIONS } from './api-version.js';
+import { aliasHeaders, readAddress, setApiVersion, SUPPORTED_VERSIONS } from './api-version.js';
 import { Drain } from './drain.js';
 import { ErrorFilter, errorBody } from './error.filter.js';
-import type { ExactRoutes } from './exact-routes.js';
+import type { ExactRoutes, RouteHandler } from './exact-routes.js';
 import { type HeraldRequest, REQUEST_ID_HEADER, requestIdOf } from './herald-request.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
@@ -24,6 +24,8 @@ type MarkAlias = ReturnType<typeof aliasHeaders>;
 export class Reception {
   /** Set once the controllers' routes are there. */
   routes: ExactRoutes | null = null;
+  /** Handlers of `DirectRoutes` by method and path; the routes take them in the place of Nest's. */
+  readonly direct = new Map<string, RouteHandler>();
   private readonly onClose: (this: Response) => void;
   private readonly markAlias: MarkAlias;
 
@@ -50,7 +52,6 @@ export class Reception {
     req.startedAt = performance.now();
     req.res = res;
     res.setHeader(REQUEST_ID_HEADER, requestId);
-    res.setHeader(API_VERSION_HEADER, API_VERSION);
     setSecurityHeaders(res);
     if (this.drain.stopping) res.setHeader('Connection', 'close');
     this.drain.enter();
@@ -63,6 +64,7 @@ export class Reception {
   private shed(req: HeraldRequest, res: Response): boolean {
     const refusal = this.overload.refusal(req.method, req.url);
     if (refusal === null) return false;
+    setApiVersion(res);
     const address = readAddress(req.url);
     if (address.kind === 'alias') this.markAlias(res, address.url);
     for (const [name, value] of Object.entries(refusal.headers)) res.setHeader(name, value);

@@ -4,7 +4,9 @@ import type { Response } from 'express';
 import { EXAMPLE_FAILED_MESSAGE_ID, EXAMPLE_MESSAGE_ID } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyErrors } from '../../infrastructure/http/body.guard.js';
 import { TakesQuery } from '../../infrastructure/http/query-parameters.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
@@ -29,7 +31,19 @@ const REPLAYED = 'Idempotency-Replayed';
 @ApiTags('Messages')
 @Controller('messages')
 export class MessagesController {
-  constructor(private readonly messages: MessagesService) {}
+  constructor(
+    private readonly messages: MessagesService,
+    direct: DirectRoutes,
+  ) {
+    direct.add({
+      controller: MessagesController,
+      method: 'send',
+      address: `POST ${API_PREFIX}/messages`,
+      status: 202,
+      answer: ({ caller, headers, body }, response) =>
+        this.send(caller, headers['idempotency-key'] as string | undefined, body, response),
+    });
+  }
 
   @Post()
   @HttpCode(202)
