@@ -40,14 +40,14 @@ export async function buildIfStale() {
   }
 }
 
-/** Every source that the build compiles, with the time of its last change in milliseconds. */
+/** Every source that the build compiles or copies, with the time of its last change in milliseconds. */
 function sources() {
   const found = [];
   const walk = (folder) => {
     for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) walk(path);
-      else if (path.endsWith('.ts') && !path.endsWith('.spec.ts')) {
+      else if (/\.(ts|js|css|svg)$/.test(path) && !path.endsWith('.spec.ts')) {
         found.push({ path, changedAt: statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0 });
       }
     }
@@ -114,7 +114,8 @@ function removeOrphans(files) {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) walk(path);
-      else if (!kept.has(relative(DIST, path).replace(/\.(js|js\.map|d\.ts)$/, ''))) rmSync(path, { force: true });
+      else if (!kept.has(relative(DIST, path)) && !kept.has(relative(DIST, path).replace(/\.(js|js\.map|d\.ts)$/, '')))
+        rmSync(path, { force: true });
     }
   };
   for (const folder of SOURCES) if (existsSync(join(DIST, folder))) walk(join(DIST, folder));

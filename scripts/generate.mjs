@@ -7,9 +7,12 @@ import { buildIfStale, reportBuild } from './build-if-stale.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
+import { renderStatePictures } from './lib/state-pictures.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const COMMAND = 'npm run generate';
+/** Served as /docs/pictures, and shown in docs/. */
+const PICTURES = 'src/infrastructure/http/docs/pictures';
 
 const startedAt = performance.now();
 reportBuild(await buildIfStale(), performance.now() - startedAt);
@@ -36,14 +39,13 @@ async function generate() {
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
   const { ERROR_STATUS } = await built('common/app-error.js');
-  const { documentedPictures } = await built('infrastructure/http/docs/documented-pictures.js');
-  const pictures = [...documentedPictures()].map(([name, svg]) => [`docs/pictures/${name}.svg`, svg]);
+  const pictures = renderStatePictures(await built('modules/messages/message-state.js'));
   return {
     '.env.example': renderEnvExample(listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes(description),
-    ...Object.fromEntries(pictures),
+    ...Object.fromEntries(pictures.map(([name, svg]) => [`${PICTURES}/${name}.svg`, svg])),
   };
 }
 

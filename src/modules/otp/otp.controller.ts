@@ -7,7 +7,6 @@ import { RequireScope } from '../../infrastructure/access/require-scope.decorato
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp-examples.js';
-import { OTP_STATES } from './dto/otp-states.picture.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
 import { OtpChallengeResponse, SingleOtpResponse } from './dto/otp.response.js';
 import { OtpLimits } from './otp-limits.js';
@@ -116,7 +115,7 @@ export class OtpController {
   @RequireScope('otp:read')
   @ApiOperation({
     summary: 'Read the state of a code',
-    description: `Tells whether it was sent, delivered, read and verified; never the code.\n\n${OTP_STATES}`,
+    description: `Tells whether it was sent, delivered, read and verified; never the code.\n\n![States of a one-time code](/docs/pictures/otp-states.svg)`,
   })
   @ApiOkResponse({ type: SingleOtpResponse, description: 'The challenge.', examples: STATE_EXAMPLES })
   @ApiErrors('OTP_PROJECT_REQUIRED', 'OTP_NOT_FOUND')

@@ -5,7 +5,6 @@ import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.j
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { TEMPLATE_STATES } from './dto/template-states.picture.js';
 import { CreateTemplateBody, EditTemplateBody, PreviewTemplateBody } from './dto/templates.docs.js';
 import {
   cursorOf,
@@ -124,7 +123,7 @@ export class TemplatesController {
   @RequireScope('templates:read')
   @ApiOperation({
     summary: 'Read one template',
-    description: `All languages of a template, or with \`language\` that one only.\n\n${TEMPLATE_STATES}`,
+    description: `All languages of a template, or with \`language\` that one only.\n\n![States of a template](/docs/pictures/template-states.svg)`,
   })
   @ApiName()
   @ApiOkResponse({ type: TemplateVersionsResponse, description: 'The template.' })

@@ -5,7 +5,7 @@ import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.j
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { WEBHOOK_STATES } from './dto/event.docs.js';
+import './dto/event.docs.js';
 import { ConfigureWebhookRequest, ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   DeliveriesResponse,
@@ -25,7 +25,7 @@ export class WebhookController {
   @RequireScope('webhooks:read')
   @ApiOperation({
     summary: 'Read the webhook and its recent deliveries',
-    description: `The signing secret is not shown; \`secret_hint\` tells one from another.\n\n${WEBHOOK_STATES}`,
+    description: `The signing secret is not shown; \`secret_hint\` tells one from another.\n\n![States of the webhook](/docs/pictures/webhook-states.svg)`,
   })
   @ApiOkResponse({ type: WebhookResponse, description: 'The webhook.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { Express, NextFunction, Request, Response } from 'express';
@@ -7,10 +8,24 @@ import { declaredErrors } from '../../../common/define-errors.js';
 import { PublicUrl } from '../public-url.js';
 import { buildOpenApiDocument } from '../openapi.js';
 import { DocsDemo, ExampleValues } from './docs-demo.js';
-import { documentedPictures } from './documented-pictures.js';
 import { errorsPage } from './errors-page.js';
-import { pageScript } from './page-script.js';
-import { PAGE_STYLE } from './page-style.js';
+import {
+  EXAMPLE_DELIVERY_ID,
+  EXAMPLE_IDEMPOTENCY_KEY,
+  EXAMPLE_MEDIA_ID,
+  EXAMPLE_MESSAGE_ID,
+  EXAMPLE_OTP_CODE,
+  EXAMPLE_OTP_ID,
+} from '../../../common/example-ids.js';
+import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../api-description.js';
+
+/** Drawn by `npm run generate`. */
+const PICTURES: ReadonlySet<string> = new Set(['message-states', 'otp-states', 'template-states', 'webhook-states']);
+
+/** A file beside this one; the build copies those that are no TypeScript. */
+function asset(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
+}
 
 /** Swagger UI brings its own scripts and styles, and draws its icons as data. */
 const pageHeaders = helmet({
@@ -56,7 +71,7 @@ function onComplete(): void {
 }
 
 /**
- * Serves /docs/errors, to which every error leads, and the pictures; with `all` the rest of /docs, /openapi.json,
+ * Serves /docs/errors, to which every error leads, and the pictures of states; with `all` the rest of /docs, /openapi.json,
  * /openapi.yaml and the signpost at / too. The description is made when it is first asked for.
  */
 export function serveDocs(app: NestExpressApplication, all: boolean): void {
@@ -69,9 +84,8 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
     res.type('html').send(errorsPage(declaredErrors()));
   });
   express.get('/docs/pictures/:name.svg', (req, res, next) => {
-    const svg = documentedPictures().get(req.params.name);
-    if (svg === undefined) next(commonErrors.ROUTE_NOT_FOUND());
-    else res.type('svg').send(svg);
+    if (PICTURES.has(req.params.name)) res.type('svg').send(asset(`pictures/${req.params.name}.svg`));
+    else next(commonErrors.ROUTE_NOT_FOUND());
   });
   if (!all) return;
   const examples = app.get(ExampleValues, { strict: false });
@@ -82,13 +96,13 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
   serveDemo(express, app.get(DocsDemo, { strict: false }));
   express.get('/docs/herald.js', (_req, res) => {
     res.set('Cache-Control', 'no-store');
-    res.type('js').send(pageScript((example) => examples.shown(example)));
+    res.type('js').send(pageScript(examples));
   });
   SwaggerModule.setup('docs', app, () => examples.applyTo(buildOpenApiDocument(app, publicUrl.value)), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Herald API',
-    customCss: PAGE_STYLE,
+    customCss: asset('page.css'),
     customJs: '/docs/herald.js',
     swaggerOptions: {
       persistAuthorization: true,
@@ -128,4 +142,21 @@ function serveDemo(express: Express, demo: DocsDemo): void {
     if (keys === null) res.status(204).end();
     else res.json(keys);
   });
+}
+
+/** The page's own script, with what it has to know of this installation. */
+function pageScript(examples: ExampleValues): string {
+  const page = {
+    keyScheme: SECURITY_SCHEME,
+    otpScheme: OTP_SECURITY_SCHEME,
+    examples: {
+      key: EXAMPLE_IDEMPOTENCY_KEY,
+      message: examples.shown(EXAMPLE_MESSAGE_ID),
+      media: examples.shown(EXAMPLE_MEDIA_ID),
+      delivery: examples.shown(EXAMPLE_DELIVERY_ID),
+      otp: examples.shown(EXAMPLE_OTP_ID),
+      otpCode: examples.shown(EXAMPLE_OTP_CODE),
+    },
+  };
+  return `window.heraldPage = ${JSON.stringify(page)};\n${asset('page.js')}`;
 }

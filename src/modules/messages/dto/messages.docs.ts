@@ -8,7 +8,6 @@ import { USER_ID } from '../accept/recipient.js';
 import { RETRY_SHAPE } from '../accept/retry-input.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
-import { MESSAGE_STATES } from './message-states.picture.js';
 import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';
 
 const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
@@ -168,7 +167,7 @@ export const GetMessageDocs = (): MethodDecorator =>
         'Poll it to follow a delivery, or let the webhook tell you. `attempts` says what each try came to, and `error`',
         'why the last one failed.',
         '',
-        MESSAGE_STATES,
+        '![States of a message](/docs/pictures/message-states.svg)',
       ].join('\n'),
     }),
     ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' }),

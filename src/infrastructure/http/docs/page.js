@@ -1,41 +1,10 @@
-import {
-  EXAMPLE_DELIVERY_ID,
-  EXAMPLE_IDEMPOTENCY_KEY,
-  EXAMPLE_MEDIA_ID,
-  EXAMPLE_MESSAGE_ID,
-  EXAMPLE_OTP_CODE,
-  EXAMPLE_OTP_ID,
-} from '../../../common/example-ids.js';
-import { OTP_SECURITY_SCHEME, SECURITY_SCHEME } from '../api-description.js';
-
-const EXAMPLES = {
-  key: EXAMPLE_IDEMPOTENCY_KEY,
-  message: EXAMPLE_MESSAGE_ID,
-  media: EXAMPLE_MEDIA_ID,
-  delivery: EXAMPLE_DELIVERY_ID,
-  otp: EXAMPLE_OTP_ID,
-  otpCode: EXAMPLE_OTP_CODE,
-};
-
-/**
- * What Swagger UI does for a newcomer, as the script of its page. `request` gives each execution of an example an
- * Idempotency-Key of its own, and puts the ids of what was made last in the place of the examples' ids; `response`
- * remembers those; `resolveSubtree` takes the place of Swagger UI's own; `complete` authorizes with the demo's keys,
- * where the server offers them to this browser.
- *
- * @param shown values that the served description has in the place of the examples'
- */
-export function pageScript(shown: (example: string) => string): string {
-  const examples = Object.fromEntries(Object.entries(EXAMPLES).map(([name, value]) => [name, shown(value)]));
-  return SCRIPT.replace('EXAMPLES_OF_THE_PAGE', () => JSON.stringify(examples))
-    .replace('KEY_SCHEME', () => JSON.stringify(SECURITY_SCHEME))
-    .replace('OTP_SCHEME', () => JSON.stringify(OTP_SECURITY_SCHEME));
-}
-
-// No template literals inside: this text is one.
-const SCRIPT = `'use strict';
+'use strict';
+// What Swagger UI does for a newcomer. `request` gives each execution of an example an Idempotency-Key of its own, and puts
+// the ids of what was made last in the place of the examples' ids; `response` remembers those; `resolveSubtree` takes the
+// place of Swagger UI's own; `complete` authorizes with the demo's keys, where the server offers them to this browser.
+// Served with `heraldPage` before it: the examples' ids as the served description shows them, and names of the schemes.
 (function () {
-  var examples = EXAMPLES_OF_THE_PAGE;
+  var examples = window.heraldPage.examples;
   var made = {};
 
   function uuid() {
@@ -44,7 +13,9 @@ const SCRIPT = `'use strict';
     var bytes = crypto.getRandomValues(new Uint8Array(16));
     bytes[6] = (bytes[6] & 15) | 64;
     bytes[8] = (bytes[8] & 63) | 128;
-    var hex = Array.from(bytes, function (byte) { return byte.toString(16).padStart(2, '0'); }).join('');
+    var hex = Array.from(bytes, function (byte) {
+      return byte.toString(16).padStart(2, '0');
+    }).join('');
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   }
 
@@ -68,17 +39,17 @@ const SCRIPT = `'use strict';
   function leaveTypeToHerald(form) {
     if (!form || typeof form.get !== 'function') return;
     var file = form.get('file');
-    if (form.get('type') === 'image' && file && !/^image\\//.test(file.type)) form.delete('type');
+    if (form.get('type') === 'image' && file && !/^image\//.test(file.type)) form.delete('type');
   }
 
   function remember(path, data) {
-    if (/\\/messages$/.test(path) && data.id) made.message = data.id;
-    if (/\\/media$/.test(path) && data.id) made.media = data.id;
-    if (/\\/otp\\/send$/.test(path)) {
+    if (/\/messages$/.test(path) && data.id) made.message = data.id;
+    if (/\/media$/.test(path) && data.id) made.media = data.id;
+    if (/\/otp\/send$/.test(path)) {
       made.otp = data.id;
       if (data.test_code) made.otpCode = data.test_code;
     }
-    var attempts = /\\/webhook$/.test(path) ? data.recent_deliveries : /\\/webhook\\/deliveries$/.test(path) ? data : [];
+    var attempts = /\/webhook$/.test(path) ? data.recent_deliveries : /\/webhook\/deliveries$/.test(path) ? data : [];
     if (attempts && attempts[0]) made.delivery = attempts[0].id;
   }
 
@@ -95,7 +66,7 @@ const SCRIPT = `'use strict';
   function authorize(scheme, key) {
     var place = 'herald-demo-' + scheme;
     var known = window.ui.getState().getIn(['auth', 'authorized', scheme, 'value']);
-    // A key that somebody entered stays; one of an earlier demo is dead.
+    // A key that was entered by hand stays; one of an earlier demo is dead.
     if (known && known !== localStorage.getItem(place)) return;
     window.ui.preauthorizeApiKey(scheme, key);
     localStorage.setItem(place, key);
@@ -111,24 +82,30 @@ const SCRIPT = `'use strict';
   }
 
   function complete() {
-    fetch('/docs/demo.json').then(function (answer) {
-      return answer.status === 200 ? answer.json() : null;
-    }).then(function (demo) {
-      if (!demo) return;
-      authorize(KEY_SCHEME, demo.api_key);
-      authorize(OTP_SCHEME, demo.otp_sandbox_key);
-      say('Demo workspace: you are authorized with its keys. Open an operation, press "Try it out", then "Execute".');
-    });
+    fetch('/docs/demo.json')
+      .then(function (answer) {
+        return answer.status === 200 ? answer.json() : null;
+      })
+      .then(function (demo) {
+        if (!demo) return;
+        authorize(window.heraldPage.keyScheme, demo.api_key);
+        authorize(window.heraldPage.otpScheme, demo.otp_sandbox_key);
+        say('Demo workspace: you are authorized with its keys. Open an operation, press "Try it out", then "Execute".');
+      });
   }
 
   // Of OpenAPI 3.1 Swagger UI resolves the whole description for each operation that is opened, which takes more than a
   // second. All references of this one stand inside it.
   function resolved(node, root, base, within) {
     if (node === null || typeof node !== 'object') return node;
-    if (Array.isArray(node)) return node.map(function (item) { return resolved(item, root, base, within); });
+    if (Array.isArray(node))
+      return node.map(function (item) {
+        return resolved(item, root, base, within);
+      });
     var copy = {};
     var ref = typeof node.$ref === 'string' && within.indexOf(node.$ref) === -1 ? node.$ref : null;
-    if (ref !== null) Object.assign(copy, resolved(at(root, ref), root, base, within.concat(ref)), { $$ref: base + ref });
+    if (ref !== null)
+      Object.assign(copy, resolved(at(root, ref), root, base, within.concat(ref)), { $$ref: base + ref });
     Object.keys(node).forEach(function (key) {
       if (key !== '$ref' || ref === null) copy[key] = resolved(node[key], root, base, within);
     });
@@ -136,17 +113,21 @@ const SCRIPT = `'use strict';
   }
 
   function at(root, ref) {
-    return ref.slice(2).split('/').reduce(function (node, part) {
-      return node[part.replace(/~1/g, '/').replace(/~0/g, '~')];
-    }, root);
+    return ref
+      .slice(2)
+      .split('/')
+      .reduce(function (node, part) {
+        return node[part.replace(/~1/g, '/').replace(/~0/g, '~')];
+      }, root);
   }
 
   function resolveSubtree(spec, path, options) {
-    var node = path.reduce(function (inner, part) { return inner === undefined ? inner : inner[part]; }, spec);
+    var node = path.reduce(function (inner, part) {
+      return inner === undefined ? inner : inner[part];
+    }, spec);
     var base = options.baseDoc || '';
     return Promise.resolve({ errors: [], spec: node === undefined ? null : resolved(node, spec, base, []) });
   }
 
   window.heraldDocs = { request: request, response: response, resolveSubtree: resolveSubtree, complete: complete };
 })();
-`;

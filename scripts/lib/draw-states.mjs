@@ -1,37 +1,17 @@
-/** What a state means to whoever waits: still under way, good, doubtful, or over without success. */
-export type StateKind = 'way' | 'good' | 'doubt' | 'bad';
+// Draws states and the moves between them as SVG.
 
-export interface PictureState {
-  name: string;
-  kind: StateKind;
-  /** Centre, in pixels. */
-  x: number;
-  y: number;
-}
-
-export interface PictureMove {
-  from: string;
-  to: string;
-  label: string;
-  /** How far the line's middle stands off the straight way, in pixels to the right of its direction. */
-  bend?: number;
-  /** Where along the line the label stands; default 0.5, its middle. */
-  at?: number;
-}
-
-export interface StatePicture {
-  title: string;
-  width: number;
-  height: number;
-  /** Where lines from outside come in: things begin here. */
-  starts: readonly { at: string; label: string }[];
-  states: readonly PictureState[];
-  moves: readonly PictureMove[];
-  /** Sentences below the picture. */
-  notes: readonly string[];
-}
-
-type Point = readonly [x: number, y: number];
+/**
+ * @typedef {object} StatePicture
+ * @property {string} title
+ * @property {number} width in pixels, as all measures
+ * @property {number} height
+ * @property {{at: string, label: string}[]} starts where lines from outside come in: things begin here
+ * @property {{name: string, kind: 'way' | 'good' | 'doubt' | 'bad', x: number, y: number}[]} states by their centres; under
+ *   way, good, doubtful, or over without success
+ * @property {{from: string, to: string, label: string, bend?: number, at?: number}[]} moves `bend`: how far the line's middle
+ *   stands to the right of the straight way; `at`: where along the line the label stands, default 0.5
+ * @property {string[]} notes sentences below the picture
+ */
 
 const BOX_HEIGHT = 34;
 /** Widths of a letter in the two sizes, on the wide side. */
@@ -48,9 +28,9 @@ rect.way{fill:#ddf4ff;stroke:#0969da}rect.good{fill:#dafbe1;stroke:#1a7f37}rect.
 rect.way{fill:#0c2d6b;stroke:#58a6ff}rect.good{fill:#033a16;stroke:#3fb950}rect.doubt{fill:#3b2300;stroke:#d29922}rect.bad{fill:#490202;stroke:#f85149}}`;
 
 /** An SVG of states and the ways between them: one file, no script, readable on light and on dark ground. */
-export function drawStates({ title, width, height, starts, states, moves, notes }: StatePicture): string {
+export function drawStates({ title, width, height, starts, states, moves, notes }) {
   const byName = new Map(states.map((state) => [state.name, state]));
-  const find = (name: string): PictureState => {
+  const find = (name) => {
     const state = byName.get(name);
     if (state === undefined) throw new Error(`the picture "${title}" has no state ${name}`);
     return state;
@@ -75,47 +55,47 @@ export function drawStates({ title, width, height, starts, states, moves, notes 
   ].join('\n');
 }
 
-function boxOf({ name, kind, x, y }: PictureState): string {
+function boxOf({ name, kind, x, y }) {
   const width = widthOf(name);
   const box = `<rect class="${kind}" x="${round(x - width / 2)}" y="${y - BOX_HEIGHT / 2}" width="${round(width)}" height="${BOX_HEIGHT}" rx="9"/>`;
   return `${box}<text class="state" x="${x}" y="${y + 5}">${escaped(name)}</text>`;
 }
 
-function startOf({ x, y }: PictureState, label: string): string {
+function startOf({ x, y }, label) {
   const top = y - BOX_HEIGHT / 2;
   const line = `<path class="line" d="M${x} ${top - 20}L${x} ${top - 1}" marker-end="url(#tip)"/>`;
   return `${line}${labelOf([x, top - 30], label)}`;
 }
 
-function lineOf(from: PictureState, to: PictureState, bend: number): string {
+function lineOf(from, to, bend) {
   const control = controlOf(from, to, bend);
   const [x1, y1] = edgeOf(from, control);
   const [x2, y2] = edgeOf(to, control);
   return `<path class="line" d="M${round(x1)} ${round(y1)}Q${round(control[0])} ${round(control[1])} ${round(x2)} ${round(y2)}" marker-end="url(#tip)"/>`;
 }
 
-function labelOf([x, y]: Point, label: string): string {
+function labelOf([x, y], label) {
   const width = label.length * SMALL_LETTER + 6;
   const ground = `<rect class="ground" x="${round(x - width / 2)}" y="${round(y - 9)}" width="${round(width)}" height="18"/>`;
   return `${ground}<text class="label" x="${round(x)}" y="${round(y + 4)}">${escaped(label)}</text>`;
 }
 
 /** The control point of the curve: the middle of the straight way, moved aside by twice the bend. */
-function controlOf(from: PictureState, to: PictureState, bend: number): Point {
+function controlOf(from, to, bend) {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy) || 1;
   return [(from.x + to.x) / 2 - (dy / length) * bend * 2, (from.y + to.y) / 2 + (dx / length) * bend * 2];
 }
 
 /** The point of the curve between the two centres at `at`, from 0 to 1. */
-function pointOn(from: PictureState, to: PictureState, bend: number, at: number): Point {
+function pointOn(from, to, bend, at) {
   const [cx, cy] = controlOf(from, to, bend);
   const [first, second, third] = [(1 - at) ** 2, 2 * at * (1 - at), at ** 2];
   return [first * from.x + second * cx + third * to.x, first * from.y + second * cy + third * to.y];
 }
 
 /** Where the way from a box's centre towards a point leaves the box. */
-function edgeOf({ name, x, y }: PictureState, [tx, ty]: Point): Point {
+function edgeOf({ name, x, y }, [tx, ty]) {
   const [dx, dy] = [tx - x, ty - y];
   const scale = Math.min(
     dx === 0 ? Infinity : (widthOf(name) / 2 + 2) / Math.abs(dx),
@@ -124,14 +104,14 @@ function edgeOf({ name, x, y }: PictureState, [tx, ty]: Point): Point {
   return [x + dx * scale, y + dy * scale];
 }
 
-function widthOf(name: string): number {
+function widthOf(name) {
   return Math.max(86, name.length * LETTER + 18);
 }
 
-function round(value: number): number {
+function round(value) {
   return Math.round(value * 10) / 10;
 }
 
-function escaped(text: string): string {
+function escaped(text) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
