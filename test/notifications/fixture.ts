@@ -1,4 +1,4 @@
-import { NotificationsSweep } from '../../src/modules/notifications/notifications-sweep.js';
+import { NotificationsMaintenance } from '../../src/modules/notifications/notifications.maintenance.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
 import type { ConnectionRow } from '../support/factories.js';
@@ -122,7 +122,7 @@ export async function sweep(test: TestApp, marker?: string): Promise<number> {
       [Buffer.from(marker)],
     );
   }
-  return test.app.get(NotificationsSweep, { strict: false }).run(new AbortController().signal);
+  return test.app.get(NotificationsMaintenance, { strict: false }).run(new AbortController().signal);
 }
 
 export function counter(test: TestApp, name: string): number {

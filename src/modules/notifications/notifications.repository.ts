@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
+import type { Subject } from '../../infrastructure/erasure/erasure.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 
 export type NotificationState = 'stored' | 'applied' | 'unmatched' | 'unreadable' | 'failed';
@@ -21,11 +22,16 @@ export interface DueNotification {
   expired: boolean;
 }
 
+/** A contact, or a workspace by its id. */
+type Whose = Subject | string;
+
 /** A body larger than this is written by itself, so that no batch grows without bound. */
 export const LARGE_BYTES = 64 * 1_024;
 /** The first try by the sweep is 5 s after the notification came, which is the column's default. */
 const FIRST_GAP_SECONDS = 20;
 const LONGEST_GAP_SECONDS = 3_600;
+/** Of a search through all of them. */
+const PAGE = 500;
 
 /** The table `platform_notification`: every notification as it came, and whether it has been applied. */
 @Injectable()
@@ -89,6 +95,36 @@ export class NotificationsRepository {
     return rows[0] ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
   }
 
+  /**
+   * What is done with and tells of a contact or of a workspace, on the next page of all notifications; the cursor is null
+   * on the last one.
+   */
+  async findOf(whose: Whose, after: string | null): Promise<{ ids: string[]; cursor: string | null }> {
+    const rows = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
+      typeof whose === 'string' ? FIND_OF_WORKSPACE : FIND_OF_CONTACT,
+      [after ?? '00000000-0000-0000-0000-000000000000', PAGE, keyOf(whose)],
+    );
+    const { ids = null, passed = 0, last = null } = rows[0] ?? {};
+    return { ids: ids ?? [], cursor: passed < PAGE ? null : last };
+  }
+
+  /** Removes notifications that are done with. */
+  async remove(ids: readonly string[]): Promise<void> {
+    await this.database.execute(`delete from platform_notification where id = any($1::uuid[]) and state <> 'stored'`, [
+      ids,
+    ]);
+  }
+
+  /** How many that are not applied yet tell of a contact or of a workspace. */
+  async countStored(whose: Whose): Promise<number> {
+    const isHit = typeof whose === 'string' ? OF_NUMBERS('n', '$1') : NAMES('n', '$1');
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from platform_notification n where n.state = 'stored' and ${isHit}`,
+      [keyOf(whose)],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
   /** Resolves when no caller waits. */
   idle(): Promise<void> {
     return this.storing.idle();
@@ -120,3 +156,36 @@ select ${boundedCount("from platform_notification where state = 'stored'")} as w
   ${secondsSince(`(
     select next_try_at from platform_notification where state = 'stored' order by next_try_at limit 1)`)}
   as "oldestDueSeconds"`;
+
+function keyOf(whose: Whose): unknown {
+  if (typeof whose === 'string') return whose;
+  return [...whose.numbers, ...whose.userIds].map((name) => Buffer.from(name, 'utf8'));
+}
+
+const NAMES = (row: string, names: string): string =>
+  `exists (select from unnest(${names}::bytea[]) as name where position(name in ${row}.body) > 0)`;
+
+/** An account's id tells of this workspace only where no other has a number of the account. */
+const OF_NUMBERS = (row: string, organizationId: string): string => `exists (
+    select from connection c where c.organization_id = ${organizationId} and (
+      position(convert_to(c.phone_number_id, 'UTF8') in ${row}.body) > 0
+      or position(convert_to(c.waba_id, 'UTF8') in ${row}.body) > 0 and not exists (
+        select from connection o where o.waba_id = c.waba_id and o.organization_id <> ${organizationId})))`;
+
+// What was sent along with a code: the id of its attempt.
+const OF_CODES = (row: string, organizationId: string): string => `exists (
+    select from regexp_matches(encode(${row}.body, 'escape'),
+      '"biz_opaque_callback_data"\\s*:\\s*"([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"', 'g') as sent (ids)
+    join otp_challenge c on c.attempt_id = sent.ids[1]::uuid where c.organization_id = ${organizationId})`;
+
+const find = (isHit: string): string => `
+with page as materialized (
+  select id, state, body from platform_notification where id > $1 order by id limit $2
+), hit as (
+  select id from page where state <> 'stored' and ${isHit}
+)
+select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
+  (select id from page order by id desc limit 1) as last`;
+
+const FIND_OF_CONTACT = find(NAMES('page', '$3'));
+const FIND_OF_WORKSPACE = find(`(${OF_NUMBERS('page', '$3')} or ${OF_CODES('page', '$3')})`);

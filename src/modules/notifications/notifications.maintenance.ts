@@ -1,6 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { lowestIdSince } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
+import { Erasure, type ErasureBatch, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { Sweeps, type Sweep } from '../../infrastructure/lanes/sweeps.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
@@ -11,9 +13,13 @@ const BATCH = 200;
 const BATCH_BYTES = 8 * 1_024 * 1_024;
 const MAX_BATCHES = 20;
 
-/** Applies what is stored but was not applied: after a crash, or because what it belongs to was not known yet. */
+/**
+ * Applies what is stored but was not applied: after a crash, or because what it belongs to was not known yet. And removes
+ * what is done with, by age, and what tells of a contact or a workspace that is erased: one notification may tell of several,
+ * and goes as a whole.
+ */
 @Injectable()
-export class NotificationsSweep implements Sweep, OnModuleInit {
+export class NotificationsMaintenance implements Sweep, OnModuleInit {
   readonly name = 'notifications';
   readonly everyMs = 1_000;
   readonly waitsFor = [{ table: 'platform_notification', column: 'next_try_at', where: `state = 'stored'` }];
@@ -24,6 +30,8 @@ export class NotificationsSweep implements Sweep, OnModuleInit {
     private readonly sweeps: Sweeps,
     private readonly retention: Retention,
     private readonly backlogs: Backlogs,
+    private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
     private readonly config: Config,
   ) {}
 
@@ -34,6 +42,16 @@ export class NotificationsSweep implements Sweep, OnModuleInit {
       name: 'notifications',
       days: this.config.retention.notificationDays,
       clear: (before, limit) => this.notifications.removeBelow(lowestIdSince(before), limit),
+    });
+    this.erasure.add({
+      name: 'notifications',
+      batch: (subject, cursor, erase) => this.erase(subject, cursor, erase),
+      busy: (subject) => this.waiting(subject),
+    });
+    // Those about the workspace's numbers, and about codes of its projects, which a number of the service sent.
+    this.workspaces.add({
+      batch: (organizationId, cursor, erase) => this.erase(organizationId, cursor, erase),
+      busy: (organizationId) => this.waiting(organizationId),
     });
   }
 
@@ -46,5 +64,16 @@ export class NotificationsSweep implements Sweep, OnModuleInit {
       tried += due.length;
     }
     return tried;
+  }
+
+  private async erase(whose: Subject | string, after: string | null, erase: boolean): Promise<ErasureBatch> {
+    const { ids, cursor } = await this.notifications.findOf(whose, after);
+    if (erase && ids.length > 0) await this.notifications.remove(ids);
+    return { found: { notifications: ids.length }, cursor };
+  }
+
+  private async waiting(whose: Subject | string): Promise<string | null> {
+    const waiting = await this.notifications.countStored(whose);
+    return waiting === 0 ? null : `${waiting} of the platform's notifications about it are not applied yet`;
   }
 }
