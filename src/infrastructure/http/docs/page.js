@@ -39,17 +39,21 @@
   function leaveTypeToHerald(form) {
     if (!form || typeof form.get !== 'function') return;
     var file = form.get('file');
-    if (form.get('type') === 'image' && file && !/^image\//.test(file.type)) form.delete('type');
+    if (form.get('type') === 'image' && file && !file.type.startsWith('image/')) form.delete('type');
   }
 
   function remember(path, data) {
-    if (/\/messages$/.test(path) && data.id) made.message = data.id;
-    if (/\/media$/.test(path) && data.id) made.media = data.id;
-    if (/\/otp\/send$/.test(path)) {
+    if (path.endsWith('/messages') && data.id) made.message = data.id;
+    if (path.endsWith('/media') && data.id) made.media = data.id;
+    if (path.endsWith('/otp/send')) {
       made.otp = data.id;
       if (data.test_code) made.otpCode = data.test_code;
     }
-    var attempts = /\/webhook$/.test(path) ? data.recent_deliveries : /\/webhook\/deliveries$/.test(path) ? data : [];
+    var attempts = path.endsWith('/webhook')
+      ? data.recent_deliveries
+      : path.endsWith('/webhook/deliveries')
+        ? data
+        : [];
     if (attempts && attempts[0]) made.delivery = attempts[0].id;
   }
 
@@ -57,7 +61,7 @@
     try {
       var body = JSON.parse(received.text);
       if (received.ok && body.data) remember(new URL(received.url, location.href).pathname, body.data);
-    } catch (fault) {
+    } catch {
       // An answer without JSON has made nothing.
     }
     return received;
@@ -82,7 +86,7 @@
   }
 
   function complete() {
-    fetch('/docs/demo.json')
+    void fetch('/docs/demo.json')
       .then(function (answer) {
         return answer.status === 200 ? answer.json() : null;
       })
