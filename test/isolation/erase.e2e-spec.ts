@@ -274,7 +274,7 @@ describe('erasure of a phone number', () => {
     await erasure().erase(workspace.id, phone);
     expect(await rowsWith([linked, phone])).toEqual([]);
     const both = await runHerald([...command, '--number', '+15550008810'], env);
-    expect([both.code, both.stdout]).toEqual([1, expect.stringContaining('not with both')]);
+    expect([both.code, both.stdout]).toEqual([2, expect.stringContaining('not with both')]);
   }, 120_000);
 
   it('of a number that nobody knows finds nothing, and of another workspace nothing either', async () => {

@@ -240,5 +240,9 @@ const unlinkIfThere = (path: string): Promise<boolean> => attempt(() => unlink(p
 
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
-  await handle.sync().finally(() => handle.close());
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -135,7 +135,11 @@ async function writePrivately(file: string, text: string, account: Account): Pro
 async function flushFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
-  await folder.sync().finally(() => folder.close());
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 /** Makes the data folder. @throws EmbeddedPostgresError where this user may not write there */

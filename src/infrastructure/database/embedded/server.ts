@@ -99,8 +99,11 @@ async function launchOn(order: Launch, port: number): Promise<Server | string> {
   // A file, not a pipe: the server outlives a killed Herald. A session of its own: Ctrl-C on the terminal must not
   // reach it before Herald has finished its work.
   const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output.fd, output.fd] });
-  const spawned = new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
-  await spawned.finally(() => output.close());
+  try {
+    await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  } finally {
+    await output.close();
+  }
   child.unref();
   const { pid = 0 } = child;
   const isReady = async (): Promise<boolean> => {
