@@ -7,7 +7,6 @@ import { ConnectionCheckService } from '../modules/connections/connection-check.
 import { ConnectionsService } from '../modules/connections/connections.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
-import { OtpSenderCheckService } from '../modules/otp/otp-sender-check.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
 import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
@@ -52,7 +51,6 @@ export function servicesOf(app: INestApplicationContext) {
     otpProjects: app.get(OtpProjectsService),
     otpPackages: app.get(OtpPackagesService),
     otpSender: app.get(OtpSenderService),
-    otpSenderCheck: app.get(OtpSenderCheckService),
     queueStatus: app.get(MessagesService),
     backlogs: app.get(Backlogs),
     erasure: app.get(Erasure),

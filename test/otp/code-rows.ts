@@ -4,7 +4,6 @@ import { newId } from '../../src/common/ids.js';
 import { BillingRepository } from '../../src/modules/billing/billing.repository.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { ChallengesRepository } from '../../src/modules/otp/challenges.repository.js';
-import { OtpReportsRepository } from '../../src/modules/otp/otp-reports.repository.js';
 import type { OtpStatus } from '../../src/modules/otp/otp.types.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import type { Database } from '../../src/infrastructure/database/database.js';
@@ -31,7 +30,6 @@ let numbers = 0;
 /** One project with a package, on a database, and the repositories that move its challenges. */
 export class CodeRows {
   readonly sending: SendingRepository;
-  readonly reports: OtpReportsRepository;
   readonly challenges: ChallengesRepository;
   readonly packages: OtpPackagesService;
   readonly lanes: LaneRepository;
@@ -42,7 +40,6 @@ export class CodeRows {
     readonly projectId: string,
   ) {
     this.sending = new SendingRepository(database);
-    this.reports = new OtpReportsRepository(database);
     this.challenges = new ChallengesRepository(database);
     this.packages = new OtpPackagesService(new BillingRepository(database));
     this.lanes = new LaneRepository(database);
@@ -106,7 +103,7 @@ export class CodeRows {
       category: 'recipient_unreachable',
     }));
     await this.database.transaction(async () => {
-      const results = await this.reports.applyAll(all);
+      const results = await this.sending.applyReports(all);
       await this.packages.apply(results.flatMap((result) => result?.move ?? []));
     });
   }
@@ -121,7 +118,7 @@ export class CodeRows {
   ): Promise<boolean> {
     return this.database.transaction(async () => {
       const report = { status, metaMessageId: `wamid.${code.id}`, callbackData, occurredAt };
-      const [applied] = await this.reports.applyAll([{ ...report, category: 'recipient_unreachable' }]);
+      const [applied] = await this.sending.applyReports([{ ...report, category: 'recipient_unreachable' }]);
       if (applied?.move) await this.packages.apply([applied.move]);
       return applied !== null;
     });

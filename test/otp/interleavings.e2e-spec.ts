@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { OtpReportsService } from '../../src/modules/otp/otp-reports.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
 import { OtpService, type OtpCaller } from '../../src/modules/otp/otp.service.js';
-import { codePlace } from '../../src/modules/otp/otp-code-place.js';
+import { codePlace } from '../../src/modules/otp/otp-code.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
 import { newId } from '../../src/common/ids.js';

@@ -166,7 +166,7 @@ function addSenderCommands(sender: Command): void {
         throw new UsageError('name the account with --waba-id, or set --no-verify');
       const checked =
         options.verify && wabaId !== undefined
-          ? await services.otpSenderCheck.check({ phoneNumberId, wabaId, templateName, token })
+          ? await services.otpSender.check({ phoneNumberId, wabaId, templateName, token })
           : null;
       const set = await services.otpSender.set({
         phoneNumberId,

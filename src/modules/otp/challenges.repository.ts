@@ -1,14 +1,59 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
-import { CHALLENGE_COLUMNS, challengeOf, OPEN_SQL, type ChallengeRow } from './challenge-row.js';
 import type { CodeHash } from './otp-code.js';
-import type { OtpChallenge, OtpMode } from './otp.types.js';
+import { MAX_ATTEMPTS, type ChallengeRef, type OtpChallenge, type OtpMode } from './otp.types.js';
 
-export interface NewChallenge {
-  id: string;
-  organizationId: string;
-  projectId: string;
+/** States in which a challenge can still be verified, as SQL. */
+export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
+
+/** A code that waited this long is given up: its user has asked for another one, or left. */
+export const QUEUE_SECONDS = 30;
+
+/** SQL: some code is overdue. */
+export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in ${OPEN_SQL} and expires_at <= now())
+  or exists (select 1 from otp_challenge
+    where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
+
+/** Columns of `OtpChallenge`; `c` names the row. */
+const CHALLENGE = `c.id, c.organization_id as "organizationId", c.project_id as "projectId", c.mode,
+  coalesce(c.number, c.recipient) as recipient,
+  case when c.status in ${OPEN_SQL} and c.expires_at <= clock_timestamp() then 'expired' else c.status end as status,
+  ${MAX_ATTEMPTS} - c.attempts as "attemptsRemaining", c.error, c.created_at as "createdAt",
+  c.expires_at as "expiresAt", c.sent_at as "sentAt", c.delivered_at as "deliveredAt", c.read_at as "readAt",
+  c.verified_at as "verifiedAt"`;
+
+/** Wrong codes that one number of a project may have in a day, whatever the number of challenges. */
+export const FAILURE_BUDGET = 20;
+const FAILURE_SECONDS = 24 * 3_600;
+/** Sends to one number: five at once, then one in two minutes; and never two within a minute. */
+const SEND_BURST = 5;
+const SEND_EVERY_SECONDS = 120;
+const RESEND_SECONDS = 60;
+/** For how long a project's right and wrong codes are counted together. */
+const RATIO_SECONDS = 3_600;
+const ALARM_EVERY = 100;
+/** A wrong code for at most so many right ones is more than people mistype. */
+const RIGHT_FOR_ONE_WRONG = 2;
+
+/** Why a guess was not admitted, as far as its own project may know. */
+export type GuessRefusal = 'unknown' | 'used' | 'exhausted' | 'expired';
+
+/** What keeps a number from being sent another code, by the name that callers get. */
+export type SendHold = 'resend_interval' | 'too_many_codes' | 'too_many_wrong_codes';
+
+/** Codes of one project since its hour began. */
+export interface GuessCount {
+  right: number;
+  wrong: number;
+}
+
+/** True with every hundredth wrong code of an hour in which more are wrong than people mistype. */
+export function looksLikeGuessing({ right, wrong }: GuessCount): boolean {
+  return wrong > 0 && wrong % ALARM_EVERY === 0 && right <= wrong * RIGHT_FOR_ONE_WRONG;
+}
+
+export interface NewChallenge extends ChallengeRef {
   mode: OtpMode;
   /** The account under which it is counted. */
   recipient: string;
@@ -26,20 +71,30 @@ export interface NewChallenge {
   templateLanguage: string;
 }
 
-/** A challenge that a key stands for already. */
-export interface KnownChallenge {
-  challenge: OtpChallenge;
-  fingerprint: Buffer;
+/** What a statement says of the package of a challenge. */
+export interface MoveRow {
+  package_id: string | null;
+  package_used: boolean;
+  used_now: boolean;
+  released_now: boolean;
 }
 
-/** The statements on `otp_challenge` that belong to a request: accept, read, supersede. */
+export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
+  if (row === undefined || row.package_id === null) return null;
+  if (row.released_now) return { packageId: row.package_id, move: 'give_back', wasUsed: row.package_used };
+  return row.used_now ? { packageId: row.package_id, move: 'use', wasUsed: false } : null;
+}
+
+const valuesOf = ({ organizationId, projectId, id }: ChallengeRef) => [organizationId, projectId, id];
+
+/** Statements of requests on `otp_challenge` and `otp_recipient`: accept, read, supersede, and count guesses. */
 @Injectable()
 export class ChallengesRepository {
   constructor(private readonly database: Database) {}
 
   /** Inserts a challenge; null where its key has one already (which another transaction has committed by then). */
   async insert(row: NewChallenge): Promise<OtpChallenge | null> {
-    const rows = await this.database.query<ChallengeRow>(
+    const [made] = await this.database.query<OtpChallenge>(
       `insert into otp_challenge as c (id, organization_id, project_id, mode, recipient, country, idempotency_key,
          fingerprint, status, code_hash, code_key_version, code_ciphertext, template_language, attempt_id, created_at,
          expires_at, sent_at, number)
@@ -47,7 +102,7 @@ export class ChallengesRepository {
          $13, now.at, now.at + make_interval(secs => $14), case when $4 = 'sandbox' then now.at end, nullif($15, $5)
        from (select date_trunc('milliseconds', clock_timestamp()) as at) as now
        on conflict (project_id, idempotency_key) do nothing
-       returning ${CHALLENGE_COLUMNS}`,
+       returning ${CHALLENGE}`,
       [
         row.id,
         row.organizationId,
@@ -66,54 +121,191 @@ export class ChallengesRepository {
         row.number,
       ],
     );
-    return rows[0] === undefined ? null : challengeOf(rows[0]);
+    return made ?? null;
   }
 
-  async findByKey(organizationId: string, projectId: string, idempotencyKey: string): Promise<KnownChallenge | null> {
-    const rows = await this.database.query<ChallengeRow & { fingerprint: Buffer }>(
-      `select ${CHALLENGE_COLUMNS}, c.fingerprint from otp_challenge c
+  /** The challenge that a key stands for already, with its fingerprint. */
+  async findByKey(
+    organizationId: string,
+    projectId: string,
+    idempotencyKey: string,
+  ): Promise<(OtpChallenge & { fingerprint: Buffer }) | null> {
+    const [known] = await this.database.query<OtpChallenge & { fingerprint: Buffer }>(
+      `select ${CHALLENGE}, c.fingerprint from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.idempotency_key = $3`,
       [organizationId, projectId, idempotencyKey],
     );
-    const row = rows[0];
-    return row === undefined ? null : { challenge: challengeOf(row), fingerprint: row.fingerprint };
+    return known ?? null;
   }
 
-  async findById(organizationId: string, projectId: string, id: string): Promise<OtpChallenge | null> {
-    const rows = await this.database.query<ChallengeRow>(
-      `select ${CHALLENGE_COLUMNS} from otp_challenge c
+  async find(ref: ChallengeRef): Promise<OtpChallenge | null> {
+    const [found] = await this.database.query<OtpChallenge>(
+      `select ${CHALLENGE} from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.id = $3`,
-      [organizationId, projectId, id],
+      valuesOf(ref),
     );
-    return rows[0] === undefined ? null : challengeOf(rows[0]);
+    return found ?? null;
   }
 
   async setPackage(organizationId: string, id: string, packageId: string): Promise<void> {
-    await this.database.execute('update otp_challenge set package_id = $3 where organization_id = $1 and id = $2', [
-      organizationId,
-      id,
-      packageId,
-    ]);
+    const sql = 'update otp_challenge set package_id = $3 where organization_id = $1 and id = $2';
+    await this.database.execute(sql, [organizationId, id, packageId]);
   }
 
   /** Ends the account's other challenges; returns the sends of those that were not under way yet. */
-  async supersede(
-    challenge: Pick<NewChallenge, 'organizationId' | 'projectId' | 'recipient' | 'id'>,
-  ): Promise<OtpPackageMove[]> {
-    const rows = await this.database.query<{ package_id: string | null; package_used: boolean; released: boolean }>(
+  async supersede(newer: ChallengeRef & { recipient: string }): Promise<OtpPackageMove[]> {
+    const rows = await this.database.query<MoveRow>(
       `with older as (
          select id, status, released_at from otp_challenge
-         where organization_id = $1 and project_id = $2 and recipient = $3 and id <> $4 and status in ${OPEN_SQL}
+         where organization_id = $1 and project_id = $2 and id <> $3 and recipient = $4 and status in ${OPEN_SQL}
          order by id for update
        )
        update otp_challenge c set status = 'expired', code_ciphertext = null, lease_until = null,
          released_at = case when older.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
        from older where c.id = older.id
-       returning c.package_id, c.package_used, older.status = 'queued' and older.released_at is null as released`,
-      [challenge.organizationId, challenge.projectId, challenge.recipient, challenge.id],
+       returning c.package_id, c.package_used, false as used_now,
+         older.status = 'queued' and older.released_at is null as released_now`,
+      [...valuesOf(newer), newer.recipient],
     );
-    return rows.flatMap(({ package_id: packageId, package_used: wasUsed, released }): OtpPackageMove[] =>
-      released && packageId !== null ? [{ packageId, move: 'give_back', wasUsed }] : [],
+    return rows.flatMap((row) => moveOf(row) ?? []);
+  }
+
+  /** Lets a number be sent a code; says why not, and how long to wait, where it may not. In the ambient transaction. */
+  async admitSend(
+    organizationId: string,
+    projectId: string,
+    recipient: string,
+  ): Promise<{ hold: SendHold; seconds: number } | null> {
+    const values = [projectId, recipient, organizationId];
+    if ((await this.database.execute(ADMIT_SEND, values)) > 0) return null;
+    const [held] = await this.database.query<{ hold: SendHold; wait: number }>(SEND_WAIT, values);
+    const { hold = 'resend_interval', wait = 1 } = held ?? {};
+    return { hold, seconds: Math.max(1, Math.ceil(wait)) };
+  }
+
+  /**
+   * Burns one guess of a challenge and one of its number's budget, in one statement, before anything is compared; null
+   * where there is none left. Any number of processes may ask at once: five guesses are admitted at the most.
+   */
+  async admitGuess(ref: ChallengeRef): Promise<CodeHash | null> {
+    // Repeated where it met another transaction's locks in a ring.
+    const [admitted] = await this.database.transaction(() => this.database.query<CodeHash>(ADMIT_GUESS, valuesOf(ref)));
+    return admitted ?? null;
+  }
+
+  /** The right code: exactly one caller gets the challenge back, `verified`. */
+  async consume(ref: ChallengeRef): Promise<OtpChallenge | null> {
+    const [verified] = await this.database.query<OtpChallenge>(
+      `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), code_ciphertext = null,
+         lease_until = null
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.status in ${OPEN_SQL}
+         and c.expires_at > clock_timestamp()
+       returning ${CHALLENGE}`,
+      valuesOf(ref),
+    );
+    return verified ?? null;
+  }
+
+  /** A right code was no failure: gives back what its guess took from the number's budget. */
+  async refundGuess(ref: ChallengeRef): Promise<void> {
+    await this.database.execute(
+      `update otp_recipient r set failures = greatest(r.failures - 1, 0)
+       from otp_challenge c
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3
+         and r.organization_id = $1 and r.project_id = c.project_id and r.recipient = c.recipient`,
+      valuesOf(ref),
     );
   }
+
+  /**
+   * Notes a wrong guess. Only when all five were found wrong is the challenge over: a right one that was admitted
+   * beside them must not find it ended. Returns true where this one ended it.
+   */
+  async noteWrong(ref: ChallengeRef): Promise<boolean> {
+    const [row] = await this.database.query<{ wrong_attempts: number }>(
+      `update otp_challenge c set wrong_attempts = c.wrong_attempts + 1
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3
+       returning c.wrong_attempts`,
+      valuesOf(ref),
+    );
+    return row?.wrong_attempts === MAX_ATTEMPTS;
+  }
+
+  /** Counts a code that was compared; an hour after the first one the count begins anew. Returns the count. */
+  async count(organizationId: string, projectId: string, isRight: boolean): Promise<GuessCount> {
+    const [count] = await this.database.query<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
+    return count ?? { right: 0, wrong: 0 };
+  }
+
+  async refusalOf(ref: ChallengeRef): Promise<GuessRefusal> {
+    const [row] = await this.database.query<{ status: string; attempts: number; spent: boolean }>(
+      `select c.status, c.attempts, coalesce(r.failures >= ${FAILURE_BUDGET}
+         and r.failures_since > clock_timestamp() - make_interval(secs => ${FAILURE_SECONDS}), false) as spent
+       from otp_challenge c
+       left join otp_recipient r on r.project_id = c.project_id and r.recipient = c.recipient
+       where c.organization_id = $1 and c.project_id = $2 and c.id = $3`,
+      valuesOf(ref),
+    );
+    if (row === undefined) return 'unknown';
+    if (row.status === 'verified') return 'used';
+    return row.attempts >= MAX_ATTEMPTS || row.spent ? 'exhausted' : 'expired';
+  }
 }
+
+const TOKENS = `least(${SEND_BURST}, r.tokens + greatest(extract(epoch from clock_timestamp() - r.refilled_at), 0)
+  / ${SEND_EVERY_SECONDS})`;
+const BUDGET_IS_FRESH = `(r.failures_since is null
+  or r.failures_since <= clock_timestamp() - make_interval(secs => ${FAILURE_SECONDS}))`;
+
+const ADMIT_SEND = `
+insert into otp_recipient as r (project_id, recipient, organization_id, last_sent_at, tokens, refilled_at)
+values ($1, $2, $3, clock_timestamp(), ${SEND_BURST - 1}, clock_timestamp())
+on conflict (project_id, recipient) do update
+set last_sent_at = clock_timestamp(), tokens = ${TOKENS} - 1, refilled_at = clock_timestamp()
+where r.organization_id = $3
+  and (r.last_sent_at is null or r.last_sent_at <= clock_timestamp() - make_interval(secs => ${RESEND_SECONDS}))
+  and ${TOKENS} >= 1
+  and (r.failures < ${FAILURE_BUDGET} or ${BUDGET_IS_FRESH})`;
+
+// Of several reasons the one that lasts longest.
+const SEND_WAIT = `
+select hold.name as hold, hold.wait::float8 as wait
+from otp_recipient r cross join lateral (values
+  ('resend_interval', ${RESEND_SECONDS} - extract(epoch from clock_timestamp() - r.last_sent_at)),
+  ('too_many_codes', (1 - ${TOKENS}) * ${SEND_EVERY_SECONDS}),
+  ('too_many_wrong_codes', case when r.failures >= ${FAILURE_BUDGET}
+    then ${FAILURE_SECONDS} - extract(epoch from clock_timestamp() - r.failures_since) end)) as hold (name, wait)
+where r.project_id = $1 and r.recipient = $2 and r.organization_id = $3 and hold.wait is not null
+order by hold.wait desc limit 1`;
+
+const HOUR_IS_OVER = `coalesce(p.guesses_since <= clock_timestamp() - make_interval(secs => ${RATIO_SECONDS}), true)`;
+const COUNT_GUESS = `
+update otp_project p set
+  guesses_right = case when ${HOUR_IS_OVER} then 0 else p.guesses_right end + case when $3 then 1 else 0 end,
+  guesses_wrong = case when ${HOUR_IS_OVER} then 0 else p.guesses_wrong end + case when $3 then 0 else 1 end,
+  guesses_since = case when ${HOUR_IS_OVER} then clock_timestamp() else p.guesses_since end
+where p.organization_id = $1 and p.id = $2
+returning p.guesses_right as right, p.guesses_wrong as wrong`;
+
+// The number's row is locked before the challenge's, as a send does. What waited for a lock looks at the newest row.
+const ADMIT_GUESS = `
+with who as (
+  select r.project_id, r.recipient, r.failures, ${BUDGET_IS_FRESH} as fresh
+  from otp_challenge c join otp_recipient r on r.project_id = c.project_id and r.recipient = c.recipient
+  where c.organization_id = $1 and c.project_id = $2 and c.id = $3
+  for update of r
+), admitted as (
+  select c.id from otp_challenge c join who on who.recipient = c.recipient
+  where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.attempts < ${MAX_ATTEMPTS}
+    and c.status in ${OPEN_SQL} and c.expires_at > clock_timestamp()
+    and (who.fresh or who.failures < ${FAILURE_BUDGET})
+  for update of c
+), budget as (
+  update otp_recipient r set failures = case when who.fresh then 1 else r.failures + 1 end,
+    failures_since = case when who.fresh then clock_timestamp() else r.failures_since end
+  from who, admitted
+  where r.project_id = who.project_id and r.recipient = who.recipient
+)
+update otp_challenge c set attempts = c.attempts + 1
+from admitted where c.id = admitted.id
+returning c.code_hash as hash, c.code_key_version as "keyVersion"`;

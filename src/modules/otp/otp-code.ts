@@ -2,6 +2,8 @@ import { createHmac, hkdfSync, randomInt, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
+import type { SecretPlace } from '../../infrastructure/secrets/secret-box.js';
+import type { ChallengeRef } from './otp.types.js';
 
 /** What stands in the database for a code. */
 export interface CodeHash {
@@ -11,12 +13,15 @@ export interface CodeHash {
   keyVersion: number;
 }
 
-export interface CodePlace {
-  challengeId: string;
-  projectId: string;
-}
+/** The challenge and project to which a code is bound. */
+type CodeOwner = Pick<ChallengeRef, 'id' | 'projectId'>;
 
 const DIGITS = 6;
+
+/** Where a plain code lies encrypted until it is sent. */
+export function codePlace(organizationId: string, challengeId: string): SecretPlace {
+  return { table: 'otp_challenge', column: 'code', organizationId, rowId: challengeId };
+}
 
 /**
  * Makes and checks codes. A hash alone would be found out in a second, for there are a million codes: it is keyed by a
@@ -40,20 +45,20 @@ export class OtpCodes {
     return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
   }
 
-  hash(code: string, place: CodePlace): CodeHash {
-    return { hash: this.digest(code, place, this.newest), keyVersion: this.newest };
+  hash(code: string, owner: CodeOwner): CodeHash {
+    return { hash: this.digest(code, owner, this.newest), keyVersion: this.newest };
   }
 
   /** In constant time. False also where the key's version is gone. */
-  matches(code: string, place: CodePlace, stored: CodeHash): boolean {
+  matches(code: string, owner: CodeOwner, stored: CodeHash): boolean {
     if (!this.keys.has(stored.keyVersion)) return false;
-    const digest = this.digest(code, place, stored.keyVersion);
+    const digest = this.digest(code, owner, stored.keyVersion);
     return stored.hash.length === digest.length && timingSafeEqual(digest, stored.hash);
   }
 
-  private digest(code: string, { challengeId, projectId }: CodePlace, keyVersion: number): Buffer {
+  private digest(code: string, { id, projectId }: CodeOwner, keyVersion: number): Buffer {
     const key = this.keys.get(keyVersion);
     if (key === undefined) throw new Error(`ENCRYPTION_KEYS has no version ${keyVersion}`);
-    return createHmac('sha256', key).update(`${challengeId}|${projectId}|${code}`).digest();
+    return createHmac('sha256', key).update(`${id}|${projectId}|${code}`).digest();
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { isUuid, newId } from '../../common/ids.js';
-import { OtpProjectsRepository } from './otp-projects.repository.js';
+import { Database } from '../../infrastructure/database/database.js';
+import { OtpProjectEntity } from './entities/otp.entity.js';
 import type { OtpMode, OtpProject } from './otp.types.js';
 
 export interface NewOtpProject {
@@ -17,35 +18,39 @@ export interface NewOtpProject {
 export class OtpProjectsService {
   private readonly cache = new ExpiringCache<string, OtpProject | null>({ ttlMs: 2_000, maxEntries: 10_000 });
 
-  constructor(private readonly projects: OtpProjectsRepository) {}
+  constructor(private readonly database: Database) {}
 
-  async create(input: NewOtpProject): Promise<OtpProject> {
+  async create({ organizationId, name, mode, templateLanguage, allowedCountries }: NewOtpProject): Promise<OtpProject> {
     const id = newId();
-    await this.projects.insert({
+    await this.table.insert({
       id,
-      organizationId: input.organizationId,
-      name: input.name,
-      mode: input.mode,
-      templateLanguage: input.templateLanguage ?? 'en_US',
-      allowedCountries: input.allowedCountries ? [...input.allowedCountries] : null,
+      organizationId,
+      name,
+      mode,
+      templateLanguage: templateLanguage ?? 'en_US',
+      allowedCountries: allowedCountries ? [...allowedCountries] : null,
     });
     return this.getById(id);
   }
 
-  /** Oldest first. */
+  /** Oldest first. All of them: an operator makes each by hand. */
   list(organizationId: string): Promise<OtpProject[]> {
-    return this.projects.list(organizationId);
+    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
   /** At most two seconds old; null where the workspace has no such project. */
   find(organizationId: string, id: string): Promise<OtpProject | null> {
-    return this.cache.get(`${organizationId}/${id}`, () => this.projects.find(organizationId, id));
+    return this.cache.get(`${organizationId}/${id}`, () => this.table.findOneBy({ organizationId, id }));
   }
 
-  /** For the operator. @throws Error where there is no such project. */
+  /** For the operator, of any workspace. @throws Error where there is no such project. */
   async getById(id: string): Promise<OtpProject> {
-    const project = isUuid(id) ? await this.projects.findAnywhere(id) : null;
+    const project = isUuid(id) ? await this.table.findOneBy({ id }) : null;
     if (project === null) throw new Error(`there is no OTP project ${id}`);
     return project;
+  }
+
+  private get table() {
+    return this.database.repository(OtpProjectEntity);
   }
 }

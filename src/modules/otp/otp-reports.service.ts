@@ -3,15 +3,15 @@ import { isUuid } from '../../common/ids.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
-import { OtpReportsRepository } from './otp-reports.repository.js';
 import { OtpSenderService } from './otp-sender.service.js';
 import type { OtpStatusReport } from './otp.types.js';
+import { SendingRepository } from './sending.repository.js';
 
 /** Takes in what the platform tells about codes. Everything here may be told twice, late and in any order. */
 @Injectable()
 export class OtpReportsService {
   constructor(
-    private readonly reports: OtpReportsRepository,
+    private readonly sending: SendingRepository,
     private readonly packages: OtpPackagesService,
     private readonly senders: OtpSenderService,
     private readonly counters: Counters,
@@ -28,7 +28,7 @@ export class OtpReportsService {
   /** Applies reports in the ambient transaction. Returns those that name a code, for `count`. */
   async applyAll(reports: readonly OtpStatusReport[]): Promise<Set<OtpStatusReport>> {
     if (reports.length === 0) return new Set();
-    const results = await this.reports.applyAll(
+    const results = await this.sending.applyReports(
       reports.map(({ callbackData, error, ...report }) => ({
         ...report,
         callbackData: isUuid(callbackData) ? callbackData.toLowerCase() : null,

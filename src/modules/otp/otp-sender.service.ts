@@ -1,11 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
+import { ConnectionCheckService, type CheckedNumber } from '../connections/connection-check.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
-import { OtpSenderRepository } from './otp-sender.repository.js';
+import { OtpSenderEntity } from './entities/otp.entity.js';
 import type { OtpSender } from './otp.types.js';
 
 /** The sender with its plain token: never log or store it. */
@@ -17,6 +21,13 @@ export interface NewOtpSender {
   templateName: string;
   throughputPerSecond?: number | null;
   token: string;
+}
+
+export interface SenderCredentials {
+  phoneNumberId: string;
+  wabaId: string;
+  token: string;
+  templateName: string;
 }
 
 const PLACE = { table: 'otp_sender', column: 'token', organizationId: 'service', rowId: 'otp_sender' };
@@ -36,11 +47,13 @@ export class OtpSenderService {
   });
 
   constructor(
-    private readonly senders: OtpSenderRepository,
+    private readonly database: Database,
     private readonly secrets: SecretBox,
     private readonly invalidation: CacheInvalidation,
     private readonly lanes: LaneRepository,
     private readonly connections: ConnectionsService,
+    private readonly numbers: ConnectionCheckService,
+    private readonly client: CloudApiClient,
     rotation: SecretRotation,
   ) {
     rotation.add({
@@ -77,23 +90,27 @@ export class OtpSenderService {
         `the number ${input.phoneNumberId} belongs to the workspace ${connection.organizationId}; codes need one of their own`,
       );
     }
-    await this.senders.set({
-      phoneNumberId: input.phoneNumberId,
-      phoneNumber: input.phoneNumber,
-      templateName: input.templateName,
-      throughputPerSecond: input.throughputPerSecond ?? 80,
-      tokenCiphertext: this.secrets.seal(input.token, PLACE),
-    });
+    const { phoneNumberId, phoneNumber, templateName, throughputPerSecond, token } = input;
+    await this.database.execute(SET, [
+      phoneNumberId,
+      phoneNumber,
+      templateName,
+      throughputPerSecond ?? 80,
+      this.secrets.seal(token, PLACE),
+    ]);
     await this.lanes.resume(OTP_LANE);
     await this.changed();
-    const sender = await this.senders.find();
+    const sender = await this.table.findOneBy({ id: true });
     if (sender === null) throw new Error('the sender of codes was not stored');
     return sender;
   }
 
   /** The platform refused the token: codes are no longer accepted until the sender is set again. */
   async tokenRefused(sender: OtpSender): Promise<void> {
-    if (!(await this.senders.disconnect(sender.tokenVersion))) return;
+    const { tokenVersion } = sender;
+    // Another token may have been set since.
+    const change = { status: 'disconnected' as const, updatedAt: () => 'clock_timestamp()' };
+    if ((await this.table.update({ tokenVersion, status: 'connected' }, change)).affected === 0) return;
     this.logger.error(
       'the platform refuses the token of the number that sends codes; set it with `herald otp-sender set`',
     );
@@ -101,12 +118,63 @@ export class OtpSenderService {
   }
 
   private async read(): Promise<OtpSenderWithToken | null> {
-    const row = await this.senders.find();
+    const row = await this.table.findOneBy({ id: true });
     return row === null ? null : { ...row, token: this.secrets.open(row.tokenCiphertext, PLACE) };
+  }
+
+  /**
+   * Checks token, number, account and template, and subscribes to the account's notifications.
+   *
+   * @returns the number, and the languages in which the template is approved.
+   * @throws Error with one sentence that says what is wrong and what to do.
+   */
+  async check(credentials: SenderCredentials): Promise<{ number: CheckedNumber; languages: string[] }> {
+    const number = await this.numbers.check(credentials);
+    const languages = await this.approvedLanguages(credentials);
+    await this.numbers.subscribe(credentials);
+    return { number, languages };
+  }
+
+  private async approvedLanguages({ wabaId, token, templateName }: SenderCredentials): Promise<string[]> {
+    const answer = await this.client.request({
+      method: 'GET',
+      path: `/${encodeURIComponent(wabaId)}/message_templates`,
+      token,
+      query: { name: templateName, fields: 'name,language,status,category', limit: '100' },
+    });
+    if (!answer.ok) throw new Error(`the platform did not list the templates of the account (${answer.message})`);
+    // The platform's filter finds every name that contains this one.
+    const versions = ownList(answer.body, 'data').filter((template) => ownText(template, 'name') === templateName);
+    if (versions.length === 0) {
+      throw new Error(
+        `the account ${wabaId} has no template ${templateName}; make it with the category AUTHENTICATION`,
+      );
+    }
+    if (versions.some((template) => ownText(template, 'category') !== 'AUTHENTICATION')) {
+      throw new Error(`the template ${templateName} is not of the category AUTHENTICATION; codes need one that is`);
+    }
+    const approved = versions.filter((template) => ownText(template, 'status') === 'APPROVED');
+    if (approved.length === 0) throw new Error(`the template ${templateName} is not approved yet; wait for its review`);
+    return approved.flatMap((template) => ownText(template, 'language') ?? []);
   }
 
   private async changed(): Promise<void> {
     this.cache.clear();
     await this.invalidation.publish(INVALIDATION, 'otp_sender');
   }
+
+  private get table() {
+    return this.database.repository(OtpSenderEntity);
+  }
 }
+
+// TypeORM's upsert can't compute a column from the row that is there.
+const SET = `
+insert into otp_sender as s (id, phone_number_id, phone_number, template_name, throughput_per_second, token_ciphertext)
+values (true, $1, $2, $3, $4, $5)
+on conflict (id) do update set phone_number_id = excluded.phone_number_id, phone_number = excluded.phone_number,
+  template_name = excluded.template_name, throughput_per_second = excluded.throughput_per_second,
+  token_ciphertext = excluded.token_ciphertext, token_version = s.token_version + 1, status = 'connected',
+  former_number_ids = array_remove(array_append(
+    array_remove(s.former_number_ids, s.phone_number_id), s.phone_number_id), excluded.phone_number_id),
+  updated_at = clock_timestamp()`;

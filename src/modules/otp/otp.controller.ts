@@ -2,19 +2,25 @@ import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/com
 import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
+import { accessErrors } from '../../infrastructure/access/access.errors.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
+import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { Config } from '../../infrastructure/config/config.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp-examples.js';
+import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp.docs.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
 import { OtpChallengeResponse, SingleOtpResponse } from './dto/otp.response.js';
-import { OtpLimits } from './otp-limits.js';
 import { otpErrors } from './otp.errors.js';
 import { OtpService } from './otp.service.js';
 
 const KEY = /^[\x21-\x7e]{8,128}$/;
 const DEFAULT_TTL_SECONDS = 300;
+/** Seconds of the rate that may be used up at once. */
+const BURST_SECONDS = 5;
+/** Keys of one project together, as a multiple of one key. */
+const PROJECT_KEYS = 3;
 
 const REPLAYED = {
   'Idempotency-Replayed': {
@@ -28,7 +34,8 @@ const REPLAYED = {
 export class OtpController {
   constructor(
     private readonly otp: OtpService,
-    private readonly limits: OtpLimits,
+    private readonly limiter: RateLimiter,
+    private readonly config: Config,
   ) {}
 
   /**
@@ -75,7 +82,7 @@ export class OtpController {
     @Body() body: SendOtpRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleOtpResponse> {
-    await this.limits.requireSend(caller);
+    await this.limit('otp_send', caller, this.config.limits.otpSendsPerSecond);
     const idempotencyKey = requiredKey(key);
     const { to, channel = 'whatsapp', ttl = DEFAULT_TTL_SECONDS } = body;
     const { challenge, testCode, replayed } = await this.otp.send(caller, idempotencyKey, { to, channel, ttl });
@@ -106,7 +113,7 @@ export class OtpController {
     'OTP_ATTEMPTS_EXHAUSTED',
   )
   async verify(@CurrentCaller() caller: Caller, @Body() body: VerifyOtpRequest): Promise<SingleOtpResponse> {
-    await this.limits.requireVerify(caller);
+    await this.limit('otp_verify', caller, this.config.limits.otpVerifiesPerSecond);
     const verified = await this.otp.verify(caller, body.id.toLowerCase(), body.code);
     return { data: OtpChallengeResponse.of(verified) };
   }
@@ -129,6 +136,17 @@ export class OtpController {
     id: string,
   ): Promise<SingleOtpResponse> {
     return { data: OtpChallengeResponse.of(await this.otp.getById(caller, id)) };
+  }
+
+  /** Besides the key's own limit: by key, and by project for all its keys. @throws RATE_LIMITED (429). */
+  private async limit(name: string, caller: Caller, ratePerSecond: number): Promise<void> {
+    const { apiKeyId, otpProject } = caller;
+    const buckets: [key: string, ratePerSecond: number][] = [[`${name}:${apiKeyId}`, ratePerSecond]];
+    if (otpProject !== null) buckets.push([`${name}:${otpProject.id}`, ratePerSecond * PROJECT_KEYS]);
+    for (const [key, rate] of buckets) {
+      const decision = await this.limiter.take(key, { ratePerSecond: rate, burst: rate * BURST_SECONDS });
+      if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/idempotency.errors.js';
-import { FAILURE_BUDGET, type SendHold } from './guesses.repository.js';
+import { FAILURE_BUDGET, type SendHold } from './challenges.repository.js';
 
 const HOLDS: Readonly<Record<SendHold, string>> = {
   resend_interval: 'This number was sent a code just now',

@@ -10,21 +10,19 @@ import { Database } from '../../infrastructure/database/database.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
-import { ChallengesRepository, type NewChallenge } from './challenges.repository.js';
 import {
-  type ChallengeRef,
-  GuessesRepository,
+  ChallengesRepository,
   type GuessCount,
   type GuessRefusal,
   looksLikeGuessing,
-} from './guesses.repository.js';
-import { OtpCodes } from './otp-code.js';
-import { codePlace } from './otp-code-place.js';
+  type NewChallenge,
+} from './challenges.repository.js';
+import { codePlace, OtpCodes } from './otp-code.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { readRecipient } from './otp-recipient.js';
 import { OTP_LANE, OtpSenderService } from './otp-sender.service.js';
 import { otpErrors } from './otp.errors.js';
-import type { OtpChallenge } from './otp.types.js';
+import type { ChallengeRef, OtpChallenge } from './otp.types.js';
 import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
@@ -68,7 +66,6 @@ export class OtpService {
 
   constructor(
     private readonly challenges: ChallengesRepository,
-    private readonly guesses: GuessesRepository,
     private readonly sending: SendingRepository,
     private readonly projects: OtpProjectsService,
     private readonly packages: OtpPackagesService,
@@ -110,7 +107,7 @@ export class OtpService {
       country,
       idempotencyKey,
       fingerprint,
-      code: this.codes.hash(code, { challengeId: id, projectId }),
+      code: this.codes.hash(code, { id, projectId }),
       codeCiphertext: live ? this.secrets.seal(code, codePlace(organizationId, id)) : null,
       attemptId: newId(),
       ttlSeconds: ttl,
@@ -133,38 +130,36 @@ export class OtpService {
    * OTP_CODE_EXPIRED, OTP_CODE_ALREADY_USED, OTP_ATTEMPTS_EXHAUSTED (400).
    */
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallenge> {
-    const { id: projectId } = requireProject(caller);
-    const ref: ChallengeRef = { organizationId: caller.organizationId, projectId, id };
-    // A line for each project: who guesses at another's code neither holds it up nor feels that it is there.
-    return this.turns.run(`${projectId}/${id}`, () => this.guess(ref, code));
+    const ref = refOf(caller, id);
+    // A queue for each project: guesses at another project's code neither delay it nor show that it exists.
+    return this.turns.run(`${ref.projectId}/${id}`, () => this.guess(ref, code));
   }
 
   /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */
   async getById(caller: OtpCaller, id: string): Promise<OtpChallenge> {
-    const { id: projectId } = requireProject(caller);
-    const challenge = await this.challenges.findById(caller.organizationId, projectId, id);
+    const challenge = await this.challenges.find(refOf(caller, id));
     if (challenge === null) throw otpErrors.OTP_NOT_FOUND();
     return challenge;
   }
 
   private async guess(ref: ChallengeRef, code: string): Promise<OtpChallenge> {
-    const { organizationId, projectId, id } = ref;
-    const stored = await this.guesses.admitGuess(ref);
+    const { organizationId, projectId } = ref;
+    const stored = await this.challenges.admitGuess(ref);
     if (stored === null) {
-      const refusal = await this.guesses.refusalOf(ref);
+      const refusal = await this.challenges.refusalOf(ref);
       // Guessing at ids is guessing too; and it takes about as long as a wrong code does.
-      if (refusal === 'unknown') this.watch(ref, await this.guesses.count(organizationId, projectId, false));
+      if (refusal === 'unknown') this.watch(ref, await this.challenges.count(organizationId, projectId, false));
       throw REFUSALS[refusal]();
     }
-    if (!this.codes.matches(code, { challengeId: id, projectId }, stored)) {
+    if (!this.codes.matches(code, ref, stored)) {
       await this.noteWrong(ref);
       throw otpErrors.OTP_CODE_INCORRECT();
     }
-    const verified = await this.guesses.consume(ref);
-    if (verified === null) throw REFUSALS[await this.guesses.refusalOf(ref)]();
+    const verified = await this.challenges.consume(ref);
+    if (verified === null) throw REFUSALS[await this.challenges.refusalOf(ref)]();
     this.counters.increment('otp_verified');
-    await this.guesses.refundGuess(ref);
-    await this.guesses.count(organizationId, projectId, true);
+    await this.challenges.refundGuess(ref);
+    await this.challenges.count(organizationId, projectId, true);
     return verified;
   }
 
@@ -173,7 +168,7 @@ export class OtpService {
     const { organizationId, projectId, recipient, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
     if (challenge === null) return null;
-    const held = await this.guesses.admitSend(organizationId, projectId, recipient);
+    const held = await this.challenges.admitSend(organizationId, projectId, recipient);
     if (held !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ hold: held.hold, retryAfterSeconds: held.seconds });
     await this.packages.apply(await this.challenges.supersede(fresh));
     if (fresh.mode === 'live') {
@@ -192,17 +187,17 @@ export class OtpService {
   }: NewChallenge): Promise<OtpSendResult> {
     const known = await this.challenges.findByKey(organizationId, projectId, idempotencyKey);
     if (known === null || !known.fingerprint.equals(fingerprint)) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
-    return { challenge: known.challenge, testCode: null, replayed: true };
+    return { challenge: known, testCode: null, replayed: true };
   }
 
   private async noteWrong(ref: ChallengeRef): Promise<void> {
     this.counters.increment('otp_wrong');
     const count = await this.database.transaction(async () => {
-      if (await this.guesses.noteWrong(ref)) {
+      if (await this.challenges.noteWrong(ref)) {
         const move = await this.sending.end(ref.id);
         if (move !== null) await this.packages.apply([move]);
       }
-      return this.guesses.count(ref.organizationId, ref.projectId, false);
+      return this.challenges.count(ref.organizationId, ref.projectId, false);
     });
     this.watch(ref, count);
   }
@@ -215,6 +210,10 @@ export class OtpService {
       `OTP project ${projectId}: ${wrong} wrong and ${right} right codes within an hour; codes may be being guessed`,
     );
   }
+}
+
+function refOf(caller: OtpCaller, id: string): ChallengeRef {
+  return { organizationId: caller.organizationId, projectId: requireProject(caller).id, id };
 }
 
 function requireProject({ otpProject }: OtpCaller): OtpProjectOfKey {

@@ -1,6 +1,9 @@
 import type { OtpMode } from '../../infrastructure/access/api-keys.types.js';
+import type { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
 
 export type { OtpMode };
+export type OtpProject = OtpProjectEntity;
+export type OtpSender = Omit<OtpSenderEntity, 'id' | 'tokenCiphertext' | 'updatedAt'>;
 
 export const OTP_STATUSES = [
   'queued',
@@ -15,24 +18,15 @@ export const OTP_STATUSES = [
 ] as const;
 export type OtpStatus = (typeof OTP_STATUSES)[number];
 
-/** An application of a workspace that sends codes. */
-export interface OtpProject {
-  id: string;
+/** A project's challenge: a caller never reaches beyond its project. */
+export interface ChallengeRef {
   organizationId: string;
-  name: string;
-  mode: OtpMode;
-  /** Language of the template that carries the codes. */
-  templateLanguage: string;
-  /** ISO 3166 alpha-2; null: any country. */
-  allowedCountries: string[] | null;
-  createdAt: Date;
+  projectId: string;
+  id: string;
 }
 
 /** One code on its way, as its project may see it: never with the code. */
-export interface OtpChallenge {
-  id: string;
-  organizationId: string;
-  projectId: string;
+export interface OtpChallenge extends ChallengeRef {
   mode: OtpMode;
   /** Digits without `+`. */
   recipient: string;
@@ -47,20 +41,6 @@ export interface OtpChallenge {
   deliveredAt: Date | null;
   readAt: Date | null;
   verifiedAt: Date | null;
-}
-
-/** The service's own number, which sends the codes of every project. */
-export interface OtpSender {
-  phoneNumberId: string;
-  /** Numbers from which codes were sent before: the platform still reports about these. */
-  formerNumberIds: string[];
-  /** Digits; null where the platform did not tell it. */
-  phoneNumber: string | null;
-  /** An AUTHENTICATION template. */
-  templateName: string;
-  throughputPerSecond: number;
-  status: 'connected' | 'disconnected';
-  tokenVersion: number;
 }
 
 /** What the platform reported about a code that it took from us. */

@@ -12,7 +12,8 @@ import {
 } from '../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
-import { OPEN_SQL, QUEUE_SECONDS } from './challenge-row.js';
+import { moveOf, OPEN_SQL, QUEUE_SECONDS, type MoveRow } from './challenges.repository.js';
+import type { OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
 export interface ClaimedCode {
@@ -35,12 +36,10 @@ export const LEASE_MS = 20_000;
 /** A row without an id says that there was nothing to claim. */
 type ClaimRow = ClaimedCode & HoldRow;
 
-export interface MoveRow {
-  package_id: string | null;
-  package_used: boolean;
-  used_now: boolean;
-  released_now: boolean;
-}
+/** A report, with the category of its failure. */
+export type CodeReport = Pick<OtpStatusReport, 'status' | 'metaMessageId' | 'callbackData' | 'occurredAt'> & {
+  category: string;
+};
 
 /** Statements on `otp_challenge` that belong to sending: claims, outcomes, reports, ends. */
 @Injectable()
@@ -114,6 +113,45 @@ export class SendingRepository {
     return moveOf(rows[0]);
   }
 
+  /**
+   * Applies reports of the platform, in the ambient transaction. One result a report, in the same order; null where it
+   * names no challenge.
+   */
+  async applyReports(reports: readonly CodeReport[]): Promise<({ move: OtpPackageMove | null } | null)[]> {
+    const rows = await this.database.query<{ id: string; attempt_id: string; meta_message_id: string | null }>(
+      FIND_REPORTED,
+      [
+        reports.flatMap(({ callbackData }) => callbackData ?? []),
+        reports.flatMap(({ callbackData, metaMessageId }) => (callbackData === null ? metaMessageId : [])),
+      ],
+    );
+    const byId = new Map(rows.flatMap((row) => [row.attempt_id, row.meta_message_id].map((id) => [id, row.id])));
+    const results = reports.map(() => null as { move: OtpPackageMove | null } | null);
+    // A statement changes a row once, so a code's second report is in the second one.
+    const rounds: Map<string, number>[] = [];
+    const seen = new Map<string, number>();
+    for (const [index, { callbackData, metaMessageId }] of reports.entries()) {
+      const id = byId.get(callbackData ?? metaMessageId);
+      if (id === undefined) continue;
+      const round = seen.get(id) ?? 0;
+      seen.set(id, round + 1);
+      (rounds[round] ??= new Map()).set(id, index);
+    }
+    for (const round of rounds) {
+      const given = [...round].map(([id, index]) => ({ ...reports[index], id }));
+      for (const [sql, those] of [
+        [FAILED_REPORTS, given.filter(({ status }) => status === 'failed')],
+        [ARRIVED, given.filter(({ status }) => status !== 'failed')],
+      ] as const) {
+        if (those.length === 0) continue;
+        for (const row of await this.database.query<MoveRow & { id: string }>(sql, [JSON.stringify(those)])) {
+          results[round.get(row.id) ?? -1] = { move: moveOf(row) };
+        }
+      }
+    }
+    return results;
+  }
+
   /** Ends one challenge before its time, in the ambient transaction. */
   async end(id: string): Promise<OtpPackageMove | null> {
     const rows = await this.database.query<MoveRow>(
@@ -149,15 +187,8 @@ export class SendingRepository {
   }
 }
 
-/** What a statement's row says of the package. */
-export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
-  if (row === undefined || row.package_id === null) return null;
-  if (row.released_now) return { packageId: row.package_id, move: 'give_back', wasUsed: row.package_used };
-  return row.used_now ? { packageId: row.package_id, move: 'use', wasUsed: false } : null;
-}
-
 /** Whatever leaves `sending` or `queued` has no more use for the plain code. */
-export const WIPE = 'code_ciphertext = null, lease_until = null';
+const WIPE = 'code_ciphertext = null, lease_until = null';
 
 const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
       and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})`;
@@ -219,7 +250,7 @@ returning c.package_id, c.package_used, not found.package_used and found.release
   false as released_now`;
 
 /** @param found the challenge as it is, with the `category` of the failure. After "delivered" a failure means another device. */
-export const failed = (found: string): string => `
+const failed = (found: string): string => `
 with found as (${found})
 update otp_challenge c set
   status = case when c.status in ('queued', 'sending', 'sent', 'outcome_unknown') then 'failed' else c.status end,
@@ -232,6 +263,42 @@ returning c.id, c.package_id, found.package_used, false as used_now,
 
 const FAILED = failed(`
   select id, package_used, released_at, $2::text as category from otp_challenge where attempt_id = $1 for update`);
+
+// A challenge is found by our attempt id, and where the platform left that out by its own id of the message.
+const FIND_REPORTED = `
+select id, attempt_id, meta_message_id from otp_challenge
+where attempt_id = any($1::uuid[]) or meta_message_id = any($2::text[])
+order by id for update`;
+
+const REPORTED = `
+  select c.id, c.package_used, c.released_at, r.category, r.status, r."metaMessageId",
+    least(coalesce(r."occurredAt", clock_timestamp()), clock_timestamp()) as at
+  from json_to_recordset($1) as r (id uuid, status text, "metaMessageId" text, "occurredAt" timestamptz, category text)
+  join otp_challenge c on c.id = r.id`;
+
+const FAILED_REPORTS = failed(REPORTED);
+
+// Sent, delivered or read. A later state never moves back, and no time is earlier than the state before it: the
+// platform's times are whole seconds.
+const ARRIVED = `
+with found as (${REPORTED})
+update otp_challenge c set
+  status = case
+    when c.status in ('queued', 'sending', 'outcome_unknown') then r.status
+    when c.status = 'sent' and r.status in ('delivered', 'read') then r.status
+    when c.status = 'delivered' and r.status = 'read' then r.status
+    else c.status end,
+  meta_message_id = coalesce(c.meta_message_id, r."metaMessageId"), ${WIPE},
+  sent_at = case when r.status = 'sent'
+    then coalesce(c.sent_at, least(greatest(r.at, c.created_at), c.delivered_at, c.read_at)) else c.sent_at end,
+  delivered_at = case when r.status = 'delivered'
+    then coalesce(c.delivered_at, least(greatest(r.at, c.created_at, c.sent_at), c.read_at)) else c.delivered_at end,
+  read_at = case when r.status = 'read'
+    then coalesce(c.read_at, greatest(r.at, c.created_at, c.sent_at, c.delivered_at)) else c.read_at end,
+  package_used = c.released_at is null
+from found r where c.id = r.id
+returning c.id, c.package_id, c.package_used, not r.package_used and r.released_at is null as used_now,
+  false as released_now`;
 
 // $1 limit, $2 seconds that a code may wait. Two walks along two indexes.
 const END_OVERDUE = `

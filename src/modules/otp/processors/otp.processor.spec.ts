@@ -1,16 +1,16 @@
-import { claimRequest } from '../../../test/support/claim-request.js';
+import { claimRequest } from '../../../../test/support/claim-request.js';
 import { DataSource } from 'typeorm';
-import { Scope } from '../../../bench/rig/scope.js';
-import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
-import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../test/otp/code-rows.js';
-import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { waitFor } from '../../../test/support/wait-for.js';
-import { newId } from '../../common/ids.js';
-import { dataSourceOptions } from '../../infrastructure/database/data-source.js';
-import { Database } from '../../infrastructure/database/database.js';
-import { Counters } from '../../infrastructure/operations/counters.js';
-import { OtpDispatcher } from './otp-dispatcher.js';
-import { SendingRepository } from './sending.repository.js';
+import { Scope } from '../../../../bench/rig/scope.js';
+import { TcpProxy } from '../../../../bench/rig/tcp-proxy.js';
+import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../../test/otp/code-rows.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { newId } from '../../../common/ids.js';
+import { dataSourceOptions } from '../../../infrastructure/database/data-source.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { OtpDispatcher } from './otp.processor.js';
+import { SendingRepository } from '../sending.repository.js';
 
 const OWNER = newId();
 

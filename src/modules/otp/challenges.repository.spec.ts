@@ -1,15 +1,16 @@
 import { CodeRows, type MadeCode } from '../../../test/otp/code-rows.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
-import { GuessesRepository, looksLikeGuessing, type ChallengeRef } from './guesses.repository.js';
+import { ChallengesRepository, looksLikeGuessing } from './challenges.repository.js';
+import type { ChallengeRef } from './otp.types.js';
 
 let opened: OpenTestDatabase;
 let rows: CodeRows;
-let guesses: GuessesRepository;
+let challenges: ChallengesRepository;
 
 beforeAll(async () => {
   opened = await openTestDatabase(8);
-  guesses = new GuessesRepository(opened.database);
+  challenges = new ChallengesRepository(opened.database);
 });
 afterAll(() => opened.close());
 
@@ -23,7 +24,7 @@ const ref = ({ id }: MadeCode): ChallengeRef => ({
   projectId: rows.projectId,
   id,
 });
-const admitSend = (recipient = NUMBER) => guesses.admitSend(rows.organizationId, rows.projectId, recipient);
+const admitSend = (recipient = NUMBER) => challenges.admitSend(rows.organizationId, rows.projectId, recipient);
 const atOnce = <T>(count: number, work: (n: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_each, n) => work(n)));
 const admitted = (answers: readonly unknown[]) => answers.filter((answer) => answer !== null).length;
@@ -51,28 +52,28 @@ async function sent(status: Parameters<CodeRows['make']>[0] = 'sent'): Promise<M
 describe('guesses', () => {
   it('of many at once five are admitted, and each is burnt from the number’s budget', async () => {
     const code = await sent();
-    expect(admitted(await atOnce(40, () => guesses.admitGuess(ref(code))))).toBe(5);
+    expect(admitted(await atOnce(40, () => challenges.admitGuess(ref(code))))).toBe(5);
     expect(await rows.row(code)).toMatchObject({ attempts: 5 });
     expect(await recipientRow()).toMatchObject({ failures: 5 });
-    expect(await guesses.refusalOf(ref(code))).toBe('exhausted');
+    expect(await challenges.refusalOf(ref(code))).toBe('exhausted');
   });
 
   it('at six codes of one number end at twenty in a day, whatever happens at once', async () => {
     await admitSend();
     const codes = await atOnce(6, () => rows.make('sent', NUMBER));
-    const answers = await atOnce(60, (n) => guesses.admitGuess(ref(codes[n % 6] ?? codes[0] ?? fail())));
+    const answers = await atOnce(60, (n) => challenges.admitGuess(ref(codes[n % 6] ?? codes[0] ?? fail())));
     expect(admitted(answers)).toBe(20);
     expect(await admitSend()).toEqual({ hold: 'too_many_wrong_codes', seconds: expect.closeTo(86_400, -3) });
     await age(86_400);
     expect(await admitSend()).toBeNull();
-    expect(await guesses.admitGuess(ref(await rows.make('sent', NUMBER)))).not.toBeNull();
+    expect(await challenges.admitGuess(ref(await rows.make('sent', NUMBER)))).not.toBeNull();
     expect(await recipientRow()).toMatchObject({ failures: 1 });
   });
 
   it('a right one gives its share of the budget back', async () => {
     const code = await sent();
-    await guesses.admitGuess(ref(code));
-    await guesses.refundGuess(ref(code));
+    await challenges.admitGuess(ref(code));
+    await challenges.refundGuess(ref(code));
     expect(await recipientRow()).toMatchObject({ failures: 0 });
   });
 
@@ -80,35 +81,35 @@ describe('guesses', () => {
     'are admitted while it is %s, and of right ones at once one succeeds',
     async (status) => {
       const code = await sent(status);
-      expect(await guesses.admitGuess(ref(code))).not.toBeNull();
-      expect(admitted(await atOnce(8, () => guesses.consume(ref(code))))).toBe(1);
+      expect(await challenges.admitGuess(ref(code))).not.toBeNull();
+      expect(admitted(await atOnce(8, () => challenges.consume(ref(code))))).toBe(1);
       expect(await rows.row(code)).toMatchObject({ status: 'verified', code_ciphertext: null });
-      expect(await guesses.refusalOf(ref(code))).toBe('used');
+      expect(await challenges.refusalOf(ref(code))).toBe('used');
     },
   );
 
   it.each(['verified', 'failed', 'expired'] as const)('are not admitted once it is %s', async (status) => {
     const code = await sent(status);
-    expect(await guesses.admitGuess(ref(code))).toBeNull();
-    expect(await guesses.consume(ref(code))).toBeNull();
+    expect(await challenges.admitGuess(ref(code))).toBeNull();
+    expect(await challenges.consume(ref(code))).toBeNull();
     expect(await rows.row(code)).toMatchObject({ attempts: 0, status });
   });
 
   it('end with its time, also between the guess and the success', async () => {
     const code = await sent();
-    expect(await guesses.admitGuess(ref(code))).not.toBeNull();
+    expect(await challenges.admitGuess(ref(code))).not.toBeNull();
     await opened.database.execute('update otp_challenge set expires_at = clock_timestamp() where id = $1', [code.id]);
-    expect(await guesses.consume(ref(code))).toBeNull();
-    expect(await guesses.admitGuess(ref(code))).toBeNull();
-    expect(await guesses.refusalOf(ref(code))).toBe('expired');
+    expect(await challenges.consume(ref(code))).toBeNull();
+    expect(await challenges.admitGuess(ref(code))).toBeNull();
+    expect(await challenges.refusalOf(ref(code))).toBe('expired');
   });
 
   it('a newer code and a right guess at once: one of the two wins, and nothing is between', async () => {
     for (let round = 0; round < 10; round++) {
       const code = await rows.make('sent', `49151999000${round}`);
-      await guesses.admitSend(rows.organizationId, rows.projectId, code.recipient);
-      await guesses.admitGuess(ref(code));
-      const [verified] = await Promise.all([guesses.consume(ref(code)), rows.supersede(code)]);
+      await challenges.admitSend(rows.organizationId, rows.projectId, code.recipient);
+      await challenges.admitGuess(ref(code));
+      const [verified] = await Promise.all([challenges.consume(ref(code)), rows.supersede(code)]);
       expect(await rows.statusOf(code)).toBe(verified === null ? 'expired' : 'verified');
     }
   });
@@ -117,9 +118,9 @@ describe('guesses', () => {
     const code = await sent();
     const foreign = { ...ref(code), projectId: newId() };
     for (const other of [foreign, { ...ref(code), organizationId: newId() }, { ...ref(code), id: newId() }]) {
-      expect(await guesses.admitGuess(other)).toBeNull();
-      expect(await guesses.consume(other)).toBeNull();
-      expect(await guesses.refusalOf(other)).toBe('unknown');
+      expect(await challenges.admitGuess(other)).toBeNull();
+      expect(await challenges.consume(other)).toBeNull();
+      expect(await challenges.refusalOf(other)).toBe('unknown');
     }
     expect(await rows.row(code)).toMatchObject({ attempts: 0, status: 'sent' });
   });
@@ -150,17 +151,17 @@ describe('sends to a number', () => {
 
   it('of one project leave another project’s alone', async () => {
     await admitSend();
-    expect(await guesses.admitSend(rows.organizationId, newId(), NUMBER)).toBeNull();
+    expect(await challenges.admitSend(rows.organizationId, newId(), NUMBER)).toBeNull();
   });
 });
 
 describe('the alarm on guessing', () => {
-  const count = (isRight: boolean) => guesses.count(rows.organizationId, rows.projectId, isRight);
+  const count = (isRight: boolean) => challenges.count(rows.organizationId, rows.projectId, isRight);
 
   it('counts right and wrong codes for an hour, of one project', async () => {
     await count(false);
     await count(true);
-    expect(await guesses.count(rows.organizationId, newId(), false)).toEqual({ right: 0, wrong: 0 });
+    expect(await challenges.count(rows.organizationId, newId(), false)).toEqual({ right: 0, wrong: 0 });
     expect(await count(false)).toEqual({ right: 1, wrong: 2 });
     await opened.database.execute(
       `update otp_project set guesses_since = guesses_since - interval '1 hour' where id = $1`,

@@ -1,0 +1,137 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../infrastructure/database/database.js';
+import type { ErasureBatch, Subject } from '../../infrastructure/erasure/erasure.js';
+import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+
+const ERASURE_PAGE = 2_000;
+
+/** What ends in time or is erased, and what operators see, of all projects together. */
+@Injectable()
+export class MaintenanceRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Removes challenges whose ids are below this one; a code lives for ten minutes, so none of them is open. */
+  removeChallenges(below: string, limit: number): Promise<number> {
+    return this.database.execute(
+      `delete from otp_challenge
+       where id in (select id from otp_challenge where id < $1 and expires_at < clock_timestamp() order by id limit $2)`,
+      [below, limit],
+    );
+  }
+
+  removeRecipients(before: Date, limit: number): Promise<number> {
+    return this.database.execute(
+      `delete from otp_recipient r using (
+         select project_id, recipient from otp_recipient
+         where last_sent_at < $1 and (failures_since is null or failures_since < $1)
+         order by last_sent_at limit $2 for update skip locked
+       ) as old
+       where r.project_id = old.project_id and r.recipient = old.recipient`,
+      [before, limit],
+    );
+  }
+
+  /** Codes of a restored backup that may have been sent in the time which it does not know of; there are few. */
+  countDoubtful(before: Date): Promise<number> {
+    return this.count(`select count(*)::integer as count from otp_challenge where ${DOUBTFUL}`, [before]);
+  }
+
+  /** They stay reserved and are never sent again; a code that did arrive can still be verified. Returns how many. */
+  markDoubtful(before: Date): Promise<number> {
+    return this.database.execute(
+      `update otp_challenge set status = 'outcome_unknown', code_ciphertext = null, lease_until = null where ${DOUBTFUL}`,
+      [before],
+    );
+  }
+
+  /**
+   * One page of all codes, oldest first: finds those sent to the contact. The first page counts what is noted of the
+   * number as well.
+   */
+  async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
+    const { organizationId, numbers } = subject;
+    const from = cursor ?? '00000000-0000-0000-0000-000000000000';
+    const [page] = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
+      FIND_OF_CONTACT,
+      [organizationId, from, ERASURE_PAGE, numbers],
+    );
+    const { ids = null, passed = 0, last = null } = page ?? {};
+    if (erase && ids !== null) {
+      await this.database.execute(
+        `delete from otp_challenge
+         where organization_id = $1 and id = any($2::uuid[]) and status not in ('queued', 'sending')`,
+        [organizationId, ids],
+      );
+    }
+    const limits = cursor === null ? await this.limits(subject, erase) : 0;
+    return {
+      found: { one_time_codes: ids?.length ?? 0, one_time_code_limits: limits },
+      cursor: passed < ERASURE_PAGE ? null : last,
+    };
+  }
+
+  /** Codes on their way to the number; each is sent or has failed within half a minute. */
+  countUnderWay({ organizationId, numbers }: Subject): Promise<number> {
+    return this.count(
+      `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
+       where p.organization_id = $1 and c.organization_id = $1 and c.recipient = any($2)
+         and c.status in ('queued', 'sending')`,
+      [organizationId, numbers],
+    );
+  }
+
+  /** Codes of the workspace that are on the wire, or were put back from it. */
+  countSending(organizationId: string): Promise<number> {
+    return this.count(
+      `select count(*)::integer as count from otp_project p join otp_challenge c on c.project_id = p.id
+       where p.organization_id = $1 and c.organization_id = $1 and c.status in ('queued', 'sending')`,
+      [organizationId],
+    );
+  }
+
+  /** Ends codes of the workspace that wait to be sent. */
+  async withdraw(organizationId: string): Promise<void> {
+    await this.database.execute(
+      `update otp_challenge c set status = 'expired', code_ciphertext = null, lease_until = null,
+         released_at = clock_timestamp()
+       from otp_project p where p.organization_id = $1 and c.organization_id = $1 and c.project_id = p.id
+         and c.status = 'queued'`,
+      [organizationId],
+    );
+  }
+
+  async backlog(): Promise<Backlog> {
+    const [row] = await this.database.query<Backlog>(BACKLOG);
+    return row ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
+  }
+
+  private limits({ organizationId, numbers }: Subject, erase: boolean): Promise<number> {
+    const ofProjects = `project_id in (select id from otp_project where organization_id = $1)
+      and organization_id = $1 and recipient = any($2)`;
+    const values = [organizationId, numbers];
+    if (erase) return this.database.execute(`delete from otp_recipient where ${ofProjects}`, values);
+    return this.count(`select count(*)::integer as count from otp_recipient where ${ofProjects}`, values);
+  }
+
+  private async count(sql: string, values: readonly unknown[]): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(sql, values);
+    return row?.count ?? 0;
+  }
+}
+
+const DOUBTFUL = `status in ('queued', 'sending') and created_at < $1`;
+
+const FIND_OF_CONTACT = `
+with page as materialized (
+  select id, organization_id, recipient, status from otp_challenge where id > $2 order by id limit $3
+), hit as (
+  select id from page
+  where organization_id = $1 and recipient = any($4) and status not in ('queued', 'sending')
+)
+select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
+  (select id from page order by id desc limit 1) as last`;
+
+const BACKLOG = `
+select ${boundedCount("from otp_challenge where status = 'queued'")} as waiting,
+  ${boundedCount("from otp_challenge where status = 'sending'")} as "inFlight",
+  ${secondsSince("(select min(created_at) from otp_challenge where status = 'queued')")} as "oldestDueSeconds"`;

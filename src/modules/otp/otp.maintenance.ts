@@ -1,0 +1,73 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { lowestIdSince } from '../../common/ids.js';
+import { Config } from '../../infrastructure/config/config.js';
+import { Erasure, type Subject } from '../../infrastructure/erasure/erasure.js';
+import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
+import { Restoration } from '../../infrastructure/lanes/restoration.js';
+import { Retention } from '../../infrastructure/lanes/retention.js';
+import { Backlogs } from '../../infrastructure/operations/backlogs.js';
+import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
+import { MaintenanceRepository } from './maintenance.repository.js';
+import { SendingRepository } from './sending.repository.js';
+
+/**
+ * The end of codes and of the numbers they went to: those of their time, those of an erased contact or workspace, those
+ * of a restored backup. What was sent each month stays, as figures. Reports the backlog; the counters
+ * `herald_otp_*_total` show the rest.
+ */
+@Injectable()
+export class OtpMaintenance implements OnModuleInit {
+  constructor(
+    private readonly repository: MaintenanceRepository,
+    private readonly sending: SendingRepository,
+    private readonly retention: Retention,
+    private readonly restoration: Restoration,
+    private readonly erasure: Erasure,
+    private readonly workspaces: WorkspaceErasure,
+    private readonly backlogs: Backlogs,
+    private readonly metrics: Metrics,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    const { repository } = this;
+    const { otpDays: days } = this.config.retention;
+    this.retention.add({
+      name: 'one-time codes',
+      days,
+      clear: (before, limit) => repository.removeChallenges(lowestIdSince(before), limit),
+    });
+    this.retention.add({
+      name: 'numbers of one-time codes',
+      days,
+      clear: (before, limit) => repository.removeRecipients(before, limit),
+    });
+    // Codes of a restored backup are not sent: their users have asked for other ones.
+    this.restoration.add({
+      name: 'codes',
+      count: (before) => repository.countDoubtful(before),
+      mark: (before) => repository.markDoubtful(before),
+    });
+    this.erasure.add({
+      name: 'one-time codes',
+      batch: (subject, cursor, erase) => repository.eraseContact(subject, cursor, erase),
+      busy: (subject) => this.busy(subject),
+    });
+    this.workspaces.add({
+      stop: (organizationId) => repository.withdraw(organizationId),
+      busy: async (organizationId) =>
+        (await repository.countSending(organizationId)) === 0 ? null : 'one-time codes are being sent',
+    });
+    this.backlogs.add('codes', () => repository.backlog());
+    this.metrics.add({
+      name: 'otp_oldest_queued_seconds',
+      help: 'How long the oldest code that waits to be sent has waited; 0: none waits.',
+      collect: async () => [{ value: ((await this.sending.dueForMs()) ?? 0) / 1_000 }],
+    });
+  }
+
+  private async busy(subject: Subject): Promise<string | null> {
+    const count = await this.repository.countUnderWay(subject);
+    return count === 0 ? null : `${count} one-time code${count === 1 ? ' is' : 's are'} on the way to the contact`;
+  }
+}
