@@ -7,7 +7,7 @@ import type { Connection } from '../modules/connections/connections.types.js';
 import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
 import { SCOPES, isOtpScope } from '../infrastructure/access/scopes.js';
 import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
-import type { Workspace } from '../infrastructure/access/workspaces.types.js';
+import type { Workspace } from '../infrastructure/access/workspaces.service.js';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER, DEMO_OTP_TEMPLATE } from '../simulator/demo-numbers.js';
 import type { SimulatorNumber } from '../simulator/simulator.types.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';

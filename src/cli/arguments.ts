@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError } from 'commander';
 import { isSupportedCountry } from 'libphonenumber-js/max';
-import type { OtpMode } from '../infrastructure/access/api-keys.types.js';
+import type { OtpMode } from '../infrastructure/access/caller.js';
 import { isScope, isOtpScope, SCOPES, type Scope } from '../infrastructure/access/scopes.js';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };

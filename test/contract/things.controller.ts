@@ -17,8 +17,7 @@ import {
 } from 'class-validator';
 import type { Response } from 'express';
 import { type Caller, CurrentCaller } from '../../src/infrastructure/access/caller.js';
-import { Public } from '../../src/infrastructure/access/public.decorator.js';
-import { RequireScope } from '../../src/infrastructure/access/require-scope.decorator.js';
+import { Public, RequireScope } from '../../src/infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../src/infrastructure/http/api-description.js';
 import { BodyAs, BodyErrors } from '../../src/infrastructure/http/body.guard.js';
 import { UuidParam } from '../../src/infrastructure/http/uuid-param.decorator.js';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { OtpProject } from '../../modules/otp/otp.types.js';
-import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.types.js';
+import type { ApiKey, IssuedApiKey } from '../../infrastructure/access/api-keys.service.js';
 import { isOtpScope, SCOPES, type Scope } from '../../infrastructure/access/scopes.js';
 import { facts, table, timeText, type Answer } from '../output.js';
 import { durationSeconds, lifetimeSeconds, nameText, scopeList } from '../arguments.js';

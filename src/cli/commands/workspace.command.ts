@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.types.js';
+import type { Workspace, WorkspaceUse } from '../../infrastructure/access/workspaces.service.js';
 import { type Answer, byteText, facts, table, timeText } from '../output.js';
 import { YES_OPTION, confirm, nameText, numberOrDefault, phoneDigits, timeOrNone, userId } from '../arguments.js';
 import { serviceAction, guide, UsageError } from '../runner.js';

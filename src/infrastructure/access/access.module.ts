@@ -7,12 +7,9 @@ import { ApiKeysRepository } from './api-keys.repository.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { CacheInvalidation } from './cache-invalidation.js';
 import { DirectRoutes } from './direct-routes.js';
-import { ApiKeyEntity } from './entities/api-key.entity.js';
-import { OrganizationEntity } from './entities/organization.entity.js';
-import { RateBucketRepository } from './rate-bucket.repository.js';
-import { RateLimiter } from './rate-limiter.js';
-import { RouteAudit } from './route-audit.js';
-import { WorkspacesRepository } from './workspaces.repository.js';
+import { ApiKeyEntity, OrganizationEntity } from './entities/access.entity.js';
+import { RateBucketRepository, RateLimiter } from './rate-limiter.js';
+import { RouteAudit } from './route-policy.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 /** Workspaces, API keys and who may call what, for every module. */
@@ -21,14 +18,13 @@ import { WorkspacesService } from './workspaces.service.js';
   imports: [DiscoveryModule, TypeOrmModule.forFeature([OrganizationEntity, ApiKeyEntity])],
   providers: [
     CacheInvalidation,
-    WorkspacesRepository,
     WorkspacesService,
     ApiKeysRepository,
     ApiKeysService,
     RateBucketRepository,
     RateLimiter,
     RouteAudit,
-    // Guards run in this order: nobody's body is read before it is known that he may send it.
+    // Guards run in this order: a body is read only once its sender is admitted.
     AccessGuard,
     BodyGuard,
     { provide: APP_GUARD, useExisting: AccessGuard },

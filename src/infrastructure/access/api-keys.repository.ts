@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
 import { Database } from '../database/database.js';
-import type { ApiKey, OtpMode } from './api-keys.types.js';
-import { ApiKeyEntity } from './entities/api-key.entity.js';
+import type { OtpMode } from './caller.js';
+import { ApiKeyEntity } from './entities/access.entity.js';
+
+/** A key as its workspace may see it: never with its secret. */
+export type ApiKey = Omit<ApiKeyEntity, 'secretHash'>;
 
 /** What a request's key is checked against. */
 export interface StoredKey {
@@ -30,29 +34,28 @@ export class ApiKeysRepository {
     await this.table.insert(row);
   }
 
-  async findById(id: string): Promise<ApiKey | null> {
-    return this.table.findOneBy({ id }) as Promise<ApiKey | null>;
+  findById(id: string): Promise<ApiKey | null> {
+    return this.table.findOneBy({ id });
   }
 
   /** Oldest first. */
-  async list(organizationId: string): Promise<ApiKey[]> {
-    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } }) as Promise<ApiKey[]>;
+  list(organizationId: string): Promise<ApiKey[]> {
+    return this.table.find({ where: { organizationId }, order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
   /** Revokes the key if it is not revoked yet. */
   async revoke(id: string): Promise<void> {
-    await this.database.execute(
-      'update api_key set revoked_at = clock_timestamp() where id = $1 and revoked_at is null',
-      [id],
-    );
+    await this.table.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'clock_timestamp()' });
   }
 
   /** Lets the key end in `seconds`, unless it ends before. */
   async expireIn(id: string, seconds: number): Promise<void> {
-    await this.database.execute(
-      `update api_key set expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $2)) where id = $1`,
-      [id, seconds],
-    );
+    await this.table
+      .createQueryBuilder()
+      .update({ expiresAt: () => 'least(expires_at, clock_timestamp() + make_interval(secs => :seconds))' })
+      .where({ id })
+      .setParameters({ seconds })
+      .execute();
   }
 
   /** One stored key an id, in the same order; null where there is none. */

@@ -6,12 +6,10 @@ import { dataSourceOptions } from '../database/data-source.js';
 import { Database } from '../database/database.js';
 import { newKey, parseKey } from './api-key-format.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
-import { ApiKeysService } from './api-keys.service.js';
+import { ApiKeysService, KeyUsage } from './api-keys.service.js';
 import { CacheInvalidation } from './cache-invalidation.js';
 import type { Caller } from './caller.js';
-import { ApiKeyEntity } from './entities/api-key.entity.js';
-import { OrganizationEntity } from './entities/organization.entity.js';
-import { WorkspacesRepository } from './workspaces.repository.js';
+import { ApiKeyEntity, OrganizationEntity } from './entities/access.entity.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 let test: TestDatabase;
@@ -47,7 +45,7 @@ beforeAll(async () => {
   await source.initialize();
   database = new Database(source);
   const { invalidation, config } = processOf();
-  workspaces = new WorkspacesService(new WorkspacesRepository(database), database, invalidation, config);
+  workspaces = new WorkspacesService(database, invalidation, config);
   organizationId = (await workspaces.create('Lighthouse Coffee')).id;
 });
 
@@ -226,5 +224,22 @@ describe('ApiKeysService', () => {
     expect(caller.apiPaidUntil).toEqual(paidUntil);
     expect(caller.rateLimits).toEqual({ ratePerSecond: 7, burst: 10, policy: '"default";q=10;w=2' });
     await expect(workspaces.setSubscription('no-uuid', paidUntil)).rejects.toThrow('there is no workspace');
+  });
+});
+
+describe('KeyUsage', () => {
+  it('hands out each key once a minute', () => {
+    const clock = { now: 0 };
+    const usage = new KeyUsage({ now: () => clock.now, monotonic: () => clock.now });
+    usage.note('a');
+    usage.note('a');
+    usage.note('b');
+    expect(usage.takePending()).toEqual(['a', 'b']);
+    clock.now = 59_999;
+    usage.note('a');
+    expect(usage.takePending()).toEqual([]);
+    clock.now = 60_000;
+    usage.note('a');
+    expect(usage.takePending()).toEqual(['a']);
   });
 });

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { systemClock } from '../../common/clock.js';
+import { systemClock, type Clock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { GroupCommitRunner } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
@@ -9,14 +9,29 @@ import { isUnreachable } from '../database/database-faults.js';
 import { Database } from '../database/database.js';
 import { accessErrors } from './access.errors.js';
 import { newKey, parseKey } from './api-key-format.js';
-import { ApiKeysRepository, type StoredKey } from './api-keys.repository.js';
-import type { ApiKey, IssuedApiKey, NewApiKey, OtpProjectOfKey } from './api-keys.types.js';
+import { ApiKeysRepository, type ApiKey, type StoredKey } from './api-keys.repository.js';
 import { CacheInvalidation } from './cache-invalidation.js';
-import type { Caller } from './caller.js';
-import { KeyUsage } from './key-usage.js';
+import type { Caller, OtpProjectOfKey } from './caller.js';
 import { rateLimits } from './rate-limiter.js';
 import { isOtpScope, type Scope } from './scopes.js';
 import { WORKSPACE_CHANGED } from './workspaces.service.js';
+
+export type { ApiKey };
+
+/** A key just made: the only time that its text is known. */
+export interface IssuedApiKey extends ApiKey {
+  /** The whole text for the Authorization header. Show it once; it can't be had again. */
+  key: string;
+}
+
+export interface NewApiKey {
+  organizationId: string;
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt?: Date | null;
+  /** The key is one of this OTP project; it then has scopes of OTP only. */
+  otpProject?: OtpProjectOfKey;
+}
 
 interface KnownKey {
   secretHash: Buffer;
@@ -30,9 +45,35 @@ const KEY_CHANGED = 'api_key';
 const CACHE_MS = 2_000;
 const MAX_CACHED = 50_000;
 const USAGE_FLUSH_MS = 5_000;
+const USE_NOTED_EVERY_MS = 60_000;
 const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
 // Compared with where the id is unknown, so that it takes as long as a wrong secret.
 const NO_HASH = Buffer.alloc(32);
+
+/** Gathers which keys were used, each once a minute, so that no request waits for the note of its use. */
+export class KeyUsage {
+  private readonly notedAt = new Map<string, number>();
+  private pending = new Set<string>();
+
+  constructor(private readonly clock: Clock = systemClock) {}
+
+  note(keyId: string): void {
+    const now = this.clock.monotonic();
+    const before = this.notedAt.get(keyId);
+    if (before !== undefined && now - before < USE_NOTED_EVERY_MS) return;
+    this.notedAt.set(keyId, now);
+    this.pending.add(keyId);
+  }
+
+  /** The keys used for the first time in their minute since the last call. */
+  takePending(): string[] {
+    const taken = [...this.pending];
+    this.pending = new Set();
+    const now = this.clock.monotonic();
+    for (const [keyId, at] of this.notedAt) if (now - at >= USE_NOTED_EVERY_MS) this.notedAt.delete(keyId);
+    return taken;
+  }
+}
 
 /** Makes, checks and ends API keys. */
 @Injectable()

@@ -1,8 +1,16 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { HeraldRequest } from '../http/herald-request.js';
-import type { OtpProjectOfKey } from './api-keys.types.js';
 import type { RateLimits } from './rate-limiter.js';
 import type { Scope } from './scopes.js';
+
+export type OtpMode = 'sandbox' | 'live';
+
+/** What a key says of the OTP project that it belongs to. */
+export interface OtpProjectOfKey {
+  readonly id: string;
+  /** `sandbox` sends nothing. Its keys begin with `hrld_test_`. */
+  readonly mode: OtpMode;
+}
 
 /** Who asks: what a valid key says about its request. At most two seconds old. */
 export interface Caller {

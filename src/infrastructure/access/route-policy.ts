@@ -1,6 +1,38 @@
-import { PUBLIC_ROUTE } from './public.decorator.js';
-import { REQUIRED_SCOPE } from './require-scope.decorator.js';
+import { applyDecorators, Injectable, SetMetadata, type OnModuleInit } from '@nestjs/common';
+import { METHOD_METADATA } from '@nestjs/common/internal.js';
+import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
+import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from '../http/api-description.js';
 import type { Scope } from './scopes.js';
+
+export const PUBLIC_ROUTE = 'herald:public';
+
+/** A route that needs no key: health, links that carry their own proof, what the platform calls. */
+export function Public(): MethodDecorator & ClassDecorator {
+  return SetMetadata(PUBLIC_ROUTE, true);
+}
+
+const REQUIRED_SCOPE = 'herald:scope';
+
+/**
+ * The route needs a key with this scope. One decorator for both: what the guard enforces, and what the API description
+ * says (security, the scope in words, 401, 403, 429).
+ */
+export function RequireScope(scope: Scope): MethodDecorator {
+  return applyDecorators(
+    SetMetadata(REQUIRED_SCOPE, scope),
+    ApiBearerAuth(SECURITY_SCHEME),
+    ApiExtension(REQUIRED_SCOPE_EXTENSION, scope),
+    ApiErrors(
+      'API_KEY_MISSING',
+      'API_KEY_INVALID',
+      'API_KEY_EXPIRED',
+      'API_KEY_REVOKED',
+      'SCOPE_REQUIRED',
+      'RATE_LIMITED',
+    ),
+  );
+}
 
 /** What a route asks of its callers. */
 export type RoutePolicy = { public: true; scope?: undefined } | { public: false; scope: Scope };
@@ -21,4 +53,29 @@ function readPolicy(controller: object, handler: object): RoutePolicy | null {
   if (scope !== undefined) return { public: false, scope };
   const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
   return isPublic === true ? { public: true } : null;
+}
+
+/** Stops the boot where a route says neither who may call it nor that it is public. */
+@Injectable()
+export class RouteAudit implements OnModuleInit {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly scanner: MetadataScanner,
+  ) {}
+
+  onModuleInit(): void {
+    const open = this.discovery.getControllers().flatMap(({ metatype }) => this.openRoutesOf(metatype));
+    if (open.length === 0) return;
+    throw new Error(`these routes have neither @RequireScope nor @Public: ${open.join(', ')}`);
+  }
+
+  private openRoutesOf(controller: object | null): string[] {
+    if (typeof controller !== 'function') return [];
+    const prototype = controller.prototype as Record<string, unknown>;
+    return this.scanner
+      .getAllMethodNames(prototype)
+      .filter((name) => Reflect.hasMetadata(METHOD_METADATA, prototype[name] as object))
+      .filter((name) => routePolicyOf(controller, prototype[name] as object) === null)
+      .map((name) => `${controller.name}.${name}`);
+  }
 }

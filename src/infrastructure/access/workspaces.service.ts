@@ -3,8 +3,21 @@ import { isUuid, newId } from '../../common/ids.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { CacheInvalidation } from './cache-invalidation.js';
-import { WorkspacesRepository } from './workspaces.repository.js';
-import type { Workspace, WorkspaceUse } from './workspaces.types.js';
+import { OrganizationEntity } from './entities/access.entity.js';
+
+export type Workspace = OrganizationEntity;
+
+/** What a workspace uses, and the limits that hold for it. */
+export interface WorkspaceUse {
+  storageUsedBytes: number;
+  /** Its own limits, or the service's. */
+  effective: {
+    ratePerSecond: number;
+    rateBurst: number;
+    /** Null: none. */
+    storageLimitBytes: number | null;
+  };
+}
 
 /** Name under which changes of a workspace are announced. */
 export const WORKSPACE_CHANGED = 'workspace';
@@ -13,7 +26,6 @@ export const WORKSPACE_CHANGED = 'workspace';
 @Injectable()
 export class WorkspacesService {
   constructor(
-    private readonly workspaces: WorkspacesRepository,
     private readonly database: Database,
     private readonly invalidation: CacheInvalidation,
     private readonly config: Config,
@@ -22,18 +34,18 @@ export class WorkspacesService {
   /** Makes a workspace that has not paid for anything yet. */
   async create(name: string): Promise<Workspace> {
     const id = newId();
-    await this.workspaces.insert(id, name);
+    await this.table.insert({ id, name });
     return this.getById(id);
   }
 
   /** Every workspace, oldest first. */
   list(): Promise<Workspace[]> {
-    return this.workspaces.list();
+    return this.table.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
   /** Returns null where there is no such workspace. */
   async findById(id: string): Promise<Workspace | null> {
-    return isUuid(id) ? this.workspaces.findById(id) : null;
+    return isUuid(id) ? this.table.findOneBy({ id }) : null;
   }
 
   /** @throws Error where there is no such workspace. */
@@ -66,12 +78,12 @@ export class WorkspacesService {
 
   /** A workspace with what it uses. @throws Error where there is no such workspace. */
   async use(id: string): Promise<Workspace & WorkspaceUse> {
-    return this.withUse(await this.getById(id), await this.workspaces.storedBytes());
+    return this.withUse(await this.getById(id), await this.storedBytes());
   }
 
   /** Every workspace with what it uses, oldest first. */
   async listUse(): Promise<(Workspace & WorkspaceUse)[]> {
-    const [workspaces, stored] = await Promise.all([this.workspaces.list(), this.workspaces.storedBytes()]);
+    const [workspaces, stored] = await Promise.all([this.list(), this.storedBytes()]);
     return workspaces.map((workspace) => this.withUse(workspace, stored));
   }
 
@@ -91,9 +103,21 @@ export class WorkspacesService {
   private change(id: string, change: Partial<Workspace>): Promise<Workspace> {
     return this.database.transaction(async () => {
       await this.getById(id);
-      if (Object.keys(change).length > 0) await this.workspaces.update(id, change);
+      if (Object.keys(change).length > 0) await this.table.update({ id }, change);
       await this.invalidation.publish(WORKSPACE_CHANGED, id);
       return this.getById(id);
     });
+  }
+
+  /** Bytes of stored files of each workspace that ever had one. */
+  private async storedBytes(): Promise<Map<string, number>> {
+    const rows = await this.database.query<{ organization_id: string; used_bytes: number }>(
+      'select organization_id, used_bytes::float8 as used_bytes from media_usage',
+    );
+    return new Map(rows.map((row) => [row.organization_id, row.used_bytes]));
+  }
+
+  private get table() {
+    return this.database.repository(OrganizationEntity);
   }
 }

@@ -31,7 +31,7 @@ export interface PersonalData {
   busy?(subject: Subject): Promise<string | null>;
 }
 
-/** Finds the other names of whoever has a number, digits only, or a user id. */
+/** Finds the other names of a person by a number, digits only, or a user id. */
 type Identify = (organizationId: string, name: string) => Promise<Subject>;
 
 export interface ErasureReport {
@@ -51,9 +51,59 @@ export class ErasureBusyError extends Error {
   }
 }
 
+/** Counts that grow. */
+export type Totals = Record<string, number>;
+
+export function addCounts(totals: Totals, found: Counts): void {
+  for (const [word, count] of Object.entries(found)) totals[word] = (totals[word] ?? 0) + count;
+}
+
+/** Runs batches from the first to the last and adds what they found. */
+export async function addBatches(
+  totals: Totals,
+  batch: (cursor: string | null) => Promise<ErasureBatch>,
+): Promise<void> {
+  let cursor: string | null = null;
+  do {
+    const done: ErasureBatch = await batch(cursor);
+    addCounts(totals, done.found);
+    cursor = done.cursor;
+  } while (cursor !== null);
+}
+
 /**
- * Erases what a workspace holds of one phone number or user id, place by place and in small batches. Whoever dies in between has
- * erased what he has erased: the names of the person go last, so that the next run finds the rest.
+ * Runs passes until one finds nothing; returns what all of them found.
+ *
+ * @param pass null: it was cut short and has to run again.
+ * @throws ErasureBusyError after five.
+ */
+export async function repeatUntilNothing(endless: string, pass: () => Promise<Counts | null>): Promise<Counts> {
+  const totals: Totals = {};
+  for (let passes = 1; ; passes++) {
+    const found = await pass();
+    addCounts(totals, found ?? {});
+    if (found !== null && Object.values(found).every((count) => count === 0)) return totals;
+    if (passes >= MOST_PASSES) throw new ErasureBusyError([endless]);
+  }
+}
+
+/** @throws ErasureBusyError where something is still under way after `waitMs`. */
+export async function waitWhileBusy(
+  ask: () => Promise<string | null>[],
+  waitMs: number,
+): Promise<void> {
+  const until = performance.now() + waitMs;
+  for (;;) {
+    const busy = (await Promise.all(ask())).filter((what) => what !== null);
+    if (busy.length === 0) return;
+    if (performance.now() >= until) throw new ErasureBusyError(busy);
+    await pause(BUSY_POLL_MS);
+  }
+}
+
+/**
+ * Erases what a workspace holds of one phone number or user id, place by place and in small batches. A run that ends
+ * early keeps what it erased: the names of the person go last, so that the next run finds the rest.
  */
 @Injectable()
 export class Erasure {
@@ -83,53 +133,32 @@ export class Erasure {
    * @throws ErasureBusyError where it has not ended by then.
    */
   async erase(organizationId: string, name: string, waitMs = 60_000): Promise<ErasureReport> {
-    const totals = new Map<string, number>();
     let names = 0;
-    for (let pass = 1; ; pass++) {
+    const counts = await repeatUntilNothing('the contact is written to, or writes, all the time', async () => {
       const subject = await this.subjectOf(organizationId, name);
       names = Math.max(names, namesOf(subject));
-      const counts = await this.pass(subject, true, waitMs);
-      for (const [word, count] of Object.entries(counts)) totals.set(word, (totals.get(word) ?? 0) + count);
-      if (Object.values(counts).every((count) => count === 0)) break;
-      if (pass >= MOST_PASSES) throw new ErasureBusyError(['the contact is written to, or writes, all the time']);
-    }
-    return { counts: Object.fromEntries(totals), names };
+      return this.pass(subject, true, waitMs);
+    });
+    return { counts, names };
   }
 
   private subjectOf(organizationId: string, name: string): Promise<Subject> {
-    if (this.identify === null) throw new Error('nobody knows the contacts');
+    if (this.identify === null) throw new Error('no part of the program knows the contacts');
     return this.identify(organizationId, name);
   }
 
   private async pass(subject: Subject, erase: boolean, waitMs = 0): Promise<Counts> {
-    const totals: Record<string, number> = {};
+    const totals: Totals = {};
     let waited = false;
     for (const place of this.places) {
       // What still waits was withdrawn first; what is on its way ends before its traces are removed.
       if (erase && !waited && place.turn !== 'first') {
-        await this.waitForRest(subject, waitMs);
+        await waitWhileBusy(() => this.places.map(async (each) => (await each.busy?.(subject)) ?? null), waitMs);
         waited = true;
       }
-      let cursor: string | null = null;
-      do {
-        const batch: ErasureBatch = await place.batch(subject, cursor, erase);
-        for (const [word, count] of Object.entries(batch.found)) totals[word] = (totals[word] ?? 0) + count;
-        cursor = batch.cursor;
-      } while (cursor !== null);
+      await addBatches(totals, (cursor) => place.batch(subject, cursor, erase));
     }
     return totals;
-  }
-
-  private async waitForRest(subject: Subject, waitMs: number): Promise<void> {
-    const until = performance.now() + waitMs;
-    for (;;) {
-      const busy = (await Promise.all(this.places.map(async (place) => (await place.busy?.(subject)) ?? null))).filter(
-        (what) => what !== null,
-      );
-      if (busy.length === 0) return;
-      if (performance.now() >= until) throw new ErasureBusyError(busy);
-      await pause(BUSY_POLL_MS);
-    }
   }
 }
 

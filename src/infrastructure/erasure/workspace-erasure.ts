@@ -3,7 +3,15 @@ import { Injectable } from '@nestjs/common';
 import { ApiKeysService } from '../access/api-keys.service.js';
 import { WorkspacesService } from '../access/workspaces.service.js';
 import { isForeignKeyViolation } from '../database/database-faults.js';
-import { ErasureBusyError, type Counts, type ErasureBatch } from './erasure.js';
+import {
+  addBatches,
+  addCounts,
+  repeatUntilNothing,
+  waitWhileBusy,
+  type Counts,
+  type ErasureBatch,
+  type Totals,
+} from './erasure.js';
 import { type OwnedTable, type TablePart, WorkspaceErasureRepository } from './workspace-erasure.repository.js';
 
 /** What a part of the program does when a workspace is deleted, besides its rows with the workspace's id. */
@@ -30,8 +38,6 @@ interface Plan {
 }
 
 const TIMES: DeletionTimes = { quietMs: 6_000, waitMs: 60_000 };
-const BUSY_POLL_MS = 500;
-const MOST_PASSES = 5;
 
 /**
  * Deletes a workspace with everything in it: stops it, waits for what is under way, then removes its rows in small
@@ -68,67 +74,40 @@ export class WorkspaceErasure {
     for (const { id } of await this.apiKeys.list(organizationId)) await this.apiKeys.revoke(id);
     for (const place of this.places) await place.stop?.(organizationId);
     await pause(times.quietMs);
-    await this.waitForRest(organizationId, times.waitMs);
+    await waitWhileBusy(() => this.places.map(async (place) => (await place.busy?.(organizationId)) ?? null), times.waitMs);
     const plan = await this.planOf(organizationId);
-    const totals: Record<string, number> = {};
-    for (let pass = 1; ; pass++) {
-      try {
-        const found = await this.pass(plan, true);
-        for (const [word, count] of Object.entries(found)) totals[word] = (totals[word] ?? 0) + count;
-        if (Object.values(found).every((count) => count === 0)) break;
-      } catch (error) {
+    const totals = await repeatUntilNothing('rows of the workspace are added all the time', () =>
+      this.pass(plan, true).catch((error: unknown) => {
         // A row came in behind the walk, such as a file whose upload had begun before: the next pass finds it.
-        if (!isForeignKeyViolation(error)) throw error;
-      }
-      if (pass >= MOST_PASSES) throw new ErasureBusyError(['rows of the workspace are added all the time']);
-    }
+        if (isForeignKeyViolation(error)) return null;
+        throw error;
+      }),
+    );
     await this.rows.remove(organizationId);
     return totals;
   }
 
   /** What has to be known before the first row goes. */
   private async planOf(organizationId: string): Promise<Plan> {
-    return {
-      organizationId,
-      tables: await this.rows.tables(),
-      keyEnds: await this.rows.keyEnds(organizationId),
-    };
+    const { rows } = this;
+    return { organizationId, tables: await rows.tables(), keyEnds: await rows.keyEnds(organizationId) };
   }
 
   private async pass({ organizationId, tables, keyEnds }: Plan, erase: boolean): Promise<Counts> {
-    const totals: Record<string, number> = {};
-    const add = (word: string, count: number): void => {
-      totals[word] = (totals[word] ?? 0) + count;
-    };
+    const totals: Totals = {};
     for (const { batch } of this.places) {
-      let cursor: string | null = null;
-      do {
-        const done: ErasureBatch | undefined = await batch?.(organizationId, cursor, erase);
-        for (const [word, count] of Object.entries(done?.found ?? {})) add(word, count);
-        cursor = done?.cursor ?? null;
-      } while (cursor !== null);
+      if (batch) await addBatches(totals, (cursor) => batch(organizationId, cursor, erase));
     }
     for (const table of tables) {
       if (erase) await this.rows.loosen(table, organizationId);
       let from: number | null = 0;
       do {
         const part: TablePart = await this.rows.part(table, organizationId, from, erase);
-        add(table.name, part.found);
+        addCounts(totals, { [table.name]: part.found });
         from = part.next;
       } while (from !== null);
     }
-    add('lanes_and_buckets', await this.rows.keyed(keyEnds, erase));
+    addCounts(totals, { lanes_and_buckets: await this.rows.keyed(keyEnds, erase) });
     return totals;
-  }
-
-  private async waitForRest(organizationId: string, waitMs: number): Promise<void> {
-    const until = performance.now() + waitMs;
-    for (;;) {
-      const busy = await Promise.all(this.places.map(async (place) => (await place.busy?.(organizationId)) ?? null));
-      const rest = busy.filter((what) => what !== null);
-      if (rest.length === 0) return;
-      if (performance.now() >= until) throw new ErasureBusyError(rest);
-      await pause(BUSY_POLL_MS);
-    }
   }
 }

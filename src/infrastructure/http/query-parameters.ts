@@ -3,7 +3,7 @@ import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js
 import { MOST_DETAILS } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { unknownField } from '../../common/shape.js';
-import { PUBLIC_ROUTE } from '../access/public.decorator.js';
+import { PUBLIC_ROUTE } from '../access/route-policy.js';
 import { isDto, propertiesOf } from './validated-request.pipe.js';
 
 const QUERY_PARAMETERS = 'herald:query';

@@ -11,8 +11,7 @@ import {
 import type { Response } from 'express';
 import { EXAMPLE_MEDIA_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
-import { Public } from '../../infrastructure/access/public.decorator.js';
-import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { Public, RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';

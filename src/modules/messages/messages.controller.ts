@@ -5,7 +5,7 @@ import { EXAMPLE_FAILED_MESSAGE_ID, EXAMPLE_MESSAGE_ID } from '../../common/exam
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
-import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyErrors } from '../../infrastructure/http/body.guard.js';
 import { TakesQuery } from '../../infrastructure/http/query-parameters.js';

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Controller, Get, Header, Headers, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { accessErrors } from '../../infrastructure/access/access.errors.js';
-import { Public } from '../../infrastructure/access/public.decorator.js';
+import { Public } from '../../infrastructure/access/route-policy.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';

@@ -5,7 +5,7 @@ import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-id
 import { accessErrors } from '../../infrastructure/access/access.errors.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
-import { RequireScope } from '../../infrastructure/access/require-scope.decorator.js';
+import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';

@@ -1,4 +1,4 @@
-import type { OtpMode } from '../../infrastructure/access/api-keys.types.js';
+import type { OtpMode } from '../../infrastructure/access/caller.js';
 import type { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
 
 export type { OtpMode };

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { OtpMode } from '../../../infrastructure/access/api-keys.types.js';
+import type { OtpMode } from '../../../infrastructure/access/caller.js';
 
 /** An application of a workspace that sends codes. Its counts of guesses belong to the statements of challenges. */
 @Entity('otp_project')

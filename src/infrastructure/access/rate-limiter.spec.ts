@@ -1,5 +1,5 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
-import { RateBucketRepository } from './rate-bucket.repository.js';
+import { RateBucketRepository } from './rate-limiter.js';
 
 let opened: OpenTestDatabase;
 let buckets: RateBucketRepository;
