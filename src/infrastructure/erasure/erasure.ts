@@ -88,10 +88,7 @@ export async function repeatUntilNothing(endless: string, pass: () => Promise<Co
 }
 
 /** @throws ErasureBusyError where something is still under way after `waitMs`. */
-export async function waitWhileBusy(
-  ask: () => Promise<string | null>[],
-  waitMs: number,
-): Promise<void> {
+export async function waitWhileBusy(ask: () => Promise<string | null>[], waitMs: number): Promise<void> {
   const until = performance.now() + waitMs;
   for (;;) {
     const busy = (await Promise.all(ask())).filter((what) => what !== null);

@@ -74,7 +74,10 @@ export class WorkspaceErasure {
     for (const { id } of await this.apiKeys.list(organizationId)) await this.apiKeys.revoke(id);
     for (const place of this.places) await place.stop?.(organizationId);
     await pause(times.quietMs);
-    await waitWhileBusy(() => this.places.map(async (place) => (await place.busy?.(organizationId)) ?? null), times.waitMs);
+    await waitWhileBusy(
+      () => this.places.map(async (place) => (await place.busy?.(organizationId)) ?? null),
+      times.waitMs,
+    );
     const plan = await this.planOf(organizationId);
     const totals = await repeatUntilNothing('rows of the workspace are added all the time', () =>
       this.pass(plan, true).catch((error: unknown) => {
