@@ -72,7 +72,7 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  /** A failure counts against the address; over the limit it is told nothing but that. */
+  /** A failure counts against the address; over the limit the answer says nothing but that. */
   private refusal(error: unknown, req: AuthenticatedRequest): unknown {
     if (!(error instanceof AppError) || error.kind !== 'unauthenticated') return error;
     this.counted(error);
@@ -86,7 +86,7 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one: nobody must guess which one counts. */
+/** @throws API_KEY_MISSING (401) where there is no bearer token, or more than one, of which it is not clear which one counts. */
 function bearerOf(req: AuthenticatedRequest): string {
   const header = req.headers.authorization;
   if (header === undefined || !/^bearer /i.test(header)) throw accessErrors.API_KEY_MISSING();

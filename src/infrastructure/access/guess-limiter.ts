@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { originOf } from '../../common/address-origin.js';
 import { systemClock, type Clock } from '../../common/clock.js';
 
@@ -14,13 +15,15 @@ const MAX_ADDRESSES = 50_000;
  * of too many addresses those that have failed least recently are forgotten.
  */
 export class GuessLimiter {
-  private readonly failures = new Map<string, Failures>();
+  private readonly failures: LRUCache<string, Failures>;
 
   constructor(
     private readonly perMinute: number,
     private readonly clock: Clock = systemClock,
-    private readonly maxAddresses = MAX_ADDRESSES,
-  ) {}
+    maxAddresses = MAX_ADDRESSES,
+  ) {
+    this.failures = new LRUCache({ max: maxAddresses });
+  }
 
   /**
    * Notes a failure.
@@ -32,9 +35,7 @@ export class GuessLimiter {
     const now = this.clock.monotonic();
     let entry = this.failures.get(origin);
     if (entry === undefined || now - entry.startedAt >= WINDOW_MS) entry = { count: 0, startedAt: now };
-    this.failures.delete(origin);
     this.failures.set(origin, entry);
-    if (this.failures.size > this.maxAddresses) this.forgetOldest();
     if (entry.count >= this.perMinute) return Math.max(1, Math.ceil((entry.startedAt + WINDOW_MS - now) / 1_000));
     entry.count++;
     return null;
@@ -42,14 +43,9 @@ export class GuessLimiter {
 
   /** Seconds until an address that is over its limit may fail again; null: it is within. */
   blockedFor(address: string): number | null {
-    const entry = this.failures.get(originOf(address));
+    const entry = this.failures.peek(originOf(address));
     if (entry === undefined || entry.count < this.perMinute) return null;
     const leftMs = entry.startedAt + WINDOW_MS - this.clock.monotonic();
     return leftMs <= 0 ? null : Math.ceil(leftMs / 1_000);
-  }
-
-  private forgetOldest(): void {
-    const oldest = this.failures.keys().next();
-    if (!oldest.done) this.failures.delete(oldest.value);
   }
 }

@@ -69,8 +69,8 @@ const AWAY_PAUSE_MS = 1_000;
  * that after ten minutes. So the rate is kept exactly, whatever the number of processes, and the burst is exceeded by no
  * more than what they hold from before: a quarter each.
  *
- * What is let go is given back only where somebody could miss it: where the shared bucket is full again by then, as far
- * as this process can tell, it is forgotten, which costs nothing.
+ * What is let go is given back only where another process could use it: where the shared bucket is full again by then,
+ * as far as this process can tell, it is forgotten, which costs nothing.
  *
  * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most a
  * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
@@ -120,7 +120,7 @@ export class LeasedBuckets {
     }
   }
 
-  /** Whether the shared bucket has had the time to fill up since the last exchange, if nobody else used it. */
+  /** Whether the shared bucket has had the time to fill up since the last exchange, if no other process used it. */
   private isFullAgain({ left, exchangedAt, limits }: Lease): boolean {
     const seconds = (this.options.clock.monotonic() - exchangedAt) / 1_000;
     return left + seconds * limits.ratePerSecond >= limits.burst;

@@ -85,6 +85,16 @@ export function moveOf(row: MoveRow | undefined): OtpPackageMove | null {
   return row.used_now ? { packageId: row.package_id, move: 'use', wasUsed: false } : null;
 }
 
+/** SQL: a code that ends or is on its way needs its plain text no more. */
+export const WIPE = 'code_ciphertext = null, lease_until = null';
+
+/** SQL: ends a challenge before its time; one that still waited gives its send back. `old` names the row before. */
+export const release = (old: string): string =>
+  `${WIPE}, released_at = case when ${old}.status = 'queued'
+    then coalesce(c.released_at, clock_timestamp()) else c.released_at end`;
+export const released = (old: string): string =>
+  `c.package_id, c.package_used, false as used_now, ${old}.status = 'queued' and ${old}.released_at is null as released_now`;
+
 const valuesOf = ({ organizationId, projectId, id }: ChallengeRef) => [organizationId, projectId, id];
 
 /** Statements of requests on `otp_challenge` and `otp_recipient`: accept, read, supersede, and count guesses. */
@@ -160,11 +170,8 @@ export class ChallengesRepository {
          where organization_id = $1 and project_id = $2 and id <> $3 and recipient = $4 and status in ${OPEN_SQL}
          order by id for update
        )
-       update otp_challenge c set status = 'expired', code_ciphertext = null, lease_until = null,
-         released_at = case when older.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
-       from older where c.id = older.id
-       returning c.package_id, c.package_used, false as used_now,
-         older.status = 'queued' and older.released_at is null as released_now`,
+       update otp_challenge c set status = 'expired', ${release('older')} from older where c.id = older.id
+       returning ${released('older')}`,
       [...valuesOf(newer), newer.recipient],
     );
     return rows.flatMap((row) => moveOf(row) ?? []);
@@ -196,8 +203,7 @@ export class ChallengesRepository {
   /** The right code: exactly one caller gets the challenge back, `verified`. */
   async consume(ref: ChallengeRef): Promise<OtpChallenge | null> {
     const [verified] = await this.database.query<OtpChallenge>(
-      `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), code_ciphertext = null,
-         lease_until = null
+      `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), ${WIPE}
        where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.status in ${OPEN_SQL}
          and c.expires_at > clock_timestamp()
        returning ${CHALLENGE}`,

@@ -11,7 +11,7 @@ export interface OtpRecipient {
   country: string;
 }
 
-/** Kinds of number on which nobody can register WhatsApp. An unknown kind passes. */
+/** Kinds of number that can't be registered with WhatsApp. An unknown kind passes. */
 const WITHOUT_WHATSAPP: ReadonlySet<NumberType> = new Set<NumberType>([
   'PREMIUM_RATE',
   'TOLL_FREE',

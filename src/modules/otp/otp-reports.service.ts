@@ -7,7 +7,7 @@ import { OtpSenderService } from './otp-sender.service.js';
 import type { OtpStatusReport } from './otp.types.js';
 import { SendingRepository } from './sending.repository.js';
 
-/** Takes in what the platform tells about codes. Everything here may be told twice, late and in any order. */
+/** Takes in what the platform reports about codes: twice, late and in any order. */
 @Injectable()
 export class OtpReportsService {
   constructor(

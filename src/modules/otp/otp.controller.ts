@@ -9,9 +9,15 @@ import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { REPEATED_EXAMPLES, STATE_EXAMPLES, TAKEN_EXAMPLES, VERIFIED_EXAMPLES } from './dto/otp.docs.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
-import { OtpChallengeResponse, SingleOtpResponse } from './dto/otp.response.js';
+import {
+  OtpChallengeResponse,
+  REPEATED_EXAMPLES,
+  SingleOtpResponse,
+  STATE_EXAMPLES,
+  TAKEN_EXAMPLES,
+  VERIFIED_EXAMPLES,
+} from './dto/otp.response.js';
 import { otpErrors } from './otp.errors.js';
 import { OtpService } from './otp.service.js';
 

@@ -50,7 +50,7 @@ export interface OtpSendResult {
 const MAX_GUESSES_WAITING = 1_000;
 
 const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
-  // An id of nobody and one of another project are told no more than that the code is wrong.
+  // An unknown id and one of another project are answered alike: the code is wrong.
   unknown: otpErrors.OTP_CODE_INCORRECT,
   used: otpErrors.OTP_CODE_ALREADY_USED,
   exhausted: otpErrors.OTP_ATTEMPTS_EXHAUSTED,
@@ -61,7 +61,7 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
 @Injectable()
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
-  /** Guesses at one code meet at its row: in line here they don't take the connections of everybody else. */
+  /** Guesses at one code wait for the lock of its row: queued here they hold no connections meanwhile. */
   private readonly turns = new KeyedMutex(MAX_GUESSES_WAITING, () => commonErrors.SERVICE_UNAVAILABLE(undefined));
 
   constructor(
@@ -113,7 +113,7 @@ export class OtpService {
       ttlSeconds: ttl,
       templateLanguage: project.templateLanguage,
     };
-    // Asked before the transaction: in it, one that waits for somebody else's question would hold the connection that
+    // Asked before the transaction: in it, one that waits for another's question would hold the connection that
     // this question needs.
     const ready = !live || (await this.senders.findReady()) !== null;
     const challenge = await this.database.transaction(() => this.accept(fresh, ready));
@@ -126,7 +126,7 @@ export class OtpService {
   /**
    * Verifies a code, once.
    *
-   * @throws OTP_PROJECT_REQUIRED (403); OTP_CODE_INCORRECT (400), also for an id of nobody or of another project;
+   * @throws OTP_PROJECT_REQUIRED (403); OTP_CODE_INCORRECT (400), also for an id that is unknown or of another project;
    * OTP_CODE_EXPIRED, OTP_CODE_ALREADY_USED, OTP_ATTEMPTS_EXHAUSTED (400).
    */
   async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallenge> {

@@ -12,7 +12,7 @@ import {
 } from '../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../infrastructure/lanes/lost-claims.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
-import { moveOf, OPEN_SQL, QUEUE_SECONDS, type MoveRow } from './challenges.repository.js';
+import { moveOf, OPEN_SQL, QUEUE_SECONDS, release, released, WIPE, type MoveRow } from './challenges.repository.js';
 import type { OtpStatusReport } from './otp.types.js';
 
 /** A code that this process may send now, once, before its lease runs out. */
@@ -100,7 +100,7 @@ export class SendingRepository {
   async record(attemptId: string, outcome: CodeOutcome): Promise<OtpPackageMove | null> {
     if (outcome.kind === 'unknown') {
       await this.database.execute(
-        `update otp_challenge set status = 'outcome_unknown', code_ciphertext = null, lease_until = null
+        `update otp_challenge set status = 'outcome_unknown', ${WIPE}
          where attempt_id = $1 and status = 'sending'`,
         [attemptId],
       );
@@ -158,11 +158,8 @@ export class SendingRepository {
       `with ended as (
          select id, status, released_at from otp_challenge where id = $1 and status in ${OPEN_SQL} for update
        )
-       update otp_challenge c set status = 'expired', ${WIPE},
-         released_at = case when ended.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
-       from ended where c.id = ended.id
-       returning c.package_id, c.package_used, false as used_now,
-         ended.status = 'queued' and ended.released_at is null as released_now`,
+       update otp_challenge c set status = 'expired', ${release('ended')} from ended where c.id = ended.id
+       returning ${released('ended')}`,
       [id],
     );
     return moveOf(rows[0]);
@@ -186,9 +183,6 @@ export class SendingRepository {
     );
   }
 }
-
-/** Whatever leaves `sending` or `queued` has no more use for the plain code. */
-const WIPE = 'code_ciphertext = null, lease_until = null';
 
 const CLAIMABLE = `status = 'queued' and code_ciphertext is not null
       and expires_at > clock_timestamp() and created_at > clock_timestamp() - make_interval(secs => ${QUEUE_SECONDS})`;
@@ -315,8 +309,6 @@ with overdue as (
   where c.status in ${OPEN_SQL} order by c.id for update of c skip locked
 )
 update otp_challenge c set status = case when ended.expired then 'expired' else 'failed' end,
-  error = case when ended.expired then c.error else 'platform_unavailable' end, ${WIPE},
-  released_at = case when ended.status = 'queued' then coalesce(c.released_at, clock_timestamp()) else c.released_at end
+  error = case when ended.expired then c.error else 'platform_unavailable' end, ${release('ended')}
 from ended where c.id = ended.id
-returning c.package_id, c.package_used, false as used_now,
-  ended.status = 'queued' and ended.released_at is null as released_now`;
+returning ${released('ended')}`;

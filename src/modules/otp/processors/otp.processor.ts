@@ -40,16 +40,6 @@ const RECORD_FOR_MS = 60_000;
 /** A claimed code, and until when (monotonic ms) its request may still be written. */
 export type CodeTask = ClaimedCode & { notAfter: number };
 
-export interface CodeMessage {
-  /** Digits without `+`. */
-  to: string;
-  code: string;
-  /** Language of the template. */
-  language: string;
-  /** Comes back with every status. */
-  attemptId: string;
-}
-
 /** Sends codes over sockets of their own: a campaign that has taken all the others delays none. */
 @Injectable()
 export class OtpPlatform implements OnApplicationShutdown {
@@ -69,13 +59,13 @@ export class OtpPlatform implements OnApplicationShutdown {
   }
 
   /** Sends one code, once. @param notAfter by `performance.now()`: after it nothing may be written. */
-  send(sender: OtpSenderWithToken, message: CodeMessage, notAfter: number): Promise<SendOutcome> {
+  send(sender: OtpSenderWithToken, task: CodeTask, code: string, notAfter: number): Promise<SendOutcome> {
     const { phoneNumberId, token, templateName } = sender;
-    const { to, code, language, attemptId } = message;
+    const { recipient: to, templateLanguage, attemptId } = task;
     const parameters = [{ type: 'text', text: code }];
     const content = {
       name: templateName,
-      language: { code: language },
+      language: { code: templateLanguage },
       // An authentication template takes the code twice: in its text and for its button.
       components: [
         { type: 'body', parameters },
@@ -147,7 +137,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
     return false;
   }
 
-  /** What nobody wrote waits again; where its lease was over first, it was not sent all the same. */
+  /** A code that was not written to the wire waits again; where its lease was over first, it was not sent all the same. */
   private async putBack(attemptId: string): Promise<void> {
     if (await this.sending.putBack(attemptId)) return;
     await this.record(attemptId, { kind: 'failed', error: 'platform_unavailable' });
@@ -170,9 +160,8 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   private async tryFor(ms: number, sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
     const until = performance.now() + ms;
     const notAfter = Math.min(until, task.notAfter);
-    const { recipient: to, templateLanguage: language, attemptId } = task;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
-      const outcome = await this.platform.send(sender, { to, code, language, attemptId }, notAfter);
+      const outcome = await this.platform.send(sender, task, code, notAfter);
       if (outcome.kind === 'accepted') return { kind: 'sent', metaMessageId: outcome.metaMessageId };
       if (outcome.kind === 'unknown') return { kind: 'unknown' };
       const pauseMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);
