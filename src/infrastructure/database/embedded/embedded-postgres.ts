@@ -59,8 +59,9 @@ async function start(
   if (existing !== undefined) await endLeftovers(existing.path, log);
   const programs = await findPrograms();
   for (const name of await readdir(dataDir)) {
-    // Of a start that was killed.
-    if (/^postgres\.(new|try)-/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true });
+    if (!/^postgres\.(new|try)-/.test(name)) continue;
+    // Of a start that was killed; its initdb may still write, until it misses what was removed.
+    await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 10 });
   }
   const account = await findAccount(programs, dataDir, existing);
   const clusterPath = existing?.path ?? (await createCluster(account, programs, dataDir, settings['fsync'] !== 'off'));
