@@ -24,6 +24,7 @@ export class BenchPostgres {
   private constructor(
     private readonly dataDir: string,
     private server: RunningPostgres,
+    private ended: Promise<unknown>,
   ) {}
 
   /** @param folder an empty one where its data go instead, such as a small disk */
@@ -31,7 +32,8 @@ export class BenchPostgres {
     const dataDir = folder ?? temporaryFolder(scope, 'bench-postgres');
     // Under root the server runs as another user, who must get in.
     chmodSync(dataDir, 0o755);
-    const postgres = new BenchPostgres(dataDir, await startEmbeddedPostgres({ dataDir, settings: SETTINGS }));
+    const { server, ended } = await startServer(dataDir);
+    const postgres = new BenchPostgres(dataDir, server, ended);
     scope.defer(() => postgres.server.stop());
     return postgres;
   }
@@ -72,10 +74,19 @@ export class BenchPostgres {
     );
   }
 
-  /** Starts it again on the same data. @throws Error where it got another port */
+  /** Starts it again on the same data, once it has ended. @throws Error where it got another port */
   async restart(): Promise<void> {
     const before = this.server.port;
-    this.server = await startEmbeddedPostgres({ dataDir: this.dataDir, settings: SETTINGS });
+    await this.ended;
+    ({ server: this.server, ended: this.ended } = await startServer(this.dataDir));
     if (this.server.port !== before) throw new Error('PostgreSQL came back on another port');
   }
+}
+
+/** `ended`: once it has ended without having been stopped, and may be started again. */
+async function startServer(dataDir: string): Promise<{ server: RunningPostgres; ended: Promise<unknown> }> {
+  let end: (exit: unknown) => void = () => undefined;
+  const ended = new Promise<unknown>((resolve) => (end = resolve));
+  const server = await startEmbeddedPostgres({ dataDir, settings: SETTINGS, onExit: end });
+  return { server, ended };
 }

@@ -78,7 +78,8 @@ async function start(
     log,
     onExit: (exit) => {
       log(`PostgreSQL ended unexpectedly (${exit.signal ?? `code ${exit.code}`}); its log: ${logFile}`);
-      onExit?.(exit);
+      // There is no server to guard any more: it may be started again, by this process too.
+      void lock.release().then(() => onExit?.(exit));
     },
   });
   const { port } = server;
