@@ -55,19 +55,16 @@ interface Lease {
 
 /** Part of the burst that one process may hold unused. */
 const HELD_PART = 4;
-/** Part of the burst that an idle process keeps for a while, so that a request now and then costs no exchange. */
-const RESERVE_PART = 16;
 const IDLE_TICKS = 5;
-const RESERVE_TICKS = 600;
 const EMPTY_PAUSE_MS = 20;
 const EXCHANGE_TIMEOUT_MS = 1_000;
 const AWAY_PAUSE_MS = 1_000;
 
 /**
  * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
- * before it spends them: a quarter of the burst beside what its waiting requests need, and more when half of it is used. Once it was idle for five seconds it lets go of all but a sixteenth of the burst, and of
- * that after ten minutes. So the rate is kept exactly, whatever the number of processes, and the burst is exceeded by no
- * more than what they hold from before: a quarter each.
+ * before it spends them: a quarter of the burst beside what its waiting requests need, and more when half of it is used.
+ * Once it was idle for five seconds it lets go of all. So the rate is kept exactly, whatever the number of processes, and
+ * the burst is exceeded by no more than what they hold from the last five seconds: a quarter each.
  *
  * What is let go is given back only where another process could use it: where the shared bucket is full again by then,
  * as far as this process can tell, it is forgotten, which costs nothing.
@@ -94,26 +91,22 @@ export class LeasedBuckets {
     for (const [key, lease] of this.leases) {
       lease.idleTicks = lease.usedSinceTick === 0 && lease.waiting === 0 ? lease.idleTicks + 1 : 0;
       lease.usedSinceTick = 0;
-      if (lease.idleTicks >= IDLE_TICKS) this.letGo(key, lease, this.reserveOf(lease));
+      if (lease.idleTicks >= IDLE_TICKS) this.letGo(key, lease);
     }
   }
 
   /** Gives back everything, before the process ends. */
   async close(): Promise<void> {
-    for (const [key, lease] of this.leases) if (lease.waiting === 0) this.letGo(key, lease, 0);
+    for (const [key, lease] of this.leases) if (lease.waiting === 0) this.letGo(key, lease);
     while (this.round !== null) await this.round;
   }
 
-  private reserveOf({ idleTicks, limits }: Lease): number {
-    return idleTicks < RESERVE_TICKS ? Math.floor(limits.burst / RESERVE_PART) : 0;
-  }
-
-  private letGo(key: string, lease: Lease, keep: number): void {
-    const surplus = lease.tokens - keep;
-    if (surplus > 0) {
-      lease.tokens -= surplus;
+  private letGo(key: string, lease: Lease): void {
+    const { tokens } = lease;
+    if (tokens > 0) {
+      lease.tokens = 0;
       if (this.isFullAgain(lease)) return;
-      lease.giving += surplus;
+      lease.giving += tokens;
       this.ask(key);
     } else if (lease.tokens === 0 && lease.giving === 0 && lease.local === null && !this.asking.has(key)) {
       this.leases.delete(key);
@@ -165,10 +158,9 @@ export class LeasedBuckets {
     if (lease.tokens >= 1) {
       lease.tokens -= 1;
       lease.usedSinceTick += 1;
-      const wasIdle = lease.idleTicks >= IDLE_TICKS;
       lease.idleTicks = 0;
       const decision = this.decision(lease, true);
-      if (!wasIdle && lease.tokens < mostHeld(lease.limits) / 2 && this.options.clock.monotonic() >= lease.emptyUntil)
+      if (lease.tokens < mostHeld(lease.limits) / 2 && this.options.clock.monotonic() >= lease.emptyUntil)
         this.ask(key);
       return decision;
     }

@@ -7,10 +7,10 @@ import type { FaultContext, Scenario } from '../scenario.js';
 const PROCESSES = 4;
 const CONNECTIONS = 50;
 /**
- * What a process keeps of a bucket it gives back within two seconds, later where it stands still; a wave begins with all
- * of it in one place.
+ * What a process holds of a bucket it lets go of after five seconds, later where it stands still; a wave begins with
+ * all of it in one place.
  */
-const SETTLE_MS = 6_000;
+const SETTLE_MS = 7_000;
 const TOKEN = 'rate-limits';
 const POLICY = /^"default";q=(\d+);w=(\d+)$/;
 const STATE = /^"default";r=(\d+);t=(\d+)$/;
