@@ -39,7 +39,7 @@ function headersOf(sunset: Date | null, successor: string) {
 }
 
 describe('the headers of an address without a version', () => {
-  it('name the successor without its query, the page about it, and no end that nobody decided', () => {
+  it('name the successor without its query, the page about it, and no end that is not set', () => {
     expect(headersOf(null, '/api/v1/messages?limit=1')).toEqual({
       deprecation: '@1767225600',
       link: '</api/v1/messages>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',

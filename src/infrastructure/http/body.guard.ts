@@ -42,7 +42,7 @@ export function BodyErrors(kind: BodyErrorKind): MethodDecorator & ClassDecorato
   return SetMetadata(BODY_ERRORS, kind);
 }
 
-// A JSON body is small: whoever needs longer than this holds a connection for nothing.
+// A JSON body is small: a caller that needs longer than this holds a connection for nothing.
 const BODY_TIMEOUT_MS = 8_000;
 const NOTHING = Buffer.alloc(0);
 

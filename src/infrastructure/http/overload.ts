@@ -113,7 +113,7 @@ const WRITES_AT = 2;
 const NOTIFICATIONS_AT = 4;
 /** One look's part in the mean over time: about six looks make it. */
 const PART = 0.15;
-/** One look counts for so many limits at the most, so that a single stall (0.9 limits) refuses nobody. */
+/** One look counts for so many limits at the most, so that a single stall (0.9 limits) refuses no request. */
 const MOST = 6;
 
 /**

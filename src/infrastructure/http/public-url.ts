@@ -41,7 +41,7 @@ function hostText(host: string): string {
 /** Hosts under which a browser of this machine reaches Herald; another name may lead here for a while (DNS rebinding). */
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
-/** Who bears one of these speaks for somebody else, who may sit anywhere. */
+/** A request with one of these is forwarded for another caller, which may be anywhere. */
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
 
 /** Whether a program or a page of this machine asks, and no page of another site in a browser that runs here. */

@@ -10,7 +10,7 @@ import { type HeraldRequest, REQUEST_ID_HEADER } from './herald-request.js';
 
 const HEADERS_TIMEOUT_MS = 5_000;
 // For the whole request: an upload of 32 MiB over a slow line (0.3 Mbit/s) must fit. JSON bodies and uploads have
-// stricter limits of their own, and a body that nobody reads is cut off sooner.
+// stricter limits of their own, and a body that is not read is cut off sooner.
 const REQUEST_TIMEOUT_MS = 900_000;
 // Longer than the idle time-outs of common balancers, which otherwise meet connections that close under them.
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -101,7 +101,7 @@ const LOOKS = 6;
 
 /**
  * Bounds the connections of one address, and cuts those whose client does not read: Node's own timeouts see to
- * requests that do not arrive, never to answers that nobody takes. Call it before the server listens.
+ * requests that do not arrive, never to answers that are not taken. Call it before the server listens.
  */
 export function guardConnections(server: Server, limits: ConnectionLimits): void {
   const { perAddress, isProxy, onRefused, stalledMs = STALLED_MS } = limits;

@@ -47,7 +47,7 @@ export interface SignedBody {
 }
 
 /**
- * JSON as the platform writes it: every character outside ASCII as `\uXXXX`, every slash as `\/`. Whoever parses a body and
+ * JSON as the platform writes it: every character outside ASCII as `\uXXXX`, every slash as `\/`. A receiver that parses a body and
  * signs its own rendering of it finds another signature.
  */
 export function escapedJson(value: object): string {

@@ -9,7 +9,7 @@ import { EmbeddedPostgresError, errorCode } from './embedded-postgres.errors.js'
 
 const run = promisify(execFile);
 const PROBE_TIMEOUT_MS = 10_000;
-/** `nobody` of every Linux of today; PostgreSQL needs its user to have a name. */
+/** The unprivileged user `nobody` (uid 65534) of Linux; PostgreSQL needs its user to have a name. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
 /** Absolute paths of PostgreSQL's programs. */

@@ -132,7 +132,7 @@ const LONGEST_DELAY_MS = 60_000;
 
 /**
  * What an upload that gave no id means for the messages that need it. An upload that may or may not have been taken is
- * simply made again: a copy too many harms nobody.
+ * simply made again: a copy too many does no harm.
  *
  * @param failures how many uploads of this file came to nothing before, in a row
  */

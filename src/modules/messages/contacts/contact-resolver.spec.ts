@@ -39,7 +39,7 @@ function see(book: ContactResolver, observation: Partial<ContactObservation>): s
 
 const NOTHING: BookChanges = { created: [], merged: [], identified: [], touched: [], released: [] };
 
-describe('a observation of nobody known', () => {
+describe('an observation of an unknown contact', () => {
   it('makes a row with what was named; a number that the platform named finds callers too', () => {
     const book = bookOf();
     const id = see(book, { waId: '5511988887777', userId: 'BR.1', profileName: 'Ana' });
@@ -75,7 +75,7 @@ describe('a observation of nobody known', () => {
   });
 });
 
-describe('a observation of somebody known', () => {
+describe('an observation of a known contact', () => {
   it('changes nothing where nothing is new', () => {
     const known = row({ phone: '1', waId: '1', userId: 'U', profileName: 'Ana', lastInboundAt: new Date(5_000) });
     const book = bookOf(known);

@@ -78,7 +78,7 @@ export class ContactResolver {
     }
   }
 
-  /** Enters one observation; null where it names nobody that is known and nothing to know somebody by. */
+  /** Enters one observation; null where it names no known contact and no identity to make one of. */
   see(observation: ContactObservation): { id: () => string } | null {
     const named = {
       phone: observation.phone ?? null,

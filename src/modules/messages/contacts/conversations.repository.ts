@@ -118,7 +118,7 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
  * Enters observations inside the caller's transaction. Whoever changes which row bears which identity holds a lock on the
  * connection meanwhile; windows and names move without it. A window opens at most as late as the database's time.
  *
- * @returns each observation's conversation id (null where it names nobody), and the rows as they are now.
+ * @returns each observation's conversation id (null where it names no contact), and the rows as they are now.
  * @throws an error that asks for the whole transaction again where a conversation was merged or made meanwhile.
  */
 export async function enterContactObservations(
@@ -140,7 +140,7 @@ export async function enterContactObservations(
   return read;
 }
 
-/** The rows as nobody else can change them until the transaction ends: windows move by themselves otherwise. */
+/** The rows as no other transaction can change them until this one ends: windows move by themselves otherwise. */
 async function lockAndRead(
   observations: readonly ContactObservation[],
   keys: string,

@@ -73,7 +73,7 @@ async function read(reports: readonly InboundReport[], statements: Statements): 
   return idsOf(rows);
 }
 
-/** Returns the ids of those that nobody else has stored meanwhile. */
+/** Returns the ids of those that no other process has stored meanwhile. */
 async function insert(
   messages: readonly NewInbound[],
   statements: Statements,

@@ -47,7 +47,7 @@ interface LaneClaim extends ClaimLimits {
   from: string;
 }
 
-/** `lost`: whether it was committed nobody knows, and why. */
+/** `lost`: whether it was committed is unknown, and why. */
 type LaneAnswer = ClaimRow[] | { lost: unknown };
 
 /** Whose message a sweep has moved. */
