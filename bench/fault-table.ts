@@ -23,7 +23,7 @@ export function faultTable(results: readonly FaultResult[], leftOut: readonly Le
     ...[result.faults, result.attempted, result.acknowledged].map(count),
     ...[result.lost, result.duplicated, result.unknown].map(count),
     result.recovered_ms === null ? '' : `${(result.recovered_ms / 1_000).toFixed(1)} s`,
-    result.reached ? 'reached' : '**not reached**',
+    `${result.reached ? 'reached' : '**not reached**'}${'second_run_after' in result.notes ? ' (second run)' : ''}`,
   ]);
   const rule = HEAD.map((_, i) => (i >= NUMBERS_FROM && i <= NUMBERS_TO ? '---:' : '---'));
   const lines = [HEAD, rule, ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);

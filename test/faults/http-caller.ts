@@ -82,6 +82,13 @@ export function headerOf(answer: HttpAnswer, name: string): string | null {
 export class Violations {
   private readonly counts = new Map<string, number>();
 
+  /** @see FaultReport.late */
+  readonly lateOnes: string[] = [];
+
+  late(what: string): void {
+    this.lateOnes.push(what);
+  }
+
   add(what: string): void {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }

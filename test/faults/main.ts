@@ -86,8 +86,9 @@ function tell({ results, leftOut }: Outcome): void {
     ...names.map((name) => String(result[name] ?? '')),
   ];
   process.stdout.write(`\n${columns([['', 'test', ...names], ...results.map(row)])}\n\n`);
-  for (const { test, violations } of results) {
+  for (const { test, violations, notes } of results) {
     for (const violation of violations) process.stdout.write(`${test}: ${violation}\n`);
+    if ('second_run_after' in notes) process.stdout.write(`${test} ran twice, after: ${notes.second_run_after}\n`);
   }
   for (const { test, why } of leftOut) process.stdout.write(`${test} was left out: ${why}\n`);
 }

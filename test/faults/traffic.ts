@@ -21,6 +21,8 @@ export interface TrafficOptions {
 export class Traffic {
   readonly messageOfKey = new Map<string, string>();
   readonly violations: string[] = [];
+  /** @see FaultReport.late */
+  readonly late: string[] = [];
   attempted = 0;
   /** Answered only after a repeat. */
   repeated = 0;

@@ -11,6 +11,7 @@ interface Facts {
   recoveryLimitMs?: number;
   /** What this scenario checks besides. */
   violations?: string[];
+  late?: string[];
   notes?: FaultReport['notes'];
 }
 
@@ -22,7 +23,8 @@ export function reportOf({ judgement, recoveredMs, ...facts }: Facts): FaultRepo
     broken.push(`${judgement.unknownButTaken} are outcome_unknown although the platform reported their status`);
   }
   const limitMs = facts.recoveryLimitMs ?? RECOVERY_LIMIT_MS;
-  if (recoveredMs > limitMs) broken.push(`recovery took ${Math.round(recoveredMs)} ms, more than ${limitMs}`);
+  const late = [...(facts.late ?? [])];
+  if (recoveredMs > limitMs) late.push(`recovery took ${Math.round(recoveredMs)} ms, more than ${limitMs}`);
   return {
     faults: facts.faults,
     attempted: facts.attempted,
@@ -32,6 +34,7 @@ export function reportOf({ judgement, recoveredMs, ...facts }: Facts): FaultRepo
     unknown: judgement.unknown,
     recovered_ms: recoveredMs,
     violations: broken,
+    late,
     notes: facts.notes,
   };
 }

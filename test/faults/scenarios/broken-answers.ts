@@ -50,10 +50,10 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     'every notification to arrive',
     async () => ((await simulator.pendingNotifications()) === 0 && shuffler.pending === 0 ? true : null),
     { timeoutMs: SETTLE_MS },
-  ).catch(() => traffic.violations.push(`${shuffler.pending} notifications did not arrive`));
+  ).catch(() => traffic.late.push(`${shuffler.pending} notifications did not arrive`));
   const { broken } = (await simulator.control('GET', 'count')) as { broken: { taken: number; not_taken: number } };
   const judgement = await stage.judge(traffic.acknowledged);
-  if (broken.taken === 0 || broken.not_taken === 0) traffic.violations.push('too few answers were broken');
+  if (broken.taken === 0 || broken.not_taken === 0) traffic.late.push('too few answers were broken');
   if (judgement.unknown !== broken.not_taken) {
     traffic.violations.push(
       `${judgement.unknown} are outcome_unknown, and the platform did not take ${broken.not_taken}`,
@@ -70,6 +70,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement,
     recoveredMs,
     violations: traffic.violations,
+    late: traffic.late,
     notes: {
       broken_after_taking: broken.taken,
       broken_before_taking: broken.not_taken,

@@ -48,7 +48,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   let faults = OFFSETS.length;
   for (let round = 0; round < rounds; round++) {
     for (const [n, clock] of clocks.entries()) {
-      if (!(await traffic.moves())) traffic.violations.push('nothing moved before a jump');
+      if (!(await traffic.moves())) traffic.late.push('nothing moved before a jump');
       clock.set(JUMPS[n] ?? '+0s');
       faults++;
       await pause(BETWEEN_JUMPS_MS / 2);
@@ -66,7 +66,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const answeredAt = await traffic.end();
   const recoveredMs = await stage.recoveredAfter(Math.max(jumpedAt, answeredAt));
   const retries = await retriesOf(stage);
-  if (retries.many === 0) traffic.violations.push('nothing was deferred: no retry could be early');
+  if (retries.many === 0) traffic.late.push('nothing was deferred: no retry could be early');
   if (retries.early > 0) traffic.violations.push(`${retries.early} of ${retries.many} retries came early`);
   return reportOf({
     faults,
@@ -74,6 +74,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement: await stage.judge([...traffic.acknowledged, ...limited]),
     recoveredMs,
     violations: traffic.violations,
+    late: traffic.late,
     notes: { workers: OFFSETS.length, retries: retries.many, early_retries: retries.early },
   });
 }

@@ -41,13 +41,13 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   });
   let slowestMs = 0;
   for (let step = 1; step <= steps; step++) {
-    if (!(await traffic.moves())) traffic.violations.push('nothing moved before a step');
+    if (!(await traffic.moves())) traffic.late.push('nothing moved before a step');
     await pause(randomBetween(0, 1_000));
     await stepBack(stage.stage.database.pool);
     slowestMs = Math.max(slowestMs, await untilSending(stage));
     context.say(`step ${step} of ${steps}: sending after ${Math.round(slowestMs)} ms at the most`);
   }
-  if (slowestMs > LIMIT_MS) traffic.violations.push(`after a step nothing was sent for ${Math.round(slowestMs)} ms`);
+  if (slowestMs > LIMIT_MS) traffic.late.push(`after a step nothing was sent for ${Math.round(slowestMs)} ms`);
   const steppedAt = performance.now();
   const answeredAt = await traffic.end();
   return reportOf({
@@ -56,6 +56,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     recoveredMs: await stage.recoveredAfter(Math.max(steppedAt, answeredAt)),
     judgement: await stage.judge(traffic.acknowledged),
     violations: traffic.violations,
+    late: traffic.late,
     notes: { step: STEP, sending_after_ms: Math.round(slowestMs) },
   });
 }

@@ -49,18 +49,19 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   });
   await waitFor('all connections to be cut', () => (hits.cut + hits.lose_answer >= cuts ? true : null), {
     timeoutMs: 120_000,
-  }).catch(() => traffic.violations.push(`only ${hits.cut + hits.lose_answer} of ${cuts} cuts fell into a commit`));
+  }).catch(() => traffic.late.push(`only ${hits.cut + hits.lose_answer} of ${cuts} cuts fell into a commit`));
   const cutAt = performance.now();
   const answeredAt = await traffic.end();
   const recoveredMs = await stage.recoveredAfter(Math.max(cutAt, answeredAt));
   await traffic.checkKeys();
-  if (traffic.repeated === 0) traffic.violations.push('no cut fell into a request: nothing was shown');
+  if (traffic.repeated === 0) traffic.late.push('no cut fell into a request: nothing was shown');
   return reportOf({
     faults: hits.cut + hits.lose_answer,
     attempted: traffic.attempted,
     judgement: await stage.judge(traffic.acknowledged),
     recoveredMs,
     violations: traffic.violations,
+    late: traffic.late,
     notes: {
       before_the_commit: hits.cut,
       after_the_commit: hits.lose_answer,

@@ -36,12 +36,12 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   let restarts = 0;
   let roomAt = performance.now();
   for (let round = 1; round <= rounds; round++) {
-    if (!(await traffic.moves())) traffic.violations.push('nothing moved before the disk was filled');
+    if (!(await traffic.moves())) traffic.late.push('nothing moved before the disk was filled');
     disk.fill(LEFT_BYTES);
     const before = stage.caller.refusals;
     await waitFor('requests to be refused', () => (stage.caller.refusals >= before + 20 ? true : null), {
       timeoutMs: FULL_MS,
-    }).catch(() => traffic.violations.push('no request was refused: the disk was never full'));
+    }).catch(() => traffic.late.push('no request was refused: the disk was never full'));
     await pause(STAYS_FULL_MS);
     disk.empty();
     // Without room for its log PostgreSQL stops, as it must; whoever runs it starts it again.
@@ -63,6 +63,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement: await stage.judge(traffic.acknowledged),
     recoveredMs,
     violations: [...traffic.violations, ...stage.caller.faults],
+    late: traffic.late,
     notes: { refused_503: stage.caller.refusals, restarts_of_postgresql: restarts },
   });
 }

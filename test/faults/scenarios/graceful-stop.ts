@@ -70,8 +70,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     stoppedAt = performance.now();
     longestMs = Math.max(longestMs, api.ms, worker.ms);
     notReady += api.notReady;
-    if (api.notReady === 0) violations.add('a stop during which readiness never failed');
-    if (told === before) violations.add('a stop during which no answer bore Connection: close');
+    if (api.notReady === 0) violations.late('a stop during which readiness never failed');
+    if (told === before) violations.late('a stop during which no answer bore Connection: close');
     stage.api.revive();
     stage.worker.revive();
     await Promise.all([stage.api.ready(), stage.worker.ready()]);
@@ -80,7 +80,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   }
   mayEnd.abort();
   await clients;
-  if (longestMs > EXIT_MS) violations.add(`an exit took ${Math.round(longestMs)} ms`);
+  if (longestMs > EXIT_MS) violations.late(`an exit took ${Math.round(longestMs)} ms`);
   const recoveredMs = await stage.recoveredAfter(stoppedAt);
   const judgement = await stage.judge(acknowledged);
   if (judgement.unknown > 0) violations.add(`${judgement.unknown} messages ended in outcome_unknown`);
@@ -90,6 +90,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement,
     recoveredMs,
     violations: violations.list(),
+    late: violations.lateOnes,
     notes: { longest_exit_ms: Math.round(longestMs), not_taken: refused, not_ready_answers: notReady },
   });
 }

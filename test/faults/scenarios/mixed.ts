@@ -48,12 +48,11 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     recipients: RECIPIENTS,
     betweenMs: 40,
   });
-  const violations: string[] = [];
   let faults = 0;
   let faultAt = performance.now();
   for (let round = 0; round < rounds; round++) {
     for (const [name, inject] of shuffled(Object.entries(faultsOf(field)))) {
-      if (!(await traffic.moves())) violations.push(`nothing moved before ${name}`);
+      if (!(await traffic.moves())) traffic.late.push(`nothing moved before ${name}`);
       await pause(randomBetween(0, 300));
       await inject();
       faultAt = performance.now();
@@ -69,7 +68,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     attempted: traffic.attempted,
     judgement,
     recoveredMs,
-    violations: [...violations, ...traffic.violations],
+    violations: traffic.violations,
+    late: traffic.late,
     notes: {
       workers: WORKERS,
       queue: redis === null ? 'PostgreSQL' : 'Redis',

@@ -43,6 +43,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
 
   const acknowledged: string[] = [];
   const violations: string[] = [];
+  const late: string[] = [];
   let attempted = 0;
   let killing = true;
   const accepting = (async () => {
@@ -58,7 +59,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     const before = await stage.simulator.count();
     const goesOn = async () => ((await stage.simulator.count()) >= before + 10 ? true : null);
     await waitFor('codes to go out', goesOn, { timeoutMs: PROGRESS_MS, everyMs: 10 }).catch(() => {
-      violations.push(`nothing went out before kill ${kill}: it showed nothing`);
+      late.push(`nothing went out before kill ${kill}: it showed nothing`);
     });
     // Anywhere: between claim and request, on the wire, between answer and outcome.
     await pause(randomBetween(0, 200));
@@ -70,7 +71,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   killing = false;
   await accepting;
   const recoveredMs = await recoveredAfter(stage, killedAt);
-  if (recoveredMs > RECOVERY_LIMIT_MS) violations.push(`recovery took ${Math.round(recoveredMs)} ms`);
+  if (recoveredMs > RECOVERY_LIMIT_MS) late.push(`recovery took ${Math.round(recoveredMs)} ms`);
 
   const judgement = judgeCodes({ acknowledged, failsLater: (to) => to.endsWith('0002'), ...(await evidence(stage)) });
   context.say(`${JSON.stringify(judgement.states)}, ${judgement.givenBack} given back`);
@@ -83,6 +84,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     unknown: judgement.unknown,
     recovered_ms: Math.round(recoveredMs),
     violations: [...violations, ...judgement.violations],
+    late,
   };
 }
 

@@ -72,7 +72,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const stored = new Set(rows.map(({ id }) => id));
   const lost = acknowledged.filter((id) => !stored.has(id)).length;
   if (lost > 0) violations.add(`${lost} acknowledged messages are not there`);
-  if (recoveredMs > NORMAL_WITHIN_MS) violations.add(`normal only ${Math.round(recoveredMs)} ms after`);
+  if (recoveredMs > NORMAL_WITHIN_MS) violations.late(`normal only ${Math.round(recoveredMs)} ms after`);
   const refusals = [...crowded.refusals, ...slowed.refusals];
   const perSecond = (tally: Tally): number => Math.round((tally.accepted.length / phaseMs) * 1_000);
   const doorRefused = await shed(caller);
@@ -89,6 +89,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     unknown: 0,
     recovered_ms: recoveredMs,
     violations: violations.list(),
+    late: violations.lateOnes,
     notes: {
       accepted_per_second_usual: perSecond(usual),
       accepted_per_second_crowded: perSecond(crowded),

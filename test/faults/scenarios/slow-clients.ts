@@ -83,7 +83,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
           const mostMs = kind.silent === true ? STALLED_WITHIN_MS : CLOSED_WITHIN_MS;
           const lifeMs = await dribble(api.port, kind, apiKey, violations);
           livesMs.push(lifeMs);
-          if (lifeMs > mostMs + LENIENCE_MS) violations.add(`${kind.name} was open for more than ${mostMs / 1_000} s`);
+          if (lifeMs > mostMs + LENIENCE_MS) violations.late(`${kind.name} was open for more than ${mostMs / 1_000} s`);
         }
       }),
     ),
@@ -92,7 +92,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   await slow;
   const [was, is] = [percentile(before, 0.99), percentile(beside, 0.99)];
   if (is > Math.max(was * SLOWER_MOST, QUICK_MS)) {
-    violations.add(`others' p99 went from ${was.toFixed(1)} to ${is.toFixed(1)} ms`);
+    violations.late(`others' p99 went from ${was.toFixed(1)} to ${is.toFixed(1)} ms`);
   }
   if (!api.child.isRunning) violations.add('the process ended');
   return {
@@ -104,6 +104,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     unknown: 0,
     recovered_ms: null,
     violations: violations.list(),
+    late: violations.lateOnes,
     notes: {
       slow_sockets_at_once: sockets,
       longest_open_ms: Math.round(Math.max(...livesMs)),

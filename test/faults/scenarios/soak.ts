@@ -77,8 +77,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const later = samples.slice(samples.length >> 1);
   const slope = slopePerMinute(later);
   const moreFiles = (later.at(-1)?.files ?? 0) - (later[0]?.files ?? 0);
-  const violations = [...traffic.violations];
-  if (!(lagMs <= form.lagMs)) violations.push(`the queue's lag was ${lagMs} ms (p99), more than ${form.lagMs}`);
+  const { violations, late } = traffic;
+  if (!(lagMs <= form.lagMs)) late.push(`the queue's lag was ${lagMs} ms (p99), more than ${form.lagMs}`);
   if (dead > MOST_DEAD) violations.push(`${dead} dead rows`);
   if (slope > form.slopeMibPerMinute) violations.push(`memory grows by ${slope.toFixed(1)} MiB a minute`);
   if (moreFiles > MOST_MORE_FILES) violations.push(`${moreFiles} more open files than half-way`);
@@ -88,6 +88,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement: await stage.judge(traffic.acknowledged),
     recoveredMs,
     violations,
+    late,
     notes: {
       for_s: Math.round(seconds),
       per_second: Math.round(traffic.attempted / seconds),

@@ -13,14 +13,14 @@ const STOPPED_MS = 300;
 const REACH_MS = 60_000;
 const SETTLE_MS = 90_000;
 /**
- * Until somebody else works on what the dead worker had not claimed: its hold on the lane lasts 5 s, BullMQ looks for
+ * Until the other one works on what the dead worker had not claimed: its hold on the lane lasts 5 s, BullMQ looks for
  * stalled jobs as often, and the sweep forces a lane that has been due for 5 s.
  */
 const NEXT_OWNER_MS = { quick: 30_000, long: 15_000 };
 /** What it had claimed may be on the wire: the lease of 20 s, and the sweep a second later. */
 const CLAIMED_MS = 40_000;
 
-/** kill -9 of the worker that holds a message, in each phase, and the time until somebody else has it. */
+/** kill -9 of the worker that holds a message, in each phase, and the time until the other one has it. */
 export const takeover: Scenario = {
   name: 'takeover',
   goal: 'G9: kill -9 of the worker in each phase; next owner of what it had not claimed after 15 s (quick: 30 s), of what it had 40 s (lease 20 s)',
@@ -38,7 +38,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     workers: 2,
     proxied: true,
   });
-  const violations: string[] = [];
+  const late: string[] = [];
   const acknowledged: string[] = [];
   const unclaimedMs: number[] = [];
   const claimedMs: number[] = [];
@@ -53,7 +53,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       () => null,
     );
     if (died === null) {
-      violations.push(`no worker was seen ${phase}`);
+      late.push(`no worker was seen ${phase}`);
       trap.disarm();
       continue;
     }
@@ -67,16 +67,24 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   }
   const recoveredMs = await stage.recoveredAfter(killedAt);
   const limitMs = context.quick ? NEXT_OWNER_MS.quick : NEXT_OWNER_MS.long;
-  const [nextOwner, settled] = [percentile(unclaimedMs, 0.99), percentile(claimedMs, 0.99)];
-  if (!(nextOwner <= limitMs)) violations.push(`the next owner came after ${nextOwner} ms, more than ${limitMs}`);
-  if (!(settled <= CLAIMED_MS)) violations.push(`claimed messages were settled after ${settled} ms`);
+  // None: the other worker had already claimed them all before the kill.
+  const [nextOwner, settled] = [unclaimedMs, claimedMs].map((all) =>
+    all.length === 0 ? 0 : percentile(all, 0.99),
+  ) as [number, number];
+  if (nextOwner > limitMs) late.push(`the next owner came after ${nextOwner} ms, more than ${limitMs}`);
+  if (settled > CLAIMED_MS) late.push(`claimed messages were settled after ${settled} ms`);
   const report = reportOf({
     faults: phases.length * rounds,
     attempted: acknowledged.length,
     judgement: await stage.judge(acknowledged),
     recoveredMs,
-    violations,
-    notes: { next_owner_p99_ms: nextOwner, claimed_settled_p99_ms: settled, kills: phases.length * rounds },
+    late,
+    notes: {
+      unclaimed: unclaimedMs.length,
+      next_owner_p99_ms: nextOwner,
+      claimed_settled_p99_ms: settled,
+      kills: phases.length * rounds,
+    },
   });
   return { ...report, recovered_ms: Math.max(nextOwner, settled) };
 }

