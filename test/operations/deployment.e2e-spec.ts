@@ -34,7 +34,7 @@ const compose = parseYaml(readProjectFile('compose.yaml')) as {
 };
 const dockerfile = readProjectFile('Dockerfile');
 const settings = listSettings().map(({ setting }) => setting);
-const names = new Set<string>(settings.map(({ name }) => name));
+const names = new Set<string>(settings.flatMap(({ name }) => [name, `${name}_FILE`]));
 const secrets = new Set<string>(settings.filter(({ options }) => options.secret === true).map(({ name }) => name));
 const services = Object.entries(compose.services);
 const own = services.filter(([, { image }]) => image === 'herald:latest');

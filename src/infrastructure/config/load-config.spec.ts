@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type ConfigError, loadConfig, type LoadConfigOptions } from './load-config.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConfigError, loadClientConfig, loadConfig, type LoadConfigOptions } from './load-config.js';
 
 const PRODUCTION = {
   NODE_ENV: 'production',
@@ -81,6 +84,61 @@ describe('SEND_LEASE_MS', () => {
     const expected = ['SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'];
     expect(violationsOf({ SEND_LEASE_MS: '15000' })).toEqual(expected);
     expect(violationsOf({ NODE_ENV: 'test', SEND_LEASE_MS: '5000' })).toEqual(expected);
+  });
+});
+
+describe('a setting in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'herald-settings-'));
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('may be any of them, without the newline at the end', () => {
+    const files = {
+      DATABASE_URL_FILE: write('url', 'postgres://other/herald\n'),
+      ROLES_FILE: write('roles', ' worker\r\n'),
+      BACKLOG_LIMIT_FILE: write('limit', '7'),
+    };
+    const { database, process, limits } = load({ DATABASE_URL: '', ROLES: '', ...files });
+    expect([database.url, process.roles, limits.backlog]).toEqual(['postgres://other/herald', ['worker'], 7]);
+    expect(loadClientConfig({ HERALD_API_KEY_FILE: write('key', 'secret\n') }).apiKey).toBe('secret');
+  });
+
+  it('decides what production asks for, too', () => {
+    const env = { ...PRODUCTION, NODE_ENV: '', NODE_ENV_FILE: write('environment', 'production\n') };
+    expect(loadConfig({ env, persistSecrets: false }).process.production).toBe(true);
+    expect(violationsOf({ METRICS_TOKEN_FILE: write('token', 'x\n') })).toEqual([
+      expect.stringMatching(/^METRICS_TOKEN must be at least 16 random characters/),
+    ]);
+  });
+
+  it('is refused beside the setting itself', () => {
+    expect(violationsOf({ DATABASE_URL_FILE: write('url', 'postgres://other/herald') })).toEqual([
+      'DATABASE_URL and DATABASE_URL_FILE are both set; set one of them',
+    ]);
+  });
+
+  it('is refused by its name and path where it cannot be read, is empty or is no setting', () => {
+    const none = join(folder, 'none');
+    const empty = write('empty', ' \n');
+    const large = write('large', 'x'.repeat(65_537));
+    const files = { DATABASE_URL_FILE: none, ROLES_FILE: empty, HOST_FILE: folder, METRICS_TOKEN_FILE: large };
+    // Their places: of those that production asks for, it does not say that they are missing.
+    expect(violationsOf({ DATABASE_URL: '', ROLES: '', ...files })).toEqual([
+      `ROLES_FILE names ${empty}, which is empty`,
+      `HOST_FILE names ${folder}, which can't be read: EISDIR: illegal operation on a directory`,
+      `DATABASE_URL_FILE names ${none}, which can't be read: ENOENT: no such file or directory`,
+      `METRICS_TOKEN_FILE names ${large}, which can't be read: it has 65537 bytes, and a setting has 65536 at most`,
+    ]);
+  });
+
+  it('shows nothing of a secret that it holds', () => {
+    const [violation] = violationsOf({ ENCRYPTION_KEYS: '', ENCRYPTION_KEYS_FILE: write('keys', '1:abc\n') });
+    expect(violation).toMatch(/^ENCRYPTION_KEYS must be made of version:base64/);
+    expect(violation).not.toContain('1:abc');
   });
 });
 

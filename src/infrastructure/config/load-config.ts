@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { generatedSecrets } from './generated-secrets.js';
 import { InvalidSetting, type Setting, type Surroundings } from './setting.js';
@@ -7,6 +8,8 @@ import { CLIENT_SETTINGS, SETTINGS } from './settings.js';
 const LEAST_LEASE_MS = 10_000;
 /** Random texts have fewer once in 10^5 times. */
 const LEAST_DIFFERENT_CHARACTERS = 3;
+/** Of a setting's value in a file; larger than any list of keys. */
+const MAX_FILE_BYTES = 65_536;
 
 type Table = typeof SETTINGS;
 type ValuesOf<S> = { -readonly [F in keyof S]: S[F] extends Setting<infer T> ? T : never };
@@ -41,8 +44,9 @@ export type LoadedConfig = ReturnType<typeof complete>;
  *
  * @throws ConfigError naming all invalid settings together.
  */
-export function loadConfig({ env = process.env, persistSecrets = true, required }: LoadConfigOptions = {}) {
+export function loadConfig({ env: given = process.env, persistSecrets = true, required }: LoadConfigOptions = {}) {
   const violations: string[] = [];
+  const env = withFiles(allSettings(), given, violations);
   const surroundings = { production: env.NODE_ENV?.trim() === 'production' };
   const sections = Object.entries(SETTINGS).map(([section, settings]) => [
     section,
@@ -64,10 +68,12 @@ export function loadConfig({ env = process.env, persistSecrets = true, required 
 }
 
 /** Settings of commands that call a service over HTTP. Nothing is validated but what they use. */
-export function loadClientConfig(env: Env = process.env) {
+export function loadClientConfig(given: Env = process.env) {
   const violations: string[] = [];
   const { dataDir, port } = SETTINGS.process;
-  const config = readSection({ ...CLIENT_SETTINGS, dataDir, port }, env, { production: false }, violations);
+  const settings = { ...CLIENT_SETTINGS, dataDir, port };
+  const env = withFiles(Object.values(settings), given, violations);
+  const config = readSection(settings, env, { production: false }, violations);
   if (violations.length > 0) throw new ConfigError(violations);
   return config;
 }
@@ -91,6 +97,45 @@ function textOf({ name }: Setting<unknown>, env: Env): string | undefined {
   return env[name]?.trim() || undefined;
 }
 
+/** The file that holds the value instead, as secrets are mounted into containers: DATABASE_URL_FILE=/run/secrets/db. */
+function fileOf({ name }: Setting<unknown>, env: Env): string | undefined {
+  return env[`${name}_FILE`]?.trim() || undefined;
+}
+
+/** The environment with the contents of the files that it names. */
+function withFiles(settings: readonly Setting<unknown>[], env: Env, violations: string[]): Env {
+  const read = settings.flatMap((setting): [string, string][] => {
+    const { name } = setting;
+    const file = fileOf(setting, env);
+    if (file === undefined) return [];
+    if (textOf(setting, env) !== undefined) {
+      violations.push(`${name} and ${name}_FILE are both set; set one of them`);
+      return [];
+    }
+    try {
+      return [[name, readSettingFile(file)]];
+    } catch (error) {
+      violations.push(`${name}_FILE names ${file}, which ${(error as Error).message}`);
+      return [];
+    }
+  });
+  return { ...env, ...Object.fromEntries(read) };
+}
+
+function readSettingFile(path: string): string {
+  let text: string;
+  try {
+    const { size } = statSync(path);
+    if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes, and a setting has ${MAX_FILE_BYTES} at most`);
+    text = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    // Node adds the path, which stands before.
+    throw new Error(`can't be read: ${(error as Error).message.replace(/, \w+( '.*')?$/, '')}`, { cause: error });
+  }
+  if (text === '') throw new Error('is empty');
+  return text;
+}
+
 function allSettings(): Setting<unknown>[] {
   return Object.values(SETTINGS).flatMap((section): Setting<unknown>[] => Object.values(section));
 }
@@ -100,7 +145,7 @@ function missingSettings({ process: { roles } }: Values, env: Env, names?: reado
     (names as readonly string[] | undefined)?.includes(name) ??
     (by === 'always' || (by !== undefined && roles.includes(by)));
   return allSettings()
-    .filter((setting) => isRequired(setting) && textOf(setting, env) === undefined)
+    .filter((setting) => isRequired(setting) && (textOf(setting, env) ?? fileOf(setting, env)) === undefined)
     .map(({ name }) => `${name} must be set in production`);
 }
 
