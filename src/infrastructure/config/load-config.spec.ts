@@ -125,13 +125,20 @@ describe('a setting in a file', () => {
     const none = join(folder, 'none');
     const empty = write('empty', ' \n');
     const large = write('large', 'x'.repeat(65_537));
-    const files = { DATABASE_URL_FILE: none, ROLES_FILE: empty, HOST_FILE: folder, METRICS_TOKEN_FILE: large };
+    const files = {
+      DATABASE_URL_FILE: none,
+      ROLES_FILE: empty,
+      HOST_FILE: folder,
+      LOG_LEVEL_FILE: '/dev/zero',
+      METRICS_TOKEN_FILE: large,
+    };
     // Their places: of those that production asks for, it does not say that they are missing.
     expect(violationsOf({ DATABASE_URL: '', ROLES: '', ...files })).toEqual([
       `ROLES_FILE names ${empty}, which is empty`,
-      `HOST_FILE names ${folder}, which can't be read: EISDIR: illegal operation on a directory`,
+      `HOST_FILE names ${folder}, which can't be read: it is not a regular file`,
+      `LOG_LEVEL_FILE names /dev/zero, which can't be read: it is not a regular file`,
       `DATABASE_URL_FILE names ${none}, which can't be read: ENOENT: no such file or directory`,
-      `METRICS_TOKEN_FILE names ${large}, which can't be read: it has 65537 bytes, and a setting has 65536 at most`,
+      `METRICS_TOKEN_FILE names ${large}, which can't be read: it has 65537 bytes, more than 65536`,
     ]);
   });
 

@@ -125,12 +125,14 @@ function withFiles(settings: readonly Setting<unknown>[], env: Env, violations: 
 function readSettingFile(path: string): string {
   let text: string;
   try {
-    const { size } = statSync(path);
-    if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes, and a setting has ${MAX_FILE_BYTES} at most`);
+    const about = statSync(path);
+    // A device or a pipe may never end.
+    if (!about.isFile()) throw new Error('it is not a regular file');
+    if (about.size > MAX_FILE_BYTES) throw new Error(`it has ${about.size} bytes, more than ${MAX_FILE_BYTES}`);
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {
     // Node adds the path, which stands before.
-    throw new Error(`can't be read: ${(error as Error).message.replace(/, \w+( '.*')?$/, '')}`, { cause: error });
+    throw new Error(`can't be read: ${(error as Error).message.replace(/, \w+ '.*'$/, '')}`, { cause: error });
   }
   if (text === '') throw new Error('is empty');
   return text;
