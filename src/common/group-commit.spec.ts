@@ -92,6 +92,20 @@ describe('GroupCommitRunner', () => {
     expect(sizes).toEqual([1, 3, 1, 1]);
   });
 
+  it('bounds a batch by the size of its items, and gives a larger item a batch of its own', async () => {
+    const batches: number[][] = [];
+    const runner = runnerWith(
+      (items) => {
+        batches.push(items);
+        return Promise.resolve(items);
+      },
+      { sizeOf: (item) => item, maxSize: 10, maxInFlight: 1 },
+    );
+    const items = [4, 6, 1, 30, 5, 5, 1];
+    expect(await Promise.all(items.map((item) => runner.submit(item)))).toEqual(items);
+    expect(batches).toEqual([[4, 6], [1], [30], [5, 5], [1]]);
+  });
+
   it('lets a single caller through at once', async () => {
     const runner = runnerWith((items) => Promise.resolve(items));
     expect(await runner.submit(7)).toBe(7);

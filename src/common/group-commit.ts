@@ -17,6 +17,10 @@ export interface GroupCommitOptions<I, O> {
   commit(items: I[], careful: boolean): Promise<O[]>;
   /** Most items of one batch. */
   maxBatch: number;
+  /** Default 1: the bound of a batch is `maxBatch` alone. */
+  sizeOf?(item: I): number;
+  /** Most of that in one batch; a larger item has a batch of its own. */
+  maxSize?: number;
   /** Batches under way at once; those that come meanwhile gather. */
   maxInFlight: number;
   /** Items waiting for a batch; further ones are refused with `overloaded`. */
@@ -180,8 +184,20 @@ export class GroupCommitRunner<I, O> {
     });
   }
 
+  private nextCount(): number {
+    const { maxBatch, sizeOf, maxSize = Infinity } = this.options;
+    const most = Math.min(maxBatch, this.depth);
+    if (sizeOf === undefined) return most;
+    let count = 0;
+    for (let size = 0; count < most; count++) {
+      size += sizeOf((this.waiting[this.head + count] as Waiting<I, O>).item);
+      if (size > maxSize && count > 0) break;
+    }
+    return count;
+  }
+
   private take(): Waiting<I, O>[] {
-    const batch = this.waiting.slice(this.head, this.head + this.options.maxBatch);
+    const batch = this.waiting.slice(this.head, this.head + this.nextCount());
     this.head += batch.length;
     if (this.head === this.waiting.length) {
       this.waiting.length = 0;

@@ -7,6 +7,9 @@ export interface GroupCommitSettings<I, O> {
   name: string;
   /** Default 200. */
   maxBatch?: number;
+  /** As in `GroupCommitOptions`, as is `maxSize`. */
+  sizeOf?(item: I): number;
+  maxSize?: number;
   /** Default 2,000. */
   maxWaiting?: number;
   /**
@@ -39,6 +42,8 @@ export class GroupCommit<I, O> {
   ) {
     this.runner = new GroupCommitRunner({
       maxBatch: settings.maxBatch ?? 200,
+      sizeOf: settings.sizeOf,
+      maxSize: settings.maxSize,
       maxInFlight: 2,
       maxWaiting: settings.maxWaiting ?? 2_000,
       gather: settings.gather,

@@ -29,7 +29,9 @@ const PATIENCE_MS = 5_000;
 /** So that the statuses of one message become one change of its row, at a price that the platform does not notice. */
 const GATHER = { quietMs: 30, atMostMs: 300, apartMs: 300 };
 /** A notification with more statuses waits for no other. */
-const FEW_STATUSES = 50;
+const FEW_STATUSES = 500;
+/** Statuses of one transaction. */
+const MOST_STATUSES = 4_000;
 const PARTS_AT_ONCE = 200;
 const FIRST = { expired: false, tries: 0 };
 
@@ -77,6 +79,8 @@ export class NotificationsService implements BeforeApplicationShutdown {
       careful: true,
       lockedForMs: PATIENCE_MS,
       gather: GATHER,
+      sizeOf: ({ reports }: Work) => reports.statuses.length,
+      maxSize: MOST_STATUSES,
       commit: (work: Work[], statements: Statements) => this.commit(work, statements),
     };
     this.applying = new GroupCommit(database, settings);
