@@ -143,7 +143,7 @@ it('a change makes a template be reviewed again, once a day', async () => {
     sender.api.request({
       method: 'PATCH',
       path: pathOf(sender.connection, '/hold_me_changing'),
-      body: { language: 'en_US', components: [{ type: 'BODY', text: 'Your order left our house today.' }] },
+      body: { language: 'en_US', components: [{ type: 'BODY', text: 'Your order left our warehouse today.' }] },
     });
   const first = await edit();
   expect([first.status, first.body.data?.status, first.body.data?.variables]).toEqual([200, 'pending', []]);

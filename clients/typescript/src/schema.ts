@@ -123,8 +123,8 @@ export interface paths {
         head?: never;
         /**
          * Change the components of a template
-         * @description Replaces all components of one language; the platform reviews them anew, and until then the template can
-         *     not be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+         * @description Replaces all components of one language; the platform reviews them again, and until then the template
+         *     cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
          *
          *     Needs a key with the scope `templates:write`.
          */
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a file
-         * @description Stores a file for sending: pass its `id` as `media.id` of a message, as often as you like. What it is, is told
+         * @description Stores a file for sending: pass its `id` as `media.id` of a message, as often as you like. Its type is detected
          *     from its bytes, never from its name; `type`, where given, must agree.
          *
          *     | Type | Formats | At most |
@@ -227,9 +227,9 @@ export interface paths {
         };
         /**
          * Get a temporary link to a file
-         * @description The link works without a key for 15 minutes, for whoever has it. It answers with the bytes as an attachment, to
-         *     GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has fetched it,
-         *     mostly seconds after the message.
+         * @description The link works without a key for 15 minutes, for every client that has it. It answers with the bytes as an
+         *     attachment, to GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has
+         *     fetched it, mostly seconds after the message.
          *
          *     Needs a key with the scope `media:read`.
          */
@@ -271,7 +271,7 @@ export interface paths {
          *     template. Herald uploads it to WhatsApp at its first use. Where the header of a template shows a file,
          *     `media_object_id` fills it.
          *
-         *     Repeat a request with the same Idempotency-Key as often as you like: one key makes one message, for ever.
+         *     Repeat a request with the same Idempotency-Key as often as you like: one key makes one message and never expires.
          *
          *     Needs a key with the scope `messages:write`.
          */
@@ -291,7 +291,7 @@ export interface paths {
         };
         /**
          * Read one message with its send attempts
-         * @description Poll it to follow a delivery, or let the webhook tell you. `attempts` says what each try came to, and `error`
+         * @description Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt, and `error`
          *     why the last one failed.
          *
          *     ![States of a message](/docs/pictures/message-states.svg)
@@ -340,7 +340,7 @@ export interface paths {
         };
         /**
          * Read the state of a code
-         * @description Tells whether it was sent, delivered, read and verified; never the code.
+         * @description Reports whether the code was sent, delivered, read and verified; never the code itself.
          *
          *     ![States of a one-time code](/docs/pictures/otp-states.svg)
          *
@@ -415,7 +415,7 @@ export interface paths {
         };
         /**
          * Read the webhook and its recent deliveries
-         * @description The signing secret is not shown; `secret_hint` tells one from another.
+         * @description The signing secret is not shown; `secret_hint` distinguishes secrets.
          *
          *     ![States of the webhook](/docs/pictures/webhook-states.svg)
          *
@@ -424,9 +424,9 @@ export interface paths {
         get: operations["webhook_get"];
         /**
          * Set the webhook
-         * @description A workspace has one webhook. The first call makes it, and its answer alone bears the signing `secret`;
-         *     later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again after
-         *     any call with `active: true`, and what waited for it goes out.
+         * @description A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`;
+         *     later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
+         *     after any call with `active: true`, and what waited for it goes out.
          *
          *     Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
          *     body. Any 2xx within ten seconds is success. Otherwise the event comes again after 5 s, 30 s, 2 min, 10 min, 30 min,
@@ -507,8 +507,8 @@ export interface paths {
         put?: never;
         /**
          * Replace the signing secret
-         * @description The answer alone bears the new `secret`. For 24 hours every delivery is signed with the replaced secret as
-         *     well, so that you can change over without losing one.
+         * @description The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
+         *     replaced secret as well, so that you can change over without losing one.
          *
          *     Needs a key with the scope `webhooks:write`.
          */
@@ -530,8 +530,8 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds the
-         *     webhook has chosen. Find what came of it by `event_id` in GET /webhook/deliveries.
+         * @description A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds
+         *     the webhook has chosen. Find its outcome by `event_id` in GET /webhook/deliveries.
          *
          *     Needs a key with the scope `webhooks:write`.
          */
@@ -1045,7 +1045,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Told from the bytes.
+             * @description The MIME type, detected from the content.
              * @example application/pdf
              */
             mime_type: string;
@@ -1129,7 +1129,7 @@ export interface components {
              */
             recipient: string | null;
             /**
-             * @description The advertisement or post that led the customer here, as WhatsApp tells it.
+             * @description The advertisement or post that led the customer here, as WhatsApp reports it.
              * @example {
              *       "source_type": "ad",
              *       "source_id": "120210",
@@ -1160,7 +1160,7 @@ export interface components {
         MessageReceivedEvent: {
             /**
              * Format: date-time
-             * @description When what it tells of happened.
+             * @description When the reported change happened.
              */
             created_at: string;
             data: {
@@ -1227,7 +1227,7 @@ export interface components {
                     to: string | null;
                     type: string;
                 };
-                /** @description The advertisement or post that led the customer here, as WhatsApp tells it. */
+                /** @description The advertisement or post that led the customer here, as WhatsApp reports it. */
                 referral?: {
                     [key: string]: unknown;
                 };
@@ -1355,7 +1355,7 @@ export interface components {
              */
             recipient: string | null;
             /**
-             * @description The advertisement or post that led the customer here, as WhatsApp tells it.
+             * @description The advertisement or post that led the customer here, as WhatsApp reports it.
              * @example {
              *       "source_type": "ad",
              *       "source_id": "120210",
@@ -1397,7 +1397,7 @@ export interface components {
         MessageStatusUpdatedEvent: {
             /**
              * Format: date-time
-             * @description When what it tells of happened.
+             * @description When the reported change happened.
              */
             created_at: string;
             data: {
@@ -1417,7 +1417,7 @@ export interface components {
                 message_id: string;
                 /**
                  * Format: date-time
-                 * @description When the message came to this state; the platform tells whole seconds.
+                 * @description When the message came to this state; the platform reports whole seconds.
                  */
                 occurred_at: string;
                 /** @enum {string} */
@@ -2443,7 +2443,7 @@ export interface components {
             /** @description The last 50 attempts, newest first. */
             recent_deliveries: components["schemas"]["DeliveryResponse"][];
             /**
-             * @description The secret's last characters, to tell one from another.
+             * @description The secret's last characters, to distinguish secrets.
              * @example whsec_...r9A=
              */
             secret_hint: string;
@@ -2502,7 +2502,7 @@ export interface components {
              */
             secret?: string;
             /**
-             * @description The secret's last characters, to tell one from another.
+             * @description The secret's last characters, to distinguish secrets.
              * @example whsec_...r9A=
              */
             secret_hint: string;
@@ -2520,7 +2520,7 @@ export interface components {
         WebhookTestEvent: {
             /**
              * Format: date-time
-             * @description When what it tells of happened.
+             * @description When the reported change happened.
              */
             created_at: string;
             data: {

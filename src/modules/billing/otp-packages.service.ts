@@ -40,7 +40,7 @@ export class OtpPackagesService {
     throw billingErrors.OTP_PACKAGE_REQUIRED({ country });
   }
 
-  /** Counts what became of reserved sends, in the ambient transaction. */
+  /** Counts the outcomes of reserved sends, in the ambient transaction. */
   async apply(moves: readonly OtpPackageMove[]): Promise<void> {
     // In the order of the rows, so that two transactions never wait for each other in a ring; what is given back may have
     // been used by a move before it.

@@ -15,7 +15,7 @@ export interface OtpPackage extends OtpAllowance {
   used: number;
 }
 
-/** What became of a reserved send. */
+/** The outcome of a reserved send. */
 export interface OtpPackageMove {
   packageId: string;
   /** `use`: it went out. `give_back`: it definitely was not delivered, and counts no more. */

@@ -16,7 +16,7 @@ const AT_ONCE = 4;
 
 /**
  * Asks the platform about each number hourly, and soon after it reported a change. Ends the sending of a workspace that
- * is deleted, and names the sealed tokens to what seals them anew.
+ * is deleted, and lists the sealed tokens for the rotation of encryption keys.
  */
 @Injectable()
 export class ConnectionsMaintenance implements OnModuleInit {

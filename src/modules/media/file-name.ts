@@ -68,8 +68,8 @@ export function servedName(filename: string | null, id: string, mimeType: string
 }
 
 /**
- * Tells a browser to save and never to show a file, under this name: in UTF-8 for those who know RFC 8187, and in ASCII
- * for the others.
+ * Makes a browser save a file instead of showing it, under this name: in UTF-8 for clients that know RFC 8187, and in
+ * ASCII for the others.
  */
 export function attachment(filename: string): string {
   const ascii = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%;]/g, '_');
@@ -82,8 +82,8 @@ function encoded(text: string): string {
 }
 
 /**
- * A name for the upload that says the file's type, which the platform tells by it too, and nothing else: the recipient
- * sees the message's `filename`, and the name that a customer gave a file stays here.
+ * A name for the upload that says the file's type, which the platform derives from it too, and nothing else. The
+ * recipient sees the message's `filename`; the file name that a customer chose is not passed on.
  */
 export function uploadName(mimeType: string, filename: string | null): string {
   const plain = plainType(mimeType);

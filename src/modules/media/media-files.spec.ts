@@ -8,7 +8,7 @@ import type { MediaRepository } from './media.repository.js';
 const FILE = {} as TemporaryFile;
 const FACTS = { mimeType: 'image/jpeg', sizeBytes: 1, sha256: '0'.repeat(64) };
 
-/** Stores a fetched file while the row's statement ends so; tells how many files stayed in the storage. */
+/** Stores a fetched file while the row's statement ends so; returns how many files stayed in the storage. */
 async function keysAfter(setStored: () => Promise<boolean>): Promise<number> {
   const keys = new Set<string>();
   const storage = {
@@ -28,7 +28,7 @@ describe('bytes of a fetched file', () => {
     expect(await keysAfter(() => Promise.reject(new Error('Connection terminated unexpectedly')))).toBe(1);
   });
 
-  it('go where the row surely has them not', async () => {
+  it('are removed where the row definitely does not have them', async () => {
     expect(await keysAfter(() => Promise.resolve(false))).toBe(0);
     expect(await keysAfter(() => Promise.reject(Object.assign(new Error('check'), { code: '23514' })))).toBe(0);
   });

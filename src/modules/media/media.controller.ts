@@ -74,9 +74,9 @@ export class MediaController {
   /**
    * Get a temporary link to a file
    *
-   * @remarks The link works without a key for 15 minutes, for whoever has it. It answers with the bytes as an attachment, to
-   * GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has fetched it,
-   * mostly seconds after the message.
+   * @remarks The link works without a key for 15 minutes, for every client that has it. It answers with the bytes as an
+   * attachment, to GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has
+   * fetched it, mostly seconds after the message.
    */
   @Get(':id/url')
   @RequireScope('media:read')

@@ -61,7 +61,7 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     expired: 'failed',
     restored: 'outcome_unknown',
     erased: 'failed',
-    // Queued again by a retry, or put back after a doubt: the earlier attempt turns out to be on its way.
+    // Queued again by a retry, or put back after an unknown outcome: the earlier attempt turns out to have been taken.
     notified_sent: 'sent',
     earlier_sent: 'sent',
   },

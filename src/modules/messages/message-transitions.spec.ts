@@ -66,10 +66,10 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
       userIds: [],
       conversationIds: [],
     }),
-  notified_sent: told('sent'),
-  notified_delivered: told('delivered'),
-  notified_read: told('read'),
-  notified_failed: told('failed'),
+  notified_sent: reported('sent'),
+  notified_delivered: reported('delivered'),
+  notified_read: reported('read'),
+  notified_failed: reported('failed'),
   earlier_sent: (made) => tellOfEarlier(made, 'sent'),
   earlier_delivered: (made) => tellOfEarlier(made, 'delivered'),
   earlier_read: (made) => tellOfEarlier(made, 'read'),
@@ -103,7 +103,7 @@ function apply(report: StatusReport): Promise<unknown> {
   return database.transaction(() => applyStatusReports([report], database));
 }
 
-function told(status: StatusReport['status']) {
+function reported(status: StatusReport['status']) {
   return (made: Made) => apply(statusReport(connection.id, made, status));
 }
 

@@ -15,14 +15,14 @@ const ownErrors = defineErrors('messages', {
         ? 'What this message said was cleared when its time was over; send it as a new one.'
         : `A message that is ${status} cannot be retried; only failed ones can.`,
     when: 'A retry was asked for a message that has not failed, or whose content was cleared when its time was over.',
-    fix: 'Wait for its outcome and retry it when it is failed; send a message whose content was cleared anew.',
+    fix: 'Wait for its outcome and retry it when it is failed; send a new message where the content was removed.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'delivered' },
   }),
   OUTCOME_UNKNOWN_NOT_CONFIRMED: error<{ status: string }>({
     kind: 'conflict',
     message:
-      'Nobody knows whether this message was sent; send confirm_outcome_unknown: true to send it again, maybe twice.',
+      'It is unknown whether this message was sent; set confirm_outcome_unknown: true to send it again, possibly twice.',
     when: 'A retry was asked for a message whose outcome is unknown, without the confirmation.',
     fix: 'Wait for a notification to settle it, or confirm that a second copy is acceptable.',
     extra: ({ status }) => ({ status }),

@@ -49,7 +49,7 @@ export class MessagesService {
   /**
    * Takes a message: durable and queued when this resolves.
    *
-   * @param idempotencyKey a UUID; one key makes one message for ever.
+   * @param idempotencyKey a UUID; one key makes one message and never expires.
    * @throws VALIDATION_FAILED (422) for a malformed body, IDEMPOTENCY_KEY_REUSED (409), and where the key is still free
    * BACKLOG_LIMIT_REACHED (429) and what `SendPreparation.prepare` refuses.
    */

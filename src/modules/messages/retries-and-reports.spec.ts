@@ -210,8 +210,8 @@ describe('a retry after a reported failure', () => {
   });
 });
 
-describe('a retry after a doubt', () => {
-  it('is withdrawn by a "sent" of any attempt in doubt, whose later reports then count', async () => {
+describe('a retry after an unknown outcome', () => {
+  it('is withdrawn by a "sent" of any attempt with an unknown outcome, whose later reports then count', async () => {
     const flow = await take();
     await flow.report('failed');
     await flow.retry();

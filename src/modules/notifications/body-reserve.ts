@@ -57,10 +57,11 @@ export function isSmall(req: HeraldRequest): boolean {
 }
 
 /**
- * Reads bodies whole, before it is known who sent them, and bounds what all of them hold together: strangers must
- * neither fill the memory nor take the place of the platform. So they share a part of their own, of which one address
- * has little and small bodies have theirs, and must send without a break; addresses that signed well lately meet none
- * of that. Bytes count from when they have come, so those who announce much and send little block nobody.
+ * Reads bodies whole, before it is known who sent them, and bounds what all of them hold together: unknown clients must
+ * neither fill the memory nor use up what the platform needs. So they share a part of their own, in which each address
+ * has a small share and small bodies have a reserve, and they must send without a pause; addresses with a recent valid
+ * signature have none of these limits. Bytes count from when they have arrived, so a client that announces much and
+ * sends little blocks no other.
  */
 export class BodyReserve {
   private readonly proven: Share;

@@ -78,7 +78,7 @@ function ofNumbers<I extends { phoneNumberId: string | null }, R>(
   });
 }
 
-/** What the other fields of a report tell already. */
+/** What the other fields of a report contain already. */
 const ENVELOPE: ReadonlySet<string> = new Set([
   'from',
   'from_user_id',

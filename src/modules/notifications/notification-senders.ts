@@ -2,7 +2,10 @@ import { originOf } from '../../common/address-origin.js';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { GuessLimiter } from '../../infrastructure/access/guess-limiter.js';
 
-/** Whoever signed well counts as the platform for so long after; it posts each few seconds while there is traffic. */
+/**
+ * How long an address counts as the platform after a valid signature; the platform posts each few seconds while there
+ * is traffic.
+ */
 const PROVEN_MS = 600_000;
 const MAX_PROVEN = 10_000;
 

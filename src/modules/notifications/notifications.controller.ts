@@ -54,7 +54,7 @@ export class NotificationsController {
     // Nothing is read from those who do not even claim to be the platform.
     if (signature === undefined) this.refuse(sender);
     const seconds = this.senders.blockedFor(sender);
-    // A short body is read all the same: a valid signature always counts, whoever else has the address.
+    // A short body is read all the same: a valid signature always counts, whichever other clients use the address.
     if (seconds !== null && !isSmall(req)) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     await this.bodies.read(req, sender, async (body) => {
       if (!this.notifications.isSigned(body, signature)) this.refuse(sender);
@@ -75,7 +75,7 @@ export class NotificationsController {
   }
 }
 
-/** Compares digests, which are of one length whatever was given, in constant time. An empty secret is nobody's. */
+/** Compares digests, which are of one length whatever was given, in constant time. An empty secret matches nothing. */
 function isSecret(given: unknown, secret: string): boolean {
   if (typeof given !== 'string' || secret === '') return false;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,6 +1,6 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 
-/** Answers to whoever calls the platform's address; no route of the API answers with them. */
+/** Answers of the platform webhook; no route of the API answers with them. */
 export const notificationsErrors = defineErrors('notifications', {
   NOTIFICATION_SIGNATURE_INVALID: error({
     kind: 'unauthenticated',
@@ -11,7 +11,7 @@ export const notificationsErrors = defineErrors('notifications', {
   WEBHOOK_HANDSHAKE_REFUSED: error({
     kind: 'forbidden',
     message: 'This is not the verify token; enter the value of WHATSAPP_VERIFY_TOKEN.',
-    when: 'The handshake of the platform webhook bears another verify token, or is incomplete.',
+    when: 'The handshake of the platform webhook has another verify token, or is incomplete.',
     fix: "Enter the value of WHATSAPP_VERIFY_TOKEN as the verify token in the Meta app's webhook settings.",
   }),
 });

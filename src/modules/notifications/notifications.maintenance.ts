@@ -14,9 +14,9 @@ const BATCH_BYTES = 8 * 1_024 * 1_024;
 const MAX_BATCHES = 20;
 
 /**
- * Applies what is stored but was not applied: after a crash, or because what it belongs to was not known yet. And removes
- * what is done with, by age, and what tells of a contact or a workspace that is erased: one notification may tell of several,
- * and goes as a whole.
+ * Applies what is stored but was not applied: after a crash, or because what it belongs to was not known yet. Removes
+ * processed notifications by age, and notifications about a contact or a workspace that is erased: one notification may
+ * be about several, and is removed as a whole.
  */
 @Injectable()
 export class NotificationsMaintenance implements Sweep, OnModuleInit {

@@ -89,7 +89,7 @@ describe('claimDue', () => {
     expect(await sizes()).toEqual([1]);
   });
 
-  it('gives two who claim at once different notifications, and waits for nobody', async () => {
+  it('gives two concurrent claims different notifications, and neither waits', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, () => store()));
     await letBecomeDue(...ids);
     const client = await opened.database.pool.connect();

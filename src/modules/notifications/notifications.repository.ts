@@ -96,7 +96,7 @@ export class NotificationsRepository {
   }
 
   /**
-   * What is done with and tells of a contact or of a workspace, on the next page of all notifications; the cursor is null
+   * Processed notifications about a contact or a workspace, on the next page of all notifications; the cursor is null
    * on the last one.
    */
   async findOf(whose: Whose, after: string | null): Promise<{ ids: string[]; cursor: string | null }> {
@@ -115,7 +115,7 @@ export class NotificationsRepository {
     ]);
   }
 
-  /** How many that are not applied yet tell of a contact or of a workspace. */
+  /** How many notifications about a contact or a workspace are not applied yet. */
   async countStored(whose: Whose): Promise<number> {
     const isHit = typeof whose === 'string' ? OF_NUMBERS('n', '$1') : NAMES('n', '$1');
     const rows = await this.database.query<{ count: number }>(
@@ -165,7 +165,7 @@ function keyOf(whose: Whose): unknown {
 const NAMES = (row: string, names: string): string =>
   `exists (select from unnest(${names}::bytea[]) as name where position(name in ${row}.body) > 0)`;
 
-/** An account's id tells of this workspace only where no other has a number of the account. */
+/** An account's id identifies this workspace only where no other has a number of the account. */
 const OF_NUMBERS = (row: string, organizationId: string): string => `exists (
     select from connection c where c.organization_id = ${organizationId} and (
       position(convert_to(c.phone_number_id, 'UTF8') in ${row}.body) > 0

@@ -46,7 +46,7 @@ interface Work {
 }
 
 interface Outcome {
-  news: AppliedReports;
+  applied: AppliedReports;
   /** Those that name a code. */
   codes: readonly OtpStatusReport[];
   /** How much belongs to nothing that is known. */
@@ -54,9 +54,9 @@ interface Outcome {
 }
 
 /**
- * Takes in what the platform calls us for. Whatever bears a good signature is stored as it came and applied, many in one
- * transaction, and only then acknowledged: from there on no crash loses it. What can't be applied is stored all the same,
- * for the sweep.
+ * Receives the platform's notifications. Each one with a valid signature is stored as it came and applied, many in one
+ * transaction, and only then acknowledged: no crash loses it afterwards. What can't be applied is stored as well, for
+ * the sweep.
  */
 @Injectable()
 export class NotificationsService implements BeforeApplicationShutdown {
@@ -153,12 +153,12 @@ export class NotificationsService implements BeforeApplicationShutdown {
     const isLarge = (row?.body.length ?? 0) > LARGE_BYTES;
     const mayWait = payload.inbound.length === 0 && payload.statuses.length <= FEW_STATUSES;
     const batches = isLarge ? this.applyingLarge : this.applying;
-    const { news, codes, unmatched } = await batches.submit({ reports, row, expired }, mayWait);
-    this.events.announce(news);
+    const { applied, codes, unmatched } = await batches.submit({ reports, row, expired }, mayWait);
+    this.events.announce(applied);
     this.codes.count(codes);
     this.counters.increment('notifications_otp', codes.length);
-    this.counters.increment('notifications_statuses', reports.statuses.length - news.unmatched.size);
-    this.counters.increment('notifications_messages', news.created);
+    this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
+    this.counters.increment('notifications_messages', applied.created);
     this.counters.increment('notifications_unknown', payload.unknown.length);
     if (row !== null && expired && unmatched > 0) this.countUnmatched(row.id, unmatched);
     return unmatched;
@@ -187,26 +187,29 @@ export class NotificationsService implements BeforeApplicationShutdown {
   }
 
   private async commit(work: Work[], statements: Statements): Promise<Outcome[]> {
-    const news = await this.events.applyAll(
+    const applied = await this.events.applyAll(
       work.map(({ reports }) => reports),
       statements,
     );
     // A status that names no message may name a code.
-    const open = work.map(({ reports }, n) => [...reports.codes, ...(news[n]?.unmatched ?? [])]);
+    const open = work.map(({ reports }, n) => [...reports.codes, ...(applied[n]?.unmatched ?? [])]);
     const known = await this.codes.applyAll(open.flat());
     const rows: NewNotification[] = [];
     const outcomes = work.map(({ reports, row, expired }, n) => {
       const codes = (open[n] ?? []).filter((report) => known.has(report));
       const unmatched = reports.strangers + (open[n]?.length ?? 0) - codes.length;
       if (row !== null) rows.push({ ...row, state: stateOf(unmatched, expired) });
-      return { news: news[n] as AppliedReports, codes, unmatched };
+      return { applied: applied[n] as AppliedReports, codes, unmatched };
     });
-    // At the end: until the commit, whoever stores one of these only would have to wait for it.
+    // At the end: until the commit, another transaction that stores one of these would wait for this one.
     await this.notifications.insert(rows, statements);
     return outcomes;
   }
 
-  /** Whoever may be meant is asked about everything, in the order of the notification, and leaves alone what is not his. */
+  /**
+   * Passes every change to each handler that may be meant, in the order of the notification; a handler ignores what is
+   * not its own.
+   */
   private async applyManagement({ management }: WebhookPayload): Promise<void> {
     if (management.length === 0) return;
     for (const notification of management) {

@@ -114,7 +114,7 @@ describe('guesses', () => {
     }
   });
 
-  it('know nothing of another project’s code, nor of nobody’s', async () => {
+  it('know nothing of another project’s code, nor of a code without one', async () => {
     const code = await sent();
     const foreign = { ...ref(code), projectId: newId() };
     for (const other of [foreign, { ...ref(code), organizationId: newId() }, { ...ref(code), id: newId() }]) {
@@ -127,7 +127,7 @@ describe('guesses', () => {
 });
 
 describe('sends to a number', () => {
-  it('of many at once one is admitted, and the others are told how long to wait', async () => {
+  it('of many at once one is admitted, and the others get the time to wait', async () => {
     const answers = await atOnce(20, () => admitSend());
     expect(answers.filter((held) => held === null)).toHaveLength(1);
     for (const held of answers) {

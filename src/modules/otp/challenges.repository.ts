@@ -237,7 +237,7 @@ export class ChallengesRepository {
     return row?.wrong_attempts === MAX_ATTEMPTS;
   }
 
-  /** Counts a code that was compared; an hour after the first one the count begins anew. Returns the count. */
+  /** Counts a code that was compared; an hour after the first one the count restarts. Returns the count. */
   async count(organizationId: string, projectId: string, isRight: boolean): Promise<GuessCount> {
     const [count] = await this.database.query<GuessCount>(COUNT_GUESS, [organizationId, projectId, isRight]);
     return count ?? { right: 0, wrong: 0 };

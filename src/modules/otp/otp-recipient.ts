@@ -7,7 +7,7 @@ export interface OtpRecipient {
   digits: string;
   /** The number under which everything is counted: the same for every way to write one WhatsApp account's number. */
   account: string;
-  /** ISO 3166 alpha-2; where several countries share a code and the number tells no more, the main one. */
+  /** ISO 3166 alpha-2; where several countries share a code and the number does not distinguish them, the main one. */
   country: string;
 }
 

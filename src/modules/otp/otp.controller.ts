@@ -128,7 +128,7 @@ export class OtpController {
   @RequireScope('otp:read')
   @ApiOperation({
     summary: 'Read the state of a code',
-    description: `Tells whether it was sent, delivered, read and verified; never the code.\n\n![States of a one-time code](/docs/pictures/otp-states.svg)`,
+    description: `Reports whether the code was sent, delivered, read and verified; never the code itself.\n\n![States of a one-time code](/docs/pictures/otp-states.svg)`,
   })
   @ApiOkResponse({ type: SingleOtpResponse, description: 'The challenge.', examples: STATE_EXAMPLES })
   @ApiErrors('OTP_PROJECT_REQUIRED', 'OTP_NOT_FOUND')

@@ -46,7 +46,7 @@ const ownErrors = defineErrors('otp', {
     kind: 'invalid_request',
     message: 'This code is not right for this id; check both.',
     when: 'The code is wrong, or the id names no challenge of this project.',
-    fix: 'Ask the user to type the code again; `attempts_remaining` of GET /otp/{id} tells how often.',
+    fix: 'Ask the user to type the code again; `attempts_remaining` of GET /otp/{id} says how often.',
   }),
   OTP_CODE_EXPIRED: error({
     kind: 'invalid_request',

@@ -57,7 +57,7 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
   expired: otpErrors.OTP_CODE_EXPIRED,
 };
 
-/** Sends codes, verifies each once, tells what became of them. */
+/** Sends codes, verifies each once, reports their status. */
 @Injectable()
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
@@ -80,7 +80,7 @@ export class OtpService {
   /**
    * Makes a code and takes it for sending: durable when this resolves. In a sandbox nothing is sent.
    *
-   * @param idempotencyKey one key makes one code for ever.
+   * @param idempotencyKey one key makes one code and never expires.
    * @throws OTP_PROJECT_REQUIRED (403), OTP_RECIPIENT_INVALID (400), IDEMPOTENCY_KEY_REUSED (409), and where the key is
    * still free OTP_SENDER_NOT_READY (409), OTP_RESEND_TOO_SOON (429), OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
    */

@@ -38,7 +38,7 @@ describe('claiming', () => {
     return project.projectId;
   };
 
-  it('gives each project a turn, whoever was first', async () => {
+  it('gives each project a turn, whichever was first', async () => {
     const [b, c] = [await CodeRows.project(opened.database), await CodeRows.project(opened.database)];
     const [idA, idB, idC] = [await many(rows, 6), await many(b, 2), await many(c, 1)];
     const claimed = await rows.claim(6);
@@ -166,7 +166,7 @@ describe('the answer to a send', () => {
 
 describe('the end', () => {
   const STATES: [OtpStatus, ended: OtpStatus, Counts][] = [
-    // What nobody has begun to send is given back; what may have been sent is not.
+    // A code that no attempt has begun to send is given back; one that may have been sent is not.
     ['queued', 'expired', GIVEN_BACK],
     ['sending', 'expired', RESERVED],
     ['outcome_unknown', 'expired', RESERVED],
@@ -210,7 +210,7 @@ describe('the end', () => {
     expect(await rows.counts()).toEqual(GIVEN_BACK);
   });
 
-  it('by a lease that is over: nobody knows, it stays reserved, and nobody sends it again', async () => {
+  it('by a lease that is over: its outcome is unknown, it stays reserved and is not sent again', async () => {
     const [late, early] = [await rows.make('sending'), await rows.make('sending')];
     await opened.database.execute('update otp_challenge set lease_until = clock_timestamp() where id = $1', [late.id]);
     expect(await rows.sending.expireLeases(10)).toBe(1);
@@ -228,7 +228,7 @@ describe('a grant', () => {
     await opened.database.transaction(async () => {
       await small.packages.grant(small.organizationId, small.projectId, 'DE', 5);
       making.push(opened.database.detached(() => small.make()));
-      await untilSomebodyWaits();
+      await untilBlocked();
     });
     await Promise.all(making);
     expect(await small.packages.list(small.organizationId, small.projectId)).toMatchObject([
@@ -236,7 +236,7 @@ describe('a grant', () => {
     ]);
   });
 
-  async function untilSomebodyWaits(): Promise<void> {
+  async function untilBlocked(): Promise<void> {
     const look = async (): Promise<boolean> => {
       const waiting = await opened.database.query(
         `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
@@ -315,8 +315,8 @@ describe('a report', () => {
   it.each(cases)('%s: %s makes %s', async (from, status, to, counts) => {
     const made = await rows.make(from);
     // Three times at once, as a platform that gets no answer does.
-    const told = await Promise.all([1, 2, 3].map(() => rows.report(made, status)));
-    expect(told).toEqual([true, true, true]);
+    const changes = await Promise.all([1, 2, 3].map(() => rows.report(made, status)));
+    expect(changes).toEqual([true, true, true]);
     expect(await rows.row(made)).toMatchObject({ status: to, code_ciphertext: null });
     expect(await rows.counts()).toEqual(counts);
   });
@@ -369,7 +369,7 @@ describe('a report', () => {
     const made = await rows.make('sent');
     expect(await rows.report(made, 'read', { callbackData: null })).toBe(true);
     expect(await rows.statusOf(made)).toBe('read');
-    const stranger = { id: 'nobody', attemptId: made.id, recipient: '1' };
+    const stranger = { id: 'unknown', attemptId: made.id, recipient: '1' };
     expect(await rows.report(stranger, 'failed')).toBe(false);
     expect(await rows.report(stranger, 'failed', { callbackData: null })).toBe(false);
   });

@@ -26,7 +26,7 @@ export interface ClaimedCode {
   templateLanguage: string;
 }
 
-/** What came of sending one code. */
+/** The outcome of sending one code. */
 export type CodeOutcome =
   { kind: 'sent'; metaMessageId: string } | { kind: 'failed'; error: string } | { kind: 'unknown' };
 
@@ -84,8 +84,8 @@ export class SendingRepository {
   }
 
   /**
-   * Puts a code back that is surely not on the wire; false where it has gone on without that. The next attempt has an id
-   * of its own, so that nothing which this one still says touches it: not even this, said twice.
+   * Puts a code back that was definitely not written to the wire; false where its state has changed meanwhile. The next
+   * attempt has an id of its own, so that late results of this one do not touch it: not even a repeat of this call.
    */
   async putBack(attemptId: string): Promise<boolean> {
     const changed = await this.database.execute(
@@ -96,7 +96,7 @@ export class SendingRepository {
     return changed > 0;
   }
 
-  /** Records what came of a send, in the ambient transaction. The challenge may have gone on without it. */
+  /** Records the outcome of a send, in the ambient transaction. The challenge's state may have changed meanwhile. */
   async record(attemptId: string, outcome: CodeOutcome): Promise<OtpPackageMove | null> {
     if (outcome.kind === 'unknown') {
       await this.database.execute(

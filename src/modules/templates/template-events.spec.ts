@@ -37,7 +37,7 @@ function statusEvent(
 const NOTHING = { change: null, stale: false };
 const ASK = { change: null, stale: true };
 
-describe('a status told of a template', () => {
+describe('a reported status of a template', () => {
   it.each([
     ['PENDING', 'pending', 'PENDING'],
     ['REJECTED', 'rejected', 'REJECTED'],
@@ -58,7 +58,7 @@ describe('a status told of a template', () => {
     });
   });
 
-  it('DELETED deletes it, however late it is told; without an id it must be the last word', () => {
+  it('DELETED deletes it, however late it is reported; without an id it must be the latest report', () => {
     const row = { ...ROW, statusAt: at(200) };
     expect(decide(statusEvent('DELETED'), row, at(300))).toEqual({ change: { deleted: true }, stale: false });
     const anonymous = { platformId: null };
@@ -75,7 +75,7 @@ describe('a status told of a template', () => {
     expect(decide(statusEvent('DELETED'), null, at(0))).toEqual(NOTHING);
   });
 
-  it('of a deleted template is nothing, unless another one bears the name now', () => {
+  it('of a deleted template is nothing, unless another one has the name now', () => {
     const deleted = { ...ROW, deletedAt: at(50) };
     expect(decide(statusEvent('APPROVED'), deleted, at(0))).toEqual(NOTHING);
     expect(decide(statusEvent('APPROVED', at(100), { platformId: null }), deleted, at(0))).toEqual(NOTHING);

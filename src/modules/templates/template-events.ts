@@ -73,8 +73,8 @@ function readWord(field: string, value: Record<string, unknown>): TemplateEvent[
 
 /**
  * Decides what a notification changes. They come late, twice and in any order, so the platform's own time counts; where
- * two words on one thing lie too close together to be put in order, the newcomer is believed for the moment and the
- * platform is asked.
+ * two reports on one template are too close together to be ordered, the one that arrived last is applied for now and
+ * the platform is asked.
  *
  * @param row the template of that name and language, be it deleted or not
  * @param syncedAt when the platform's list was last taken over

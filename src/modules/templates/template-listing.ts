@@ -77,7 +77,7 @@ export async function readListing(
   return { ok: true, templates: [...found.values()], complete: false };
 }
 
-/** A name that was deleted and made anew may be listed twice. */
+/** A name that was deleted and created again may be listed twice. */
 function keepNewest(found: Map<string, PlatformTemplate>, template: PlatformTemplate): void {
   const key = `${template.name} ${template.language}`;
   const known = found.get(key);

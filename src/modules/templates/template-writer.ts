@@ -68,7 +68,7 @@ export class TemplateWriter {
       },
     });
     const created = createdFrom(draft, answer);
-    if (created === null) return this.fail(number, failure('unavailable', { message: 'The answer bears no id.' }));
+    if (created === null) return this.fail(number, failure('unavailable', { message: 'The answer contains no id.' }));
     const template = await this.change(account, async () => {
       const known = await this.mirror.findRow(account, name, language);
       // A list or a notification was faster: what they say of this very template is newer than its creation.
@@ -79,7 +79,8 @@ export class TemplateWriter {
   }
 
   /**
-   * Gives one language of a template new components, and a time to live where one is given; the platform reviews it anew.
+   * Gives one language of a template new components, and a time to live where one is given; the platform reviews it
+   * again.
    *
    * @throws INVALID_REQUEST (400) for a malformed template, TEMPLATE_NOT_FOUND (404), and as `create`.
    */
@@ -164,7 +165,7 @@ function keyOf({ organizationId, wabaId }: SendingConnection): AccountKey {
   return { organizationId, wabaId };
 }
 
-/** The platform may have approved it at once, or put it into another category. Null where the answer bears no id. */
+/** The platform may have approved it at once, or put it into another category. Null where the answer contains no id. */
 function createdFrom(draft: TemplateDraft, answer: unknown): PlatformTemplate | null {
   const platformId = ownId(answer, 'id');
   if (platformId === null) return null;

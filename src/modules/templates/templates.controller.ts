@@ -141,8 +141,8 @@ export class TemplatesController {
   /**
    * Change the components of a template
    *
-   * @remarks Replaces all components of one language; the platform reviews them anew, and until then the template can
-   * not be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
+   * @remarks Replaces all components of one language; the platform reviews them again, and until then the template
+   * cannot be sent. An approved template can be changed once in 24 hours and ten times in 30 days.
    */
   @Patch(':name')
   @RequireScope('templates:write')

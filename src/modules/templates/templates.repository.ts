@@ -90,7 +90,7 @@ export class TemplatesRepository {
   }
 
   /**
-   * New components: the platform reviews the template anew. Its word from before `since` no longer counts. A time to
+   * New components: the platform reviews the template again. Its reports from before `since` no longer count. A time to
    * live that is left out stays.
    *
    * @returns null where the template is gone.

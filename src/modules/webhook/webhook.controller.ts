@@ -25,7 +25,7 @@ export class WebhookController {
   @RequireScope('webhooks:read')
   @ApiOperation({
     summary: 'Read the webhook and its recent deliveries',
-    description: `The signing secret is not shown; \`secret_hint\` tells one from another.\n\n![States of the webhook](/docs/pictures/webhook-states.svg)`,
+    description: `The signing secret is not shown; \`secret_hint\` distinguishes secrets.\n\n![States of the webhook](/docs/pictures/webhook-states.svg)`,
   })
   @ApiOkResponse({ type: WebhookResponse, description: 'The webhook.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
@@ -36,9 +36,9 @@ export class WebhookController {
   /**
    * Set the webhook
    *
-   * @remarks A workspace has one webhook. The first call makes it, and its answer alone bears the signing `secret`;
-   * later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again after
-   * any call with `active: true`, and what waited for it goes out.
+   * @remarks A workspace has one webhook. The first call creates it, and only its answer contains the signing `secret`;
+   * later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
+   * after any call with `active: true`, and what waited for it goes out.
    *
    * Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
    * body. Any 2xx within ten seconds is success. Otherwise the event comes again after 5 s, 30 s, 2 min, 10 min, 30 min,
@@ -76,8 +76,8 @@ export class WebhookController {
   /**
    * Send a test event
    *
-   * @remarks A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds the
-   * webhook has chosen. Find what came of it by `event_id` in GET /webhook/deliveries.
+   * @remarks A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds
+   * the webhook has chosen. Find its outcome by `event_id` in GET /webhook/deliveries.
    */
   @Post('test')
   @HttpCode(202)
@@ -91,8 +91,8 @@ export class WebhookController {
   /**
    * Replace the signing secret
    *
-   * @remarks The answer alone bears the new `secret`. For 24 hours every delivery is signed with the replaced secret as
-   * well, so that you can change over without losing one.
+   * @remarks The new `secret` is shown only once, in this answer. For 24 hours every delivery is signed with the
+   * replaced secret as well, so that you can change over without losing one.
    */
   @Post('rotate-secret')
   @HttpCode(200)

@@ -24,7 +24,7 @@ const INVALIDATION = 'webhook';
 // A stale answer costs a wake that finds nothing, or one that the sweep makes up for within a second.
 const CACHE = { ttlMs: 30_000, maxEntries: 100_000, keep: () => true };
 const RECENT = { limit: 50 };
-const TEST_DATA = { note: 'This is a test event. It tells of nothing that happened.' };
+const TEST_DATA = { note: 'This is a test event. It reports no change.' };
 
 /** The workspace's webhook: one endpoint, its secret, its deliveries. */
 @Injectable()

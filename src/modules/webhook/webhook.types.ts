@@ -15,7 +15,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export type DisabledReason = 'gone' | 'failing';
 
 /**
- * SQL text of an insert, to stand as a data-modifying CTE in the statement of the change that it tells of: an event
+ * SQL text of an insert, for use as a data-modifying CTE in the statement of the change that it reports: an event
  * then commits with its change and costs no round trip of its own. Rows whose workspace has no endpoint, or whose
  * endpoint has not chosen their type, insert nothing. Afterwards call `WebhookService.wake`.
  *

@@ -19,7 +19,7 @@ export class MediaResponse {
   @ApiProperty({ enum: MEDIA_TYPES, example: 'document' })
   type!: MediaType;
 
-  /** Told from the bytes. */
+  /** The MIME type, detected from the content. */
   @ApiProperty({ example: 'application/pdf' })
   mime_type!: string;
 

@@ -82,7 +82,7 @@ export const UploadMediaDocs = (): MethodDecorator =>
   ApiOperation({
     summary: 'Upload a file',
     description: [
-      'Stores a file for sending: pass its `id` as `media.id` of a message, as often as you like. What it is, is told',
+      'Stores a file for sending: pass its `id` as `media.id` of a message, as often as you like. Its type is detected',
       'from its bytes, never from its name; `type`, where given, must agree.',
       '',
       limitsTable(),

@@ -31,8 +31,8 @@ export interface LinkTarget {
 }
 
 /**
- * Links to files that need no key, since they bear their proof: an HMAC over all that they say. Signed with a key that
- * is derived from the current one of ENCRYPTION_KEYS, so links outlive its replacement as long as the older key is named.
+ * Links to files that need no API key: an HMAC over all parameters authenticates them. Signed with a key that is
+ * derived from the current one of ENCRYPTION_KEYS, so links outlive its replacement as long as the older key is named.
  */
 @Injectable()
 export class MediaLinks {

@@ -35,7 +35,7 @@ const MOST_REFUSALS = 9;
 /** From this count on the delay is as long as it gets; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
-/** What came of a file whose fetch had no time to begin; it is put back in any case. */
+/** The outcome of a file whose fetch had no time to begin; it is put back in any case. */
 const STOPPED: FetchFailure = { kind: 'wait', failure: 'Herald stopped.' };
 const STORAGE_FULL: FetchFailure = {
   kind: 'wait',
@@ -107,7 +107,8 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     } catch (error) {
       // The storage or the database failed, not the file.
       this.logger.warn(`file ${file.id} could not be stored: ${describeError(error)}`);
-      const reason = error instanceof StorageUnavailableError ? 'no room for it' : 'a fault of Herald';
+      const reason =
+        error instanceof StorageUnavailableError ? 'the storage is full or unavailable' : 'an internal error';
       problem = { kind: 'wait', failure: `The file could not be stored (${reason}).` };
     } finally {
       clearInterval(renewing);
@@ -214,7 +215,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     try {
       await retry(() => this.settle(file, problem), { forMs: RECORD_FOR_MS, onFailure: () => undefined });
     } catch (error) {
-      this.logger.error(`file ${file.id}: what came of its fetch could not be stored: ${describeError(error)}`);
+      this.logger.error(`file ${file.id}: the outcome of its fetch could not be stored: ${describeError(error)}`);
     }
   }
 

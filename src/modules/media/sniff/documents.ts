@@ -46,9 +46,9 @@ export async function zipDirectory(file: ByteReader): Promise<ZipDirectory | nul
 }
 
 /**
- * Word, Excel and PowerPoint files of today, told by their list of content types. Nothing but that list is unpacked,
- * and of it no more than a megabyte. The directory counts, as for the programs that open the file: what stands before
- * each entry may say something else.
+ * Word, Excel and PowerPoint files in the Office Open XML format, detected by their list of content types. Only that
+ * list is unpacked, at most one megabyte of it. The central directory counts, as for the programs that open the file:
+ * the local header before an entry may differ.
  */
 export async function examineZip(file: ByteReader): Promise<Format> {
   const directory = await zipDirectory(file);
@@ -125,7 +125,7 @@ const MAX_LIST_SECTORS = 64;
 /** Marks that are no sector: end of a chain and such. */
 const FIRST_MARK = 0xfffffffa;
 
-/** The stream by which each kind of document is told. A map, for the names are the file's: `constructor` may be one. */
+/** The stream that identifies each kind of document. A map, for the names are the file's: `constructor` may be one. */
 const STREAMS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ['WordDocument', FORMATS.doc],
   ['Workbook', FORMATS.xls],
@@ -134,8 +134,8 @@ const STREAMS: ReadonlyMap<string, Format> = new Map<string, Format>([
 ]);
 
 /**
- * Word, Excel and PowerPoint files of old: a small file system in a file ([MS-CFB]). The kind is told by what is at its
- * root, for a document may hold documents of other kinds further down.
+ * Word, Excel and PowerPoint files in the binary format before 2007: a small file system in a file ([MS-CFB]). The
+ * entries at its root identify the kind, for a document may hold documents of other kinds further down.
  */
 export async function examineCompoundFile(file: ByteReader): Promise<Format> {
   const header = await file.peek(HEADER_BYTES);

@@ -35,7 +35,7 @@ describe('activeTextType', () => {
     ['<svg xmlns="http://www.w3.org/2000/svg">', 'image/svg+xml'],
     ['<?xml version="1.0"?><svg/>', 'image/svg+xml'],
     ['<?xml version="1.0"?><feed/>', 'text/xml'],
-  ])('tells %j', (text, type) => {
+  ])('detects %j', (text, type) => {
     expect(activeTextType(Buffer.from(text))).toBe(type);
   });
 

@@ -9,7 +9,7 @@ export const HEAD_BYTES = 4_100;
 /** Formats that begin alike. */
 export type Family = 'jpeg' | 'png' | 'webp' | 'iso' | 'mpeg_audio' | 'amr' | 'ogg' | 'pdf' | 'zip' | 'cfb' | 'text';
 
-/** What the beginning of a file tells, before the rest is there. */
+/** What the beginning of a file shows, before the rest has arrived. */
 export interface KnownFamily {
   readonly family: Family;
   /** What such a file mostly is. */
@@ -73,7 +73,7 @@ export function isAnimatedWebp(head: Buffer): boolean {
   return head.toString('latin1', 12, 16) === 'VP8X' && ((head[20] ?? 0) & 0x02) !== 0;
 }
 
-/** The library's name for the bytes: it tells the caller what they are, and finds look-alikes of text. */
+/** The library's type for the bytes: it is reported to the caller, and detects binary files that look like text. */
 async function nameOf(head: Buffer): Promise<string | null> {
   try {
     return (await fileTypeFromBuffer(head))?.mime ?? null;

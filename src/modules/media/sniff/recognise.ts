@@ -28,7 +28,7 @@ const EXAMINERS: Readonly<Record<Family, readonly [like: string, (file: ByteRead
 };
 
 /**
- * Tells the format of a complete file that begins like one of the family. The structure must be whole as far as it
+ * Detects the format of a complete file that begins like one of the family. The structure must be whole as far as it
  * matters for the type, and the file must not be something else as well: a PDF or a ZIP can be hidden in files of most
  * other types. Reads some kilobytes here and there, whatever the file's size.
  *

@@ -141,7 +141,7 @@ describe('a claim', () => {
   });
 });
 
-describe('what came of it', () => {
+describe('the outcome of a fetch', () => {
   it('puts a file back for later', async () => {
     const connection = await newConnection();
     const id = await pending(connection);
@@ -155,7 +155,7 @@ describe('what came of it', () => {
     expect(after?.due_in).toBeLessThanOrEqual(16);
   });
 
-  it('counts no further than it is told to', async () => {
+  it('counts no further than the given limit', async () => {
     const connection = await newConnection();
     const id = await pending(connection);
     await opened.database.execute('update media_object set tries = 40 where id = $1', [id]);

@@ -20,7 +20,7 @@ export interface ClaimedFile {
   mimeType: string;
   /** Lower-case hex, as the notification announced it. */
   sha256: string | null;
-  /** Fetches that were begun, this one included; with the owner it tells this claim from every other. */
+  /** Fetches that were begun, this one included; with the owner it identifies this claim. */
   tries: number;
   owner: string;
 }
@@ -35,7 +35,7 @@ export const FETCH_FOR_HOURS = 7 * 24 - 1;
 
 const PREFIX = 'media:';
 
-/** The lane of a connection's files; that of its messages bears the connection's id alone. */
+/** The lane of a connection's files; the lane of its messages is named by the connection's id alone. */
 export function fetchLaneOf(connectionId: string): string {
   return `${PREFIX}${connectionId}`;
 }

@@ -70,7 +70,7 @@ describe('refused ids', () => {
   });
 });
 
-/** Takes places for `count` uploads of a number, and tells how many were held at once. */
+/** Takes places for `count` uploads of a number, and returns how many were held at once. */
 async function mostAtOnce(places: UploadLimiter, numbers: readonly string[], count: number): Promise<number> {
   let atOnce = 0;
   let most = 0;

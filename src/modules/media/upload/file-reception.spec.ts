@@ -46,7 +46,7 @@ describe('FileReception', () => {
     for (const other of ['image', 'video', 'audio', 'document', 'sticker'] as const) {
       if (other === type) continue;
       const verdict = await receive(bytes, { type: other });
-      // An MP4 may be a video or audio: that is told at its end, by whoever knows what the caller wanted.
+      // An MP4 may be a video or audio: that is decided at its end, where the kind that the caller wanted is known.
       if (verdict.code === undefined) expect([type, other].sort()).toEqual(['audio', 'video']);
       else expect(verdict.code).toBe('MEDIA_TYPE_NOT_SUPPORTED');
     }
@@ -131,7 +131,7 @@ describe('FileReception', () => {
     expect((await receive(filled(1_000_000))).code).toBe('MEDIA_TYPE_NOT_SUPPORTED');
   });
 
-  it('tells a document by its root, not by what it holds', async () => {
+  it('detects a document by its root, not by what it contains', async () => {
     expect(detected(await receive(sample.compound('ObjectPool', 'Workbook')))).toBe('application/x-cfb');
   });
 
@@ -252,7 +252,7 @@ describe('FileReception', () => {
         fc.uint8Array({ maxLength: 400 }),
         async (head, kept, rest) => {
           const verdict = await receive(Buffer.concat([head.subarray(0, kept), rest, Buffer.from([0, 1])]));
-          // The bytes at the end stand in no text; a PDF is told by its head alone.
+          // The bytes at the end are not text; a PDF is detected by its head alone.
           if (verdict.code === undefined) expect(verdict.mimeType).toBe('application/pdf');
         },
       ),

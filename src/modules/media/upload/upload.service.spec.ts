@@ -9,7 +9,7 @@ describe('watchPace', () => {
     return { errors, stop: watchPace(socket as unknown as Socket, (error) => errors.push(error), graceMs) };
   };
 
-  it('ends who sends nothing once his time of grace is over, once', async () => {
+  it('ends an upload that sends nothing once its grace period is over, once', async () => {
     const { errors, stop } = watch({ bytesRead: 5_000 }, 20);
     await waitFor(() => errors.length > 0);
     await pause(60);

@@ -13,7 +13,7 @@ interface Estimate {
   counting: Promise<void> | null;
 }
 
-/** Of the room that a count left this part may be filled before the next one: so many processes may do so at once. */
+/** The part of the remaining capacity that may be used before the next count: so many processes may do so at once. */
 const PROCESSES = 16;
 /** A backlog that is smaller is counted and done with; only a larger one is read to the limit. */
 const FEW = 10_000;
@@ -25,11 +25,11 @@ const MAX_WORKSPACES = 10_000;
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and nothing
- * is taken off: so it is counted again, in the background, once a sixteenth of the room that was left may be filled, or
- * the limit reached, or the count is five minutes old. A workspace whose messages are sent as they come is counted once in
- * five minutes, and then only few rows are read. The limit may be passed by what is accepted during a count and, where there
- * are more than sixteen processes, by what the others accept between two.
+ * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and
+ * nothing is taken off: so it is counted again, in the background, once a sixteenth of the remaining capacity may be
+ * used, or the limit reached, or the count is five minutes old. A workspace whose messages are sent as they come is
+ * counted once in five minutes, and then only few rows are read. The limit may be passed by what is accepted during a
+ * count and, where there are more than sixteen processes, by what the others accept between two.
  */
 @Injectable()
 export class BacklogGuard {

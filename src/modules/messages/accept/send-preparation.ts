@@ -27,7 +27,7 @@ export interface PreparedSend {
   message: MessageContent;
 }
 
-/** Checks what the form of a request can't tell: payment, number, window, and what it refers to. */
+/** Checks what the request's form does not show: payment, number, window, and what it refers to. */
 @Injectable()
 export class SendPreparation {
   constructor(

@@ -62,7 +62,7 @@ describe('an observation of an unknown contact', () => {
     expect(book.changes().created).toHaveLength(1);
   });
 
-  it('names nobody where it has no identity', () => {
+  it('names no contact where it has no identity', () => {
     const book = bookOf();
     expect(see(book, {})).toBeUndefined();
     expect(book.changes()).toEqual(NOTHING);
@@ -177,7 +177,7 @@ describe('any observations', () => {
   );
   const IDENTITIES = ['phone', 'waId', 'userId'] as const;
 
-  it('leave each identity with one row, and lead to the row that bears what was named', () => {
+  it('leave each identity with one row, and lead to the row that has what was named', () => {
     fc.assert(
       fc.property(observations, (list) => {
         const book = bookOf();

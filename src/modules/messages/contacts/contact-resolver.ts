@@ -15,7 +15,7 @@ export interface ConversationRecord {
   createdAt: Date;
 }
 
-/** One contact as somebody just named it: a caller, an answer, or a notification. */
+/** One contact as a caller, an answer or a notification named it. */
 export interface ContactObservation {
   organizationId: string;
   connectionId: string;
@@ -57,10 +57,10 @@ type Identity = 'phone' | 'waId' | 'userId';
 const IDENTITIES: readonly Identity[] = ['phone', 'waId', 'userId'];
 
 /**
- * Decides which rows a number of observations lead to, and what becomes of the rows. Pure: it is given every row that
- * bears one of the sighted identities, and says what to write.
+ * Decides which rows a number of observations lead to, and how the rows change. Pure: it gets every row that has one of
+ * the observed identities, and returns what to write.
  *
- * A contact is matched by user id first, then by the platform's number, then by the caller's. A observation that names
+ * A contact is matched by user id first, then by the platform's number, then by the caller's. An observation that names
  * two rows makes them one: the older row stays and takes over the other's identities where it has none of its own.
  */
 export class ContactResolver {
@@ -127,7 +127,7 @@ export class ContactResolver {
       value === null ? undefined : this.index.get(keyOf(observation.connectionId, identity, value));
     const known = observation.conversationId ? this.entries.get(observation.conversationId) : undefined;
     const byWaId = at('waId', named.waId);
-    // A row that a caller's number made, and whose platform's number nobody knew until now.
+    // A row that a caller's number created, and whose platform number was unknown until now.
     const spelledAlike = at('phone', named.waId);
     const byPhone = at('phone', named.phone) ?? at('waId', named.phone);
     const found = [
@@ -161,7 +161,7 @@ export class ContactResolver {
     return entry;
   }
 
-  /** Gives the row the identities that were named; whoever else bore them has been merged into it by now. */
+  /** Gives the row the identities that were named; every other row that had them has been merged into it by now. */
   private identify(entry: Entry, named: Record<Identity, string | null>): void {
     const { row } = entry;
     this.unfile(entry);

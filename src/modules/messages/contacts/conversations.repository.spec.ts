@@ -241,7 +241,7 @@ describe('many at once', () => {
   });
 });
 
-/** Somebody waits for a lock that this client holds. */
+/** Another client waits for a lock that this client holds. */
 async function isBlocked(client: PoolClient): Promise<boolean> {
   const { rows: blocked } = await client.query(
     'select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))',

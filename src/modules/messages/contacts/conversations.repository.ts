@@ -26,9 +26,9 @@ const ADOPTED = { ttlMs: 600_000, maxEntries: 100_000 };
 const GATHER = { quietMs: 100, atMostMs: 300 };
 
 /**
- * The table `conversation`: one row a contact and connection. Whoever changes which row bears which identity holds a
- * lock on the connection meanwhile; windows and names move without it, and so do new contacts of accepted messages, for which
- * the unique indexes stand in.
+ * The table `conversation`: one row a contact and connection. A transaction that changes which row has which identity
+ * holds a lock on the connection; windows and names change without it, and so do new contacts of accepted messages,
+ * which the unique indexes protect.
  */
 @Injectable()
 export class ConversationsRepository implements BeforeApplicationShutdown {
@@ -115,8 +115,8 @@ export class ConversationsRepository implements BeforeApplicationShutdown {
 }
 
 /**
- * Enters observations inside the caller's transaction. Whoever changes which row bears which identity holds a lock on the
- * connection meanwhile; windows and names move without it. A window opens at most as late as the database's time.
+ * Enters observations inside the caller's transaction. A transaction that changes which row has which identity holds a
+ * lock on the connection; windows and names change without it. A window opens at most as late as the database's time.
  *
  * @returns each observation's conversation id (null where it names no contact), and the rows as they are now.
  * @throws an error that asks for the whole transaction again where a conversation was merged or made meanwhile.
@@ -181,7 +181,7 @@ async function touch(rows: readonly ConversationRecord[], statements: Statements
   if (touched < rows.length) throw new ConversationMovedError();
 }
 
-/** Bears the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
+/** Has the code of a serialization failure, so that the transaction runs again and finds the row that is there. */
 class ConversationMovedError extends Error {
   readonly code = '40001';
 
@@ -246,7 +246,7 @@ const CONNECTIONS = `
 select id, connection_id as "connectionId", organization_id as "organizationId" from conversation
 where id = any($1::uuid[])`;
 
-// Every row that bears one of the identities; a known conversation, and where it was merged, the one that it became.
+// Every row that has one of the identities; a known conversation, and where it was merged, its successor.
 const READ = `
 with observation as (
   select * from json_to_recordset($1) as s ("connectionId" uuid, "conversationId" uuid, phone text, "waId" text,
@@ -267,7 +267,7 @@ union
 select ${COLUMNS}
 from observation s join conversation k on k.id = s."conversationId" join conversation c on c.id in (k.id, k.merged_into)`;
 
-// One order for everybody, so that two batches never wait for each other in a ring. The first number only sets these
+// One lock order for every transaction, so that two batches never deadlock. The first number only sets these
 // locks apart from others.
 const LOCK_CONNECTIONS = `
 select pg_advisory_xact_lock(720411, lock) from (

@@ -16,7 +16,7 @@ export const CONTACTS = 'contacts';
 
 const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
 
-/** Tells whether the 24-hour window with a contact is open. */
+/** Reads whether the 24-hour window with a contact is open. */
 @Injectable()
 export class RecipientsService {
   // Only open windows are kept, and only until they close: an open one can't be closed by anything but time.

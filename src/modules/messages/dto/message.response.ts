@@ -96,7 +96,7 @@ export class MessageListItem {
   @ApiProperty({ type: InboundContextResponse, required: false })
   context?: InboundContextResponse;
 
-  /** The advertisement or post that led the customer here, as WhatsApp tells it. */
+  /** The advertisement or post that led the customer here, as WhatsApp reports it. */
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,

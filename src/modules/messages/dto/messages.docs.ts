@@ -56,7 +56,7 @@ export const SendMessageDocs = (): MethodDecorator =>
         'template. Herald uploads it to WhatsApp at its first use. Where the header of a template shows a file,',
         '`media_object_id` fills it.',
         '',
-        'Repeat a request with the same Idempotency-Key as often as you like: one key makes one message, for ever.',
+        'Repeat a request with the same Idempotency-Key as often as you like: one key makes one message and never expires.',
       ].join('\n'),
     }),
     idempotencyKey(true, 'A UUID for each message that you mean to send; repeat it when you repeat the request.'),
@@ -164,7 +164,7 @@ export const GetMessageDocs = (): MethodDecorator =>
     ApiOperation({
       summary: 'Read one message with its send attempts',
       description: [
-        'Poll it to follow a delivery, or let the webhook tell you. `attempts` says what each try came to, and `error`',
+        'Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt, and `error`',
         'why the last one failed.',
         '',
         '![States of a message](/docs/pictures/message-states.svg)',

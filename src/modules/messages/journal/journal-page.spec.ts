@@ -149,7 +149,7 @@ describe('a page of the journal', () => {
     expect(page.map(({ id }) => id).sort()).toEqual(ids.sort());
   });
 
-  it('is empty for the conversation of nobody', async () => {
+  it('is empty for an unknown conversation', async () => {
     const connection = await newConnection();
     const filter = { ...UNFILTERED, organizationId: connection.organizationId, limit: FEW };
     expect(await journal.page({ ...filter, conversationId: newId() })).toEqual([]);

@@ -95,7 +95,7 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
   const rest = ofMessage(query, bind);
   const ofItsMessage = (id: string): string[] =>
     rest.length === 0 ? [] : [`(select ${rest.join(' and ')} from message m where m.id = ${id})`];
-  // What we sent bears the connection's number.
+  // Outbound messages have the connection's number.
   const each = (found: string): string => forEach(connectionId, contacts, bind, found, from);
   if (status === null)
     return each(list('message m', 'm.id', [ofKey('m', contacts), `m.direction = 'outbound'`, ...rest]));

@@ -40,7 +40,7 @@ export class MaintenanceRepository {
 
   constructor(private readonly database: Database) {}
 
-  /** All names of whoever has this number or user id in the workspace, whether it is known there or not. */
+  /** All identities of the contact with this number or user id in the workspace, whether it is known there or not. */
   async identify(organizationId: string, name: string): Promise<Subject> {
     const isNumber = /^\d+$/.test(name);
     const numbers = new Set(isNumber ? spellingsOf(name) : []);
@@ -87,7 +87,7 @@ export class MaintenanceRepository {
     return rows[0]?.count ?? 0;
   }
 
-  /** Ends messages that wait for the contact, contents and all; their events name nobody. Returns how many. */
+  /** Ends messages that wait for the contact, contents and all; their events name no contact. Returns how many. */
   async withdraw(subject: Subject): Promise<number> {
     const rows = await this.database.query(WITHDRAW, [subject.organizationId, lanesOf(subject), WITHDRAW_BATCH]);
     return rows.length;
@@ -238,7 +238,7 @@ with found as (
 )
 select id, phone, wa_id, user_id, merged_into from found where organization_id = $1`;
 
-// The platform's message ids are made of the number. A key stays used for ever, without what its request said.
+// The platform's message ids contain the number. A used key never expires; the content of its request is removed.
 const blankJournal = (of: string, id: string): string => `update message m set client_message_id = null,
     meta_message_id = null, conversation_id = null, recipient_user_id = null,
     fingerprint = case when m.fingerprint is not null then '\\x'::bytea end,

@@ -47,7 +47,7 @@ export class MessagesMaintenance implements OnModuleInit {
     });
   }
 
-  /** The rows of an erased contact stay, for figures and keys, and tell nothing of anyone. */
+  /** The rows of an erased contact stay, for figures and keys, and identify no person. */
   private addErasure(): void {
     this.erasure.identifyWith((organizationId, name) => this.repository.identify(organizationId, name));
     this.erasure.add({
@@ -65,7 +65,7 @@ export class MessagesMaintenance implements OnModuleInit {
     });
   }
 
-  /** What old messages said goes; that they were, and what became of them, the journal keeps. */
+  /** Removes the content of old messages; the journal keeps their rows and statuses. */
   private addRetention(): void {
     const { messageContentDays, attemptDays } = this.config.retention;
     this.retention.add({

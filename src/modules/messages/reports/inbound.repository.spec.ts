@@ -98,7 +98,7 @@ describe('an inbound message', () => {
     expect(message).toMatchObject({ sender: null, conversation_id: expect.any(String) });
   });
 
-  it('of nobody is stored without a conversation', async () => {
+  it('without a sender is stored without a conversation', async () => {
     await inbound.receive(report({ from: null, userId: null, type: 'system' }));
     expect(await stored()).toEqual([expect.objectContaining({ conversation_id: null, type: 'system' })]);
   });
@@ -251,7 +251,7 @@ describe('a file', () => {
     ['document', { id: 8, filename: 'bill.pdf' }, { type: 'document', filename: 'bill.pdf', platform_media_id: '8' }],
     ['sticker', { id: '9', animated: true }, { type: 'sticker' }],
     ['video', { id: '10' }, { type: 'video' }],
-  ])('of the type %s is told apart: %j', async (type, content, expected) => {
+  ])('of the type %s is recognized: %j', async (type, content, expected) => {
     await inbound.receive(report({ type, content, body: null }));
     expect(await files()).toEqual([expect.objectContaining(expected)]);
   });
@@ -283,7 +283,7 @@ describe('a file', () => {
 describe('an event', () => {
   beforeEach(() => listenFor(opened.database, connection.organizationId));
 
-  it('tells of a message as the contract has it, once', async () => {
+  it('reports a message as the contract describes it, once', async () => {
     const ours = await factories.message({ connection, status: 'read' });
     const given = report({
       type: 'image',
@@ -323,7 +323,7 @@ describe('an event', () => {
     });
   });
 
-  it('of nobody has an empty contact', async () => {
+  it('without a sender has an empty contact', async () => {
     const { messageId } = await inbound.receive(report({ from: null, userId: null, type: 'system' }));
     const [event] = await eventsOf(opened.database, messageId);
     expect(event?.data).toMatchObject({ contact: { phone: null, user_id: null, name: null } });

@@ -11,7 +11,7 @@ export interface ReceivedMessage {
   messageId: string;
   /** False where the platform had handed this message over before. */
   created: boolean;
-  /** It bears a file, which waits to be fetched. */
+  /** It has a file, which waits to be fetched. */
   hasFile: boolean;
 }
 
@@ -25,7 +25,7 @@ interface StoredRow {
 
 /**
  * Makes customers' messages durable, each exactly once, many in the caller's transaction with their conversations, the
- * files that are to be fetched and the events that tell of them. One result a report, in the same order; a repeat changes nothing and
+ * files that are to be fetched and their events. One result a report, in the same order; a repeat changes nothing and
  * finds the first one's id.
  */
 export async function receiveMessages(
@@ -43,12 +43,12 @@ export async function receiveMessages(
   const ids = await read([...byKey.values()], statements);
   // In the order of the index: two batches that share messages then never wait for each other in a ring.
   const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
-  const news = fresh.map(([, message]) => message);
-  const created = await insert(news, statements, media);
+  const candidates = fresh.map(([, message]) => message);
+  const created = await insert(candidates, statements, media);
   for (const found of [
     created,
     await read(
-      news.filter((message) => !created.has(keyOf(message))),
+      candidates.filter((message) => !created.has(keyOf(message))),
       statements,
     ),
   ]) {
@@ -114,7 +114,7 @@ function observationOf(report: InboundReport): ContactObservation {
   };
 }
 
-/** A group's author has no conversation to tell who it is. */
+/** A group's author has no conversation that identifies the contact. */
 function storedContextOf({ context, userId, profileName }: InboundReport): object | null {
   if (context.group_id !== undefined) return { ...context, sender: { user_id: userId, name: profileName } };
   return Object.keys(context).length === 0 ? null : context;
@@ -130,7 +130,7 @@ function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionI
   return `${connectionId}/${metaMessageId}`;
 }
 
-/** Types of a customer's message that bear a file, and what the file is to us. A voice message is `audio`. */
+/** Types of a customer's message that have a file, and the file's kind. A voice message is `audio`. */
 const FILE_TYPES: ReadonlyMap<string, MediaType> = new Map(MEDIA_TYPES.map((type) => [type, type]));
 
 /**

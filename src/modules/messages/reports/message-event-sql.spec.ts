@@ -87,10 +87,10 @@ async function rowOf(id: string): Promise<Record<string, unknown> & { status: Ou
   return rows[0] as Awaited<ReturnType<typeof rowOf>>;
 }
 
-const toldBy = (events: readonly WaitingEvent[]) => events.map(({ data }) => data.status);
+const statusesOf = (events: readonly WaitingEvent[]) => events.map(({ data }) => data.status);
 
 describe('an outcome', () => {
-  it('that is accepted is told of as the contract has it', async () => {
+  it('that is accepted has the event that the contract describes', async () => {
     const made = await make('processing');
     await outcomes.record(outcome(made));
     const { accepted_at: acceptedAt } = (await rowOf(made.id)) as unknown as { accepted_at: Date };
@@ -124,7 +124,7 @@ describe('an outcome', () => {
     ],
     [{ platformMessage: 'The file is gone.' }, { code: 'UNKNOWN', message: 'The file is gone.' }],
     [{ platformCode: 131009 }, { code: '131009', message: '' }],
-  ])('that is a refusal tells why: %j', async (said, error) => {
+  ])('that is a refusal has the reason: %j', async (said, error) => {
     const made = await make('processing');
     const refused = { status: 'failed', attemptStatus: 'rejected', category: 'media_error', ...said } as const;
     await outcomes.record(outcome(made, refused));
@@ -132,7 +132,7 @@ describe('an outcome', () => {
     expect(event?.data).toMatchObject({ status: 'failed', failure_category: 'media_error', error });
   });
 
-  it('that is in doubt is told of once, and so is what resolves it', async () => {
+  it('that is unknown has one event, and so has its resolution', async () => {
     const made = await make('processing');
     await outcomes.record(outcome(made, UNKNOWN));
     await outcomes.record(outcome(made, UNKNOWN));
@@ -167,12 +167,12 @@ describe('an outcome', () => {
     }
     expect(await rowOf(made.id)).toMatchObject({ status: 'processing', event_count: 0 });
     await outcomes.record(outcome(made));
-    expect(toldBy(await eventsOf(opened.database, made.id))).toEqual(['accepted']);
+    expect(statusesOf(await eventsOf(opened.database, made.id))).toEqual(['accepted']);
   });
 });
 
 describe('a report', () => {
-  it('is told of with the platform’s time; several in one batch one by one', async () => {
+  it('has an event with the platform’s time; several in one batch have one each', async () => {
     const made = await make('accepted');
     await Promise.all([
       statuses.apply(report(made, 'sent', { occurredAt: secondsAgo(9) })),
@@ -182,8 +182,8 @@ describe('a report', () => {
       statuses.apply(report(made, 'delivered', { occurredAt: secondsAgo(5) })),
     ]);
     const events = await eventsOf(opened.database, made.id);
-    const told = events.map(({ data }) => [data.previous_status, data.status, data.occurred_at, data.sequence]);
-    expect(told).toEqual([
+    const changes = events.map(({ data }) => [data.previous_status, data.status, data.occurred_at, data.sequence]);
+    expect(changes).toEqual([
       ['accepted', 'sent', secondsAgo(9).toISOString(), 1],
       ['sent', 'delivered', secondsAgo(8).toISOString(), 2],
       ['delivered', 'read', secondsAgo(7).toISOString(), 3],
@@ -191,7 +191,7 @@ describe('a report', () => {
     expect(events[0]?.data).toMatchObject({ message_id: made.id, to: made.to, attempt: 1, error: null });
   });
 
-  it('of a failure tells why', async () => {
+  it('of a failure has the reason', async () => {
     const made = await make('sent');
     await statuses.apply(report(made, 'failed'));
     const [event] = await eventsOf(opened.database, made.id);
@@ -212,7 +212,7 @@ describe('a report', () => {
 });
 
 describe('a sweep', () => {
-  it('tells of a lease that ran out', async () => {
+  it('reports a lease that ran out', async () => {
     const made = await make('processing');
     await runOut(made);
     const [event] = await eventsOf(opened.database, made.id);
@@ -224,7 +224,7 @@ describe('a sweep', () => {
     });
   });
 
-  it('tells of a message that waited for too long', async () => {
+  it('reports a message that waited for too long', async () => {
     const made = await make('queued', connection, 26 * 3_600);
     await sends.expireQueued(24, 100);
     const [event] = await eventsOf(opened.database, made.id);
@@ -252,9 +252,12 @@ describe('without an endpoint that wants them', () => {
 });
 
 it('every change has exactly one event, in order, however reports, answers and sweeps interleave and repeat', async () => {
-  const told = fc.array(fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const), {
-    maxLength: 8,
-  });
+  const reported = fc.array(
+    fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
+    {
+      maxLength: 8,
+    },
+  );
   const answers = fc.constantFrom(
     ['accepted' as const],
     ['unknown' as const],
@@ -262,7 +265,7 @@ it('every change has exactly one event, in order, however reports, answers and s
     ['lease' as const, 'accepted' as const, 'accepted' as const],
   );
   const histories = fc.array(
-    fc.tuple(told, answers).map(([reports, own]) => [...reports, ...own]),
+    fc.tuple(reported, answers).map(([reports, own]) => [...reports, ...own]),
     { minLength: 1, maxLength: 10 },
   );
   const repositories = Array.from({ length: 3 }, () => new StatusBatches(opened.database));
@@ -350,9 +353,9 @@ async function expectChain(made: Made): Promise<void> {
   const events = await eventsOf(opened.database, made.id);
   const row = await rowOf(made.id);
   expect(events.map(({ data }) => data.sequence)).toEqual(events.map((_event, index) => index + 1));
-  expect(events.map(({ data }) => data.previous_status)).toEqual(['processing', ...toldBy(events)].slice(0, -1));
+  expect(events.map(({ data }) => data.previous_status)).toEqual(['processing', ...statusesOf(events)].slice(0, -1));
   expect([row.status, row.event_count]).toEqual([events.at(-1)?.data.status ?? 'processing', events.length]);
-  expect(new Set(toldBy(events)).size).toBe(events.length);
+  expect(new Set(statusesOf(events)).size).toBe(events.length);
 }
 
 async function runOut(made: Made): Promise<void> {

@@ -16,7 +16,7 @@ export interface MessageReports {
   readonly calls: readonly CallReport[];
 }
 
-/** What became of it, and what is to be woken after the commit. */
+/** The message's outcome, and what is to be woken after the commit. */
 export interface AppliedReports {
   /** Statuses by which no attempt is meant (yet). */
   unmatched: Set<StatusReport>;
@@ -32,7 +32,7 @@ export interface AppliedReports {
 /** A recipient may be a group; only numbers name a contact. */
 const NUMBER = /^[0-9]{5,20}$/;
 
-/** Takes in what the platform tells about messages. Everything here may be told twice, late and in any order. */
+/** Applies the platform's reports about messages. Every report may come twice, late and in any order. */
 @Injectable()
 export class MessageEventsService {
   constructor(

@@ -68,8 +68,8 @@ describe('a report', () => {
   it('finds its message by the ids that were sent along, whatever their spelling', async () => {
     const made = await make('accepted');
     const callbackData = `${made.id}.${made.attemptId}`.toUpperCase();
-    const told = report(made, 'sent', { callbackData, metaMessageId: 'wamid.another' });
-    expect(await statuses.apply(told)).toMatchObject({ conversationId: null });
+    const sent = report(made, 'sent', { callbackData, metaMessageId: 'wamid.another' });
+    expect(await statuses.apply(sent)).toMatchObject({ conversationId: null });
     expect(await row(made.id)).toMatchObject({ status: 'sent', sent_at: secondsAgo(10) });
   });
 
@@ -122,7 +122,7 @@ describe('a report', () => {
     expect(await attempt(made.attemptId)).toMatchObject({ status: 'accepted', http_status: 200 });
   });
 
-  it('resolves a doubt', async () => {
+  it('resolves an unknown outcome', async () => {
     const made = await make('outcome_unknown');
     await statuses.apply(report(made, 'read'));
     expect(await row(made.id)).toMatchObject({
@@ -308,14 +308,17 @@ describe('many reports at once', () => {
   });
 
   it('come to the highest evidence, however they interleave with each other and with the send’s own answers', async () => {
-    const told = fc.array(fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const), {
-      maxLength: 7,
-    });
+    const reported = fc.array(
+      fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
+      {
+        maxLength: 7,
+      },
+    );
     // An attempt has one answer at the most.
     const answer = fc.constantFrom(['accepted' as const], ['unknown' as const], []);
     const repositories = Array.from({ length: 3 }, () => new StatusBatches(opened.database));
     const histories = fc.array(
-      fc.tuple(told, answer).map(([reports, answers]) => [...reports, ...answers]),
+      fc.tuple(reported, answer).map(([reports, answers]) => [...reports, ...answers]),
       { minLength: 1, maxLength: 12 },
     );
     await fc.assert(
@@ -382,7 +385,7 @@ const RANK: Record<OutboundStatus, number> = {
   read: 6,
 };
 
-/** The model: the best that anybody said of the one attempt there is. */
+/** The model: the highest status that was reported of the only attempt. */
 function highest(kinds: readonly string[]): OutboundStatus {
   for (const status of ['read', 'delivered', 'failed', 'sent', 'accepted'] as const) {
     if (kinds.includes(status)) return status;

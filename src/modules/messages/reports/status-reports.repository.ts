@@ -241,8 +241,8 @@ function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvid
 }
 
 /**
- * The message's new values; what is absent is null in the statement. What failed before and went on nevertheless bears
- * no failure any more.
+ * The message's new values; what is absent is null in the statement. A message that failed and then advanced has no
+ * failure any more.
  */
 function changeOf({ row, progress }: Reported) {
   const { message, moves, adoptedMetaMessageId, adoptedAttemptId } = progress;
@@ -339,12 +339,20 @@ const ATTEMPTS = `
 select a.id, a.message_id, a.number, a.status, a.meta_message_id, ${failedBy('a.status', 'a.failure_category')} as failed
 from message_attempt a where a.id = any($1::uuid[])`;
 
-/** New values of an attempt's columns by what is told of it; a doubt that is resolved leaves no category of failure. */
-const noted = ({ status, finished, category, told }: Record<'status' | 'finished' | 'category' | 'told', string>) => ({
+/**
+ * New values of an attempt's columns by what a report says of it; a resolved unknown outcome leaves no failure
+ * category.
+ */
+const noted = ({
+  status,
+  finished,
+  category,
+  reported,
+}: Record<'status' | 'finished' | 'category' | 'reported', string>) => ({
   status: `case when r.taken then 'accepted' when r.taken is not null
     and coalesce(${status}, 'started') in ('started', 'unknown', 'deferred') then 'rejected' else ${status} end`,
   finished: `case when r.taken is null then ${finished} else coalesce(${finished}, clock_timestamp()) end`,
-  category: `case when r.failed then ${told}
+  category: `case when r.failed then ${reported}
     when r.taken is null or ${status} in ('accepted', 'rejected') then ${category} end`,
 });
 
@@ -353,7 +361,7 @@ const OTHER = noted({
   status: 'a.status',
   finished: 'a.finished_at',
   category: 'a.failure_category',
-  told: 'r.category',
+  reported: 'r.category',
 });
 const NOTE: Prepared = {
   name: 'report_note',
@@ -370,10 +378,10 @@ from json_to_recordset($1) as r (id uuid, taken boolean, failed boolean, "metaMe
 where a.id = r.id`,
 };
 
-// $1: the changes, with what is told of the attempt in the same row, where something is.
+// $1: the changes, with the report about the attempt in the same row, where there is one.
 const CHANGES = `
 with r as materialized (
-  select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as told_category
+  select r.*, t.taken, t.failed, t."metaMessageId" as "attemptMetaId", t.code, t.message, t.category as reported_category
   from json_to_recordset($1) as r (id uuid, "adoptedId" uuid, status text,
     moved boolean, "eventCount" integer, "metaMessageId" text, "sentAt" double precision,
     "deliveredAt" double precision, "readAt" double precision, "failedAt" double precision, category text,
@@ -382,7 +390,7 @@ with r as materialized (
     message text, category text) on r.attempt is not null
 )`;
 
-// $2: what the events tell; at most one transaction moves a message at a time, so their count is not passed over.
+// $2: the content of the events; at most one transaction moves a message at a time, so their count is not passed over.
 const ANNOUNCED = `change as (
   select w.message_id, w.organization_id, w.connection_id, e.status, e."previousStatus" as previous_status,
     to_timestamp(e.at / ${MICROSECONDS}) as occurred_at, e.attempt, e.category as failure_category,
@@ -399,7 +407,7 @@ const OWN = noted({
   status: 's.attempt_status',
   finished: 's.attempt_finished_at',
   category: 's.attempt_category',
-  told: 'r.told_category',
+  reported: 'r.reported_category',
 });
 const MOVE: Prepared = {
   name: 'report_move',
@@ -425,8 +433,8 @@ const MOVE: Prepared = {
 ), ${ANNOUNCED}`,
 };
 
-// The attempt that is told of goes with the message: the one under way, or an earlier one, which takes the place of the
-// retry that it makes needless. The message then has the times of that attempt.
+// The reported attempt stays with the message: the one under way, or an earlier one, which replaces the retry that it
+// makes unnecessary. The message then has the times of that attempt.
 const LEAVE: Prepared = {
   name: 'report_leave',
   text: `${CHANGES}, gone as (
@@ -436,7 +444,7 @@ const LEAVE: Prepared = {
     case when r.taken then 'accepted' when r.taken is not null then 'rejected' else 'started' end as status,
     g.claimed_at as started_at, case when r.taken is not null then clock_timestamp() end as finished_at,
     null::integer as http_status, r.code as platform_code, r.message as platform_message,
-    r.told_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
+    r.reported_category as failure_category, r."attemptMetaId" as meta_message_id, null as trace_id
   from gone g join r on r.id = g.message_id where g.attempt_id is not null
 ), adopted as (
   delete from message_attempt a using r where a.id = r."adoptedId"

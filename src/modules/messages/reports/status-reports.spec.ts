@@ -90,7 +90,7 @@ describe('one report', () => {
     expect(progress.moves[0]?.failure).toMatchObject(expected);
   });
 
-  it('settles a doubt, and tells that the attempt was taken after all', () => {
+  it('resolves an unknown outcome, and records that the attempt was taken after all', () => {
     const progress = new MessageProgress(message({ status: 'outcome_unknown', metaMessageId: null }));
     progress.apply(report('delivered'), attempt({ status: 'unknown', metaMessageId: null }), NOW);
     expect(progress.moves).toEqual([expect.objectContaining({ from: 'outcome_unknown', to: 'delivered' })]);
@@ -111,7 +111,7 @@ describe('one report', () => {
     expect(accepted.moves).toEqual([expect.objectContaining({ from: 'accepted', to: 'delivered' })]);
   });
 
-  it('about the current attempt tells the message’s id; one about an earlier attempt only where none is known', () => {
+  it('about the current attempt sets the message’s id; one about an earlier attempt only where none is known', () => {
     const progress = new MessageProgress(message({ metaMessageId: 'wamid.1' }));
     progress.apply(report('sent', { metaMessageId: 'wamid.1b' }), attempt({ id: EARLIER }), NOW);
     expect(progress.adoptedMetaMessageId).toBeNull();
@@ -124,7 +124,7 @@ describe('one report', () => {
   });
 });
 
-interface Told {
+interface ReportedStatus {
   status: StatusReport['status'];
   attemptId: string;
   /** Seconds from now. */
@@ -142,7 +142,7 @@ describe('any sequence of reports', () => {
     delivered: 4,
     read: 5,
   };
-  const anyReport: fc.Arbitrary<Told> = fc.record({
+  const anyReport: fc.Arbitrary<ReportedStatus> = fc.record({
     status: fc.constantFrom('sent' as const, 'delivered' as const, 'read' as const, 'failed' as const),
     attemptId: fc.constantFrom(CURRENT, CURRENT, EARLIER),
     second: fc.integer({ min: -100, max: 20 }),
@@ -150,7 +150,7 @@ describe('any sequence of reports', () => {
   const anyReports = fc.array(anyReport, { maxLength: 12 });
   const anyStatus = fc.constantFrom(...OUTBOUND_STATUSES);
 
-  function run(status: OutboundStatus, reports: Told[]): MessageProgress {
+  function run(status: OutboundStatus, reports: ReportedStatus[]): MessageProgress {
     const progress = new MessageProgress(message({ status }));
     for (const { status, attemptId, second } of reports) {
       const occurredAt = new Date((NOW + second * SECOND) / 1_000);
@@ -207,7 +207,7 @@ describe('any sequence of reports', () => {
   });
 
   /** The model: delivery of any attempt counts for the message, anything less only where it is the current one's. */
-  function highest(status: OutboundStatus, reports: Told[]): OutboundStatus {
+  function highest(status: OutboundStatus, reports: ReportedStatus[]): OutboundStatus {
     const of = (wanted: string) => reports.filter((each) => each.status === wanted);
     if (of('read').length > 0) return 'read';
     if (of('delivered').length > 0) return 'delivered';

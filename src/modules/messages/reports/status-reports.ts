@@ -13,7 +13,7 @@ export interface ReportedMessage {
   currentAttemptId: string | null;
   /** The latest of its timestamps so far. */
   latestAt: number;
-  /** Events that have told of it so far. */
+  /** Events of the message so far. */
   eventCount: number;
 }
 
@@ -83,14 +83,15 @@ export class MessageProgress {
     this.note(attempt, report, failure);
     const isCurrent = attempt.id === (this.adoptedAttemptId ?? this.message.currentAttemptId);
     const event: MessageEvent = `${isCurrent ? 'notified' : 'earlier'}_${report.status}`;
-    // Once an attempt has failed, only its arrival is news: a late or repeated "sent" must not withdraw a retry.
+    // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
+    // retry.
     const to = hasFailed && !isProof(report.status) ? null : nextStatus(this.status, event);
     // The earlier attempt takes the place of the retry that it makes needless, so that its failure would count.
     const replaces = !isCurrent && to !== null && (this.status === 'queued' || this.status === 'processing');
     if (replaces) this.adoptedAttemptId = attempt.id;
     this.adopt(report.metaMessageId, isCurrent || replaces);
     if (to === null) return false;
-    // The platform tells whole seconds, so its time may lie before that of the state which it follows.
+    // The platform reports whole seconds, so its time may lie before that of the state which it follows.
     const reportedAt = report.occurredAt === null ? now : Math.min(report.occurredAt.getTime() * 1_000, now);
     const at = Math.max(reportedAt, this.latestAt);
     this.moves.push({ from: this.status, to, at, attemptId: attempt.id, attemptNumber: attempt.number, failure });

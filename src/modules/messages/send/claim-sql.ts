@@ -46,13 +46,13 @@ const nextRecipient = (behind: string, n: string): string => `
     and not (select is_complete from complete)
   order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1`;
 
-// "probe" has the messages that became due last, without those that are surely too old. Where they are few they lead to
-// all recipients that can be served, and no walk is needed: deferred and expired messages are not among them, however
-// many there are. Else "walk" goes from recipient to recipient, and the probe only fills up what the walk leaves.
-// Both begin at the low-water mark, so that rows which are gone are not read again and again while another transaction
-// keeps them from being removed.
+// "probe" has the messages that became due last, without those that are definitely too old. Where they are few they
+// lead to all recipients that can be served, and no walk is needed: deferred and expired messages are not among them,
+// however many there are. Else "walk" goes from recipient to recipient, and the probe only fills up what the walk
+// leaves. Both begin at the low-water mark, so that removed rows are not read again and again while another transaction
+// keeps them from being vacuumed.
 // statement_timestamp() and not clock_timestamp(), by which no index is searched.
-// "tail" tells where the walk ended that did not fill the limit; '' is the lane's end.
+// "tail" says where a walk ended that did not fill the limit; '' is the lane's end.
 const DUE_OF_LANE = `
   with recursive probe as materialized (
     (select q.recipient from message_queue q
@@ -154,7 +154,7 @@ export function dueConnections(database: Database): DueLanes {
 }
 
 // Numbers that cannot send keep their due messages: without this each of them would be woken in every round. The last
-// one of a full page is always told of, so that the next page begins behind it.
+// one of a full page is always returned, so that the next page begins behind it.
 const dueOf = (limit: string, after: string): string => `
 with lane_of as materialized (
   select c.id, coalesce(l.low_at, '-infinity') as low_at, row_number() over (order by c.id) as n

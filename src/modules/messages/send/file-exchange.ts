@@ -10,13 +10,16 @@ import type { ClaimedMessage } from './send.repository.js';
 /** The platform's ids of a message's files, by ours. */
 type PlatformIds = ReadonlyMap<string, string>;
 
-/** `ready`: `content` bears the platform's ids. `later`: nothing was sent, the message waits. `refused`: it is settled. */
+/**
+ * `ready`: `content` contains the platform's ids. `later`: nothing was sent, the message waits. `refused`: it is
+ * settled.
+ */
 export type Exchanged =
   | { kind: 'ready'; content: Record<string, unknown>; ids: PlatformIds }
   | { kind: 'later'; delayMs: number }
   | { kind: 'refused'; outcome: NotAcceptedOutcome };
 
-/** Codes with which the platform refuses a parameter or a file; which of the two, only their words tell. */
+/** Codes with which the platform refuses a parameter or a file; only the error text distinguishes the two. */
 const CODES_ABOUT_FILES: ReadonlySet<number> = new Set([100, 131009, 131052, 131053]);
 /** Each further wait for an upload is longer, so that one which never ends costs little. */
 const WAIT_STEP_MS = 500;

@@ -100,7 +100,7 @@ it('a locked message keeps no report of another one waiting, nor do more reports
 it('a key that another transaction is about to use keeps no other message from being accepted', async () => {
   const accepts = new AcceptRepository(opened.database);
   const { organizationId } = connection;
-  const news = Array.from({ length: SIZE }, (): NewMessage => ({
+  const batch = Array.from({ length: SIZE }, (): NewMessage => ({
     id: newId(),
     organizationId,
     connectionId: connection.id,
@@ -117,8 +117,8 @@ it('a key that another transaction is about to use keeps no other message from b
     fingerprint: randomBytes(32).toString('hex'),
   }));
   const rows = { execute: async (sql: string, params: unknown[]) => (await foreign.query(sql, params)).rowCount ?? 0 };
-  await insertMessage(rows, { connection, idempotencyKey: guiltyOf(news).idempotencyKey });
-  const writes = news.map((message) => accepts.accept(message));
+  await insertMessage(rows, { connection, idempotencyKey: guiltyOf(batch).idempotencyKey });
+  const writes = batch.map((message) => accepts.accept(message));
   await releaseAfterOthers(writes);
   expect(await guiltyOf(writes)).toMatchObject({ kind: 'inserted' });
 });

@@ -37,7 +37,7 @@ export class LowWaterMarks {
 
 // A row accepted after `seen_at` has a higher place than `seen_seq`, for it takes its time first and its place then.
 // So that place becomes the mark's as soon as the time of the mark is not before it.
-// A lane that nobody has drained since stays as it is: it costs no write.
+// A lane that was not drained since stays as it is: it costs no write.
 const MOVE = `
 with sequence as materialized (
   select last_value from message_queue_seq_seq

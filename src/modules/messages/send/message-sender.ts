@@ -40,7 +40,7 @@ interface LaneClaims {
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
 
-/** Sends claimed messages to the platform and records what came of each. */
+/** Sends claimed messages to the platform and records the outcome of each. */
 @Injectable()
 export class MessageSender implements LaneHandler<SendTask> {
   readonly name = 'send';
@@ -131,8 +131,8 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   /**
-   * The platform forgets files after a while: a message that it refuses for its file was surely not sent, and goes once
-   * more, with the file uploaded again. Once only.
+   * The platform forgets files after a while: a message that it refuses for its file was definitely not sent, and is
+   * sent once more, with the file uploaded again. Once only.
    */
   private async sendWithFiles(
     task: SendTask,

@@ -45,7 +45,7 @@ export function recordOf(task: ClaimedMessage, outcome: SendOutcome): OutcomeRec
   }
 }
 
-/** Claimed, but surely not written: back to the queue, and the try does not count. */
+/** Claimed, but definitely not written: back to the queue, and the attempt does not count. */
 export function putBack(task: AttemptOf, delayMs = 0): OutcomeRecord {
   return { ...emptyRecord(task), delayMs };
 }

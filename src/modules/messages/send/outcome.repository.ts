@@ -7,7 +7,7 @@ import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../message-state.js';
 
-/** What came of one attempt, as it is written down. */
+/** The outcome of one attempt, as it is recorded. */
 export interface OutcomeRecord {
   attemptId: string;
   messageId: string;
@@ -41,7 +41,7 @@ export const RECORD_FOR_MS = 60_000;
 const APART_MS = 25;
 const ROUNDS = 3;
 
-/** Writes down what came of attempts, and the events that tell of it, many in one statement. */
+/** Records outcomes of attempts with their events, many in one statement. */
 @Injectable()
 export class OutcomeRepository {
   private readonly batches: GroupCommit<OutcomeRecord, Recorded>;
@@ -152,11 +152,11 @@ from gone union all select "attemptId", true, "delayMs" = 0 from back`,
 const reported = (row: string, status: string, column: string, answered: string): string =>
   `case when ${row}.${status} in ('accepted', 'rejected') then coalesce(${row}.${column}, ${answered}) else ${answered} end`;
 
-/** What a report has said of the attempt is more than an answer that does not say what became of it. */
+/** A report about the attempt takes precedence over an answer without an outcome. */
 const closes = (status: string): string =>
   `(coalesce(${status}, 'started') in ('started', 'unknown') or o."attemptStatus" not in ('unknown', 'deferred'))`;
 
-// What became of the message without the answer: the attempt's columns are closed, and a doubt is settled.
+// Where the message advanced without the answer: the attempt's columns are closed, and an unknown outcome is resolved.
 const SETTLE: Prepared = {
   name: 'message_settle',
   text: `

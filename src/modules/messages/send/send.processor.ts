@@ -32,13 +32,13 @@ const CLAIM_EVERY_MS = 30;
  *    answer. Our files' ids are exchanged for the platform's first; an upload that takes its time puts the message back
  *    to the queue meanwhile.
  * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later turn, or
- *    outcome_unknown where the request was written and no clear answer came. The event that tells the workspace's
- *    webhook of it is part of that statement, as it is wherever a message comes to another state.
- * 5. After its quantum the drain lets go of the lane and puts it behind everybody else's if rows are left.
+ *    outcome_unknown where the request was written and no clear answer came. The event for the workspace's webhook is
+ *    part of that statement, as with every change of a message's status.
+ * 5. After its quantum the drain lets go of the lane and puts it behind all others if rows are left.
  *
- * If the process dies in 3, the lease runs out and the sweep says `outcome_unknown`: what may have been sent is never
- * sent again by itself. If a signal or job is lost, the sweep finds the due row. If the answer is lost, the platform's
- * notification settles it.
+ * If the process dies in 3, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
+ * sent again automatically. If a signal or job is lost, the sweep finds the due row. If the answer is lost, the
+ * platform's notification settles it.
  */
 @Processor(SEND_QUEUE, LANE_WORKER_OPTIONS)
 export class SendProcessor extends LaneProcessor<SendTask> {

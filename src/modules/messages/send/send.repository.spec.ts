@@ -394,7 +394,7 @@ describe('outcomes', () => {
     expect(await attemptsOf(id)).toMatchObject([{ status: 'accepted' }, { status: 'started' }]);
   });
 
-  it('settle a doubt however late they come', async () => {
+  it('resolve an unknown outcome however late they come', async () => {
     const lane = newId();
     const [id = ''] = await queue(lane, '111');
     const [claimed] = await claim(lane);
@@ -468,7 +468,7 @@ describe('accepting', () => {
     expect(results.filter((result) => result.kind === 'inserted')).toHaveLength(1);
   });
 
-  it('tells callers that share a key what it stands for', async () => {
+  it('returns the same message to callers that share a key', async () => {
     const lane = newId();
     const message = newMessage(lane, '111');
     const [first, second] = await Promise.all([

@@ -105,7 +105,7 @@ export class SendRepository {
     for (let round = 0; round < ROUNDS; round++) {
       const answer = await this.claimFrom(connectionId, asked, limits, from);
       const { claimed, next, complete } = answer;
-      // The first one tells what pace there was; the others go on with it.
+      // The first one returns the pace that applies; the others use it.
       hold = answer.hold && { ...answer.hold, available: hold === null ? answer.hold.available : hold.available };
       if (hold === null || hold.slots === 0) return { hold, items: claimed };
       this.moveCursor(connectionId, next);
@@ -121,7 +121,7 @@ export class SendRepository {
     return { hold, items: [], more: false };
   }
 
-  /** Those of the given attempts of a connection whose messages still wait for what comes of them. */
+  /** Those of the given attempts of a connection whose messages still wait for their outcome. */
   findAttempts(connectionId: string, attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
     return this.database.query(FIND_ATTEMPTS, [connectionId, attemptIds]);
   }
@@ -195,7 +195,7 @@ export class SendRepository {
 
   /**
    * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
-   * and whether the platform took them nobody knows.
+   * and it is unknown whether the platform took them.
    *
    * Looks on from where the last look ended, and at all of them once a minute: rows that are gone stand in front of the
    * others for as long as another transaction keeps them from being removed.

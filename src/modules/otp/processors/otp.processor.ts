@@ -32,7 +32,7 @@ const PLACES = 64;
 // Nothing is written in the lease's last moments: by then the sweep may be about to call the outcome unknown.
 const LEASE_MARGIN_MS = 1_000;
 const BURST_SECONDS = 0.25;
-/** How long a code is tried that surely was not taken; its user waits before the screen. */
+/** How long a code that was definitely not taken is tried again; its user is waiting. */
 const TRY_FOR_MS = 5_000;
 const FIRST_WAIT_MS = 100;
 const RECORD_FOR_MS = 60_000;
@@ -77,7 +77,7 @@ export class OtpPlatform implements OnApplicationShutdown {
   }
 }
 
-/** Sends claimed codes, each at once and at most once, and records what came of it. */
+/** Sends claimed codes, each at once and at most once, and records the outcome. */
 @Injectable()
 export class OtpDispatcher implements LaneHandler<CodeTask> {
   readonly name = 'otp';
@@ -156,7 +156,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
     return this.tryFor(TRY_FOR_MS, sender, task, code);
   }
 
-  /** Tries again what was surely not taken, for as long as the user may be waiting. */
+  /** Retries what was definitely not taken, for as long as the user may be waiting. */
   private async tryFor(ms: number, sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
     const until = performance.now() + ms;
     const notAfter = Math.min(until, task.notAfter);
@@ -197,7 +197,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
   }
 }
 
-/** Surely not taken, and another try may do better: too fast for the number, in maintenance, or nothing was written. */
+/** Definitely not taken, and a retry may succeed: rate limit of the number, maintenance, or nothing was written. */
 function mayBeTriedAgain({ kind, category }: NotAcceptedOutcome): boolean {
   return (
     kind === 'deferred' || kind === 'recipient_deferred' || (kind === 'lane_paused' && category === 'rate_limited')

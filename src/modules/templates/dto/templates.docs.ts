@@ -67,7 +67,7 @@ const EDIT_EXAMPLES = {
       components: [
         {
           type: 'BODY',
-          text: 'Hello {{1}}, your order {{2}} left our house today.',
+          text: 'Hello {{1}}, your order {{2}} left our warehouse today.',
           example: { body_text: [['Ana', '4711']] },
         },
       ],

@@ -611,7 +611,7 @@ describe('the rules of a template', () => {
 });
 
 const LEFT_TO_THE_PLATFORM: Record<string, TemplateDraft> = {
-  'more variables than the words bear: the ratio is not published': withBody(
+  'more variables than the number of words allows: the ratio is not published': withBody(
     positional('a {{1}} {{2}} {{3}} b', '1', '2', '3'),
   ),
   'a header that ends with its variable: known to pass': textHeader('Order {{1}}', '42'),

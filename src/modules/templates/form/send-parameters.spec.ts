@@ -320,7 +320,7 @@ describe('parameters that do not fit', () => {
     expect(checkSendParameters(template, sent)).toEqual({ expected, given, message: expect.any(String) });
   });
 
-  it('are told in a sentence that says what to do', () => {
+  it('are reported in a sentence that says what to do', () => {
     const messages = [
       checkSendParameters(GREETING, [body(text('Ana'))]),
       checkSendParameters(NAMED, [body(text('a'), text('b'))]),

@@ -7,7 +7,7 @@ import { variablesOf } from './components.js';
 /**
  * The life of one template, from a text with two variables to a message: what each function is for, in order.
  */
-describe('a shop tells its customers that an order has left', () => {
+describe('a shop notifies its customers that an order has left', () => {
   const identity = { name: 'order_left', language: 'en_US', category: 'UTILITY' } as const;
   const written = componentsFromBody('Hi {{first_name}}, your order {{order}} has left us.', ['Ana', '4711']);
   if (!('components' in written)) throw new Error('the text above is well-formed');
@@ -34,7 +34,7 @@ describe('a shop tells its customers that an order has left', () => {
     });
   });
 
-  it('learns at once what WhatsApp would refuse, before anybody reviews it', () => {
+  it('gets an error at once for what WhatsApp would refuse, before any review', () => {
     const hasty = componentsFromBody('{{first_name}}, your order {{order}}', ['Ana', '4711']);
     if (!('components' in hasty)) throw new Error('its examples fit, so there are components');
     expect(checkTemplate({ ...identity, ...hasty })).toEqual([
@@ -75,7 +75,7 @@ describe('a shop tells its customers that an order has left', () => {
     expect(renderBody(template, sent)).toBe('Hi Bo, your order 4712 has left us.');
   });
 
-  it('is told before the message is taken where a value is forgotten', () => {
+  it('gets an error before the message is accepted where a value is missing', () => {
     const sent = [{ type: 'body', parameters: [{ type: 'text', parameter_name: 'first_name', text: 'Bo' }] }];
     expect(checkSendParameters(template, sent)).toEqual({
       expected: { component: 'body', parameters: 2 },

@@ -104,7 +104,7 @@ describe('no addresses', () => {
 });
 
 describe('name servers', () => {
-  it('that are gone are looked up anew', async () => {
+  it('that have expired are looked up again', async () => {
     const [old, fresh] = [await serve(() => 2), await serve(both)];
     const servers = [old.address];
     const resolver = new CaresResolver({ ...PATIENT, servers: () => servers, renewMs: 0 });
@@ -149,7 +149,7 @@ describe('load', () => {
     expect(server.questions).toHaveLength(4);
   });
 
-  it('an answer serves for as long as it may, and nobody can change it for others', async () => {
+  it('an answer serves for its lifetime, and a caller cannot change it for others', async () => {
     const server = await serve(both);
     const resolver = resolverOf(server);
     (await resolver.resolve('hooks.example.com')).push('127.0.0.1');
@@ -174,7 +174,7 @@ describe('load', () => {
     expect(await resolver.resolve('hooks.example.com')).toEqual([FOUR.value, SIX.value]);
   });
 
-  it('no more names are asked for at once than allowed; the others wait, and not for ever', async () => {
+  it('no more names are asked for at once than allowed; the others wait for a limited time', async () => {
     const server = await serve((name, type) => (name.startsWith('silent') ? 'silence' : both(name, type)));
     const resolver = resolverOf(server, { concurrency: 2, tryTimeoutMs: 400, tries: 1, timeoutMs: 300 });
     const names = ['silent-1.example.com', 'silent-2.example.com', 'late.example.com'];

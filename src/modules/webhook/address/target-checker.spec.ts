@@ -82,6 +82,6 @@ describe('TargetChecker', () => {
 
   it('wants a host that exists in development too', async () => {
     const checker = new TargetChecker({ policy: { allowPrivate: true } });
-    expect(await checker.check('http://nobody.invalid/')).toMatchObject({ ok: false, reason: 'unresolvable' });
+    expect(await checker.check('http://unknown.invalid/')).toMatchObject({ ok: false, reason: 'unresolvable' });
   });
 });

@@ -8,7 +8,7 @@ import type { Connector, Destination, OpenSocket } from './connector.js';
 const MOST_POOLS = 512;
 const MOST_OPEN = 512;
 
-/** A name moves, a certificate runs out: from time to time connections are made anew. */
+/** A name moves, a certificate expires: connections are renewed from time to time. */
 const LONGEST_LIFE_MS = 60_000;
 
 /**
@@ -143,7 +143,7 @@ export interface ExchangeRequest extends Dispatcher.DispatchOptions {
 
 /**
  * One request's way through undici. The head of the answer decides: its body is read within its limits to free the
- * connection, and an answer whose body breaks off is an answer. undici's own time limits start anew with each chunk and
+ * connection, and an answer whose body breaks off is an answer. undici's own time limits restart with each chunk and
  * count to within a second, so the limits are kept here.
  */
 export class Exchange implements Dispatcher.DispatchHandler {

@@ -15,7 +15,7 @@ const KEY_WITHIN_MS = 3_600_000;
 /** Too many requests, service unavailable. */
 const SLOW_DOWN = new Set([429, 503]);
 
-/** Makes one attempt of a claimed event and records what came of it. */
+/** Makes one attempt of a claimed event and records its outcome. */
 @Injectable()
 export class DeliveryAttempts {
   readonly windows = new DeliveryWindows();
@@ -103,7 +103,9 @@ export class DeliveryAttempts {
       this.counters.increment(`webhook_disabled_${disabled}`);
       this.logger.warn(`endpoint ${outcome.endpointId} is disabled: ${disabled}`);
     } catch (error) {
-      this.logger.error(`event ${outcome.eventId}: what came of it could not be stored: ${describeError(error)}`);
+      this.logger.error(
+        `event ${outcome.eventId}: the outcome of its delivery could not be stored: ${describeError(error)}`,
+      );
     }
   }
 }

@@ -95,7 +95,7 @@ describe('claim', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  it('gives no more while ten are in flight, whoever claimed them, and goes on once their leases have run out', async () => {
+  it('gives no more while ten are in flight, whichever process claimed them, and goes on once their leases have run out', async () => {
     const { id } = await endpoint({ events: 30 });
     expect(await claim(id, 7)).toHaveLength(7);
     expect(await claim(id, 10)).toHaveLength(3);

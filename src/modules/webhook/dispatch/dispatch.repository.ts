@@ -25,7 +25,7 @@ export interface ClaimedEvent {
   secrets: { id: string; sealed: string }[];
 }
 
-/** What came of one attempt, as it is written down. */
+/** The outcome of one attempt, as it is recorded. */
 export interface DeliveryOutcome {
   attemptId: string;
   eventId: string;
@@ -65,8 +65,8 @@ export const RECORD_FOR_MS = 60_000;
 const CLAIM_LOCK = 720_411;
 
 /**
- * The dispatcher's statements: what is due, claims, and what came of attempts, many in one statement, with what that
- * means for their endpoints.
+ * The dispatcher's statements: due events, claims, and outcomes of attempts, many in one statement, with their effect
+ * on the endpoints.
  */
 @Injectable()
 export class DispatchRepository {
@@ -146,13 +146,13 @@ select head.endpoint_id as id, head.next_attempt_at <= clock_timestamp()
   and exists (select 1 from webhook_endpoint e where e.id = head.endpoint_id and ${TAKES_EVENTS}) as due
 from head order by n`;
 
-// $1 endpoints, $2 how many events of each, $3 how many events in all, $4 lease seconds, $5 most in
-// flight in all processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places.
-// "numbered" repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog,
-// and would read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index
-// is searched: the claim would walk on through all events that are not due yet.
-// An event that still bears an attempt fell due because that attempt's process died: it is written down as such, in the
-// partition of the attempt's day, which is certain to exist for the least days that the log is kept.
+// $1 endpoints, $2 how many events of each, $3 how many events in all, $4 lease seconds, $5 most in flight in all
+// processes, $6 class of the locks, by which two claims at once do not both fill an endpoint's places. "numbered"
+// repeats the limit for the planner alone: of one that must be computed it expects a tenth of the backlog, and would
+// read the whole table to update ten rows. statement_timestamp() and not clock_timestamp(), by which no index is
+// searched: the claim would walk on through all events that are not due yet. An event that still has an attempt became
+// due because that attempt's process died: it is recorded as such, in the partition of the attempt's day, which is
+// certain to exist for the least days that the log is kept.
 const CLAIM = `
 with wanted as materialized (
   select w.endpoint_id, e.url, e.revision, w.capacity, (
@@ -233,7 +233,7 @@ select e.id, e.revision, ${milliseconds('e.failing_since')} as "failingSince",
 from webhook_endpoint e where e.id in (select "endpointId" from outcome) and e.deleted_at is null`;
 
 // Another process may have written its own outcomes meanwhile: what was decided from another beginning is left out,
-// and the next outcome decides anew. Only 410 stands whatever came before.
+// and the next outcome decides again. Only 410 counts in any case.
 const CHANGE_HEALTH = `
 update webhook_endpoint e set failing_since = to_timestamp(c."failingSince" / 1000),
   last_failure_at = to_timestamp(c."lastFailureAt" / 1000), disabled_reason = c."disabledReason",

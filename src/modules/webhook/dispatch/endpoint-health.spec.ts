@@ -152,7 +152,7 @@ describe('restAfter', () => {
   const hung = (restMs = 0) => ({ succeeded: false, restMs, claimedAt: START });
   const succeeded = (claimedAt: number) => ({ succeeded: true, restMs: null, claimedAt });
 
-  it('makes rests in a row 1, 4, 16, then 60 seconds long, and starts anew after five quiet minutes', () => {
+  it('makes rests in a row 1, 4, 16, then 60 seconds long, and restarts after five minutes without attempts', () => {
     let rest = NONE;
     let now = START;
     const lengths: number[] = [];

@@ -6,8 +6,8 @@ const HOUR = 3_600_000;
 export const FAILING_DISABLES_AFTER_MS = 5 * 24 * HOUR;
 
 /**
- * After so long without any attempt the time of failing starts anew: an endpoint must not be disabled for two failures
- * with a quiet week between them. Within one event's schedule attempts are at most 12 h apart.
+ * After so long without any attempt the time of failing restarts: an endpoint must not be disabled for two failures
+ * with a week without attempts between them. Within one event's schedule attempts are at most 12 h apart.
  */
 export const QUIET_STARTS_ANEW_AFTER_MS = 48 * HOUR;
 

@@ -131,7 +131,7 @@ describe('WebhookDispatcher', () => {
     await waitFor(() => openOf('h1') === 1);
   });
 
-  it('looks page by page for what nobody said', async () => {
+  it('looks page by page for events that no signal named', async () => {
     const { dispatcher, emit, outcomes } = stage({ answers: true });
     for (let n = 0; n < 2_500; n++) emit(`endpoint ${n}`, 1, false);
     expect(await dispatcher.look()).toBe(2_500);
@@ -159,7 +159,7 @@ describe('WebhookDispatcher', () => {
     expect(claims.map((wanted) => [...wanted.keys()])).toEqual([['a'], ['a']]);
   });
 
-  it('tells from the third slow failure in a row that the endpoint should rest', async () => {
+  it('reports from the third slow failure in a row that the endpoint should rest', async () => {
     const { emit, openOf, answer, outcomes } = stage();
     emit('a', 4);
     // Two at first, then one at a time.

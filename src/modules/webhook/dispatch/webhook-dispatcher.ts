@@ -34,7 +34,7 @@ const STOP_PART = 0.3;
  *
  * What happens to one event:
  *
- * 1. It is a row, `pending`, written by the statement of the change that it tells of, where the workspace has an
+ * 1. It is a row, `pending`, written by the statement of the change that it reports, where the workspace has an
  *    endpoint that chose its kind. After the commit the dispatcher of the same process knows; a process that is no
  *    worker names the endpoint to those that are.
  * 2. A claim takes due events of many endpoints in one statement and gives each an attempt and a lease of 20 s; it

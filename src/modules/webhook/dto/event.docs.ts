@@ -38,7 +38,7 @@ const STATUS_DATA = object({
   recipient: { ...nullable(text), description: 'The user id that it is addressed to instead of a number.' },
   status: { ...text, enum: MOVED },
   previous_status: { ...text, enum: ['queued', 'processing', ...MOVED] },
-  occurred_at: { ...time, description: 'When the message came to this state; the platform tells whole seconds.' },
+  occurred_at: { ...time, description: 'When the message came to this state; the platform reports whole seconds.' },
   attempt: { type: 'integer', minimum: 0, description: 'Number of the send attempt.' },
   failure_category: { type: ['string', 'null'], enum: [...FAILURE_CATEGORIES, null] },
   error: {
@@ -50,7 +50,7 @@ const STATUS_DATA = object({
 
 const free = (description: string): Schema => ({ type: 'object', additionalProperties: true, description });
 
-/** What stands beside the content, where WhatsApp tells of it. */
+/** Fields beside the content, where WhatsApp sends them. */
 const INBOUND_CONTEXT = {
   context: {
     type: 'object',
@@ -61,7 +61,7 @@ const INBOUND_CONTEXT = {
       quoted_platform_id: { ...text, description: 'What it answers, where that is none of the messages known here.' },
     },
   },
-  referral: free('The advertisement or post that led the customer here, as WhatsApp tells it.'),
+  referral: free('The advertisement or post that led the customer here, as WhatsApp reports it.'),
   identity: free("State of the customer's keys, where the number checks for changes."),
   username: { ...text, description: "The customer's WhatsApp user name." },
   group_id: { ...text, description: 'Said in a group: it belongs to no conversation and opens no window.' },
@@ -181,7 +181,7 @@ function documentEvent({ type, name, summary, description, data, examples }: Eve
     ...object({
       id: { ...uuid, description: 'The same for all attempts: who has seen it has handled the event.' },
       type: { const: type },
-      created_at: { ...time, description: 'When what it tells of happened.' },
+      created_at: { ...time, description: 'When the reported change happened.' },
       organization_id: uuid,
       data,
     }),
@@ -245,5 +245,5 @@ documentEvent({
   summary: 'A test',
   description: 'Sent by POST /webhook/test, whatever kinds the webhook has chosen.',
   data: TEST_DATA,
-  examples: { test: { note: 'This is a test event. It tells of nothing that happened.' } },
+  examples: { test: { note: 'This is a test event. It reports no change.' } },
 });

@@ -79,7 +79,7 @@ export class WebhookSettings {
   @ApiProperty({ ...nullableTime, example: null })
   failing_since!: Date | null;
 
-  /** The secret's last characters, to tell one from another. */
+  /** The secret's last characters, to distinguish secrets. */
   @ApiProperty({ example: 'whsec_...r9A=' })
   secret_hint!: string;
 
