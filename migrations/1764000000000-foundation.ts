@@ -1,6 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Workspaces, keys, connections, conversations, the message journal with its lanes, and what the platform tells us. */
+/**
+ * Workspaces, keys, connections, conversations, the message journal with its lanes, and the platform's notifications.
+ */
 export class Foundation1764000000000 implements MigrationInterface {
   name = 'Foundation1764000000000';
 

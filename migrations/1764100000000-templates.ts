@@ -14,8 +14,9 @@ export class Templates1764100000000 implements MigrationInterface {
 }
 
 const UP: readonly string[] = [
-  // One account of the platform as one workspace sees it: its templates are shared by all numbers that it has there.
-  // Whoever changes the account's templates locks this row first. "sync_owner" holds the account until "sync_until".
+  // One account of the platform as one workspace sees it: its templates are shared by all numbers that it has there. A
+  // transaction that changes the account's templates locks this row first. "sync_owner" holds the account until
+  // "sync_until".
   `create table template_account (
     organization_id uuid not null references organization (id),
     waba_id text not null,

@@ -15,9 +15,10 @@ export class Media1764200000000 implements MigrationInterface {
 
 const UP: readonly string[] = [
   // A pending file is one that a customer sent and that was not fetched yet: "platform_media_id" says where it is,
-  // "next_attempt_at" when to try, "lease_until" that somebody is at it, "failure" why the last try failed. Its
-  // "sha256" is what the platform announced; that of a stored file is what was measured. "storage_key" is another one
-  // each time that bytes are stored, so that whoever loses a race removes his own file and never the winner's.
+  // "next_attempt_at" when to try, "lease_until" until when a process works on it, "failure" why the last attempt
+  // failed. Its "sha256" is what the platform announced; that of a stored file is what was measured. "storage_key" is
+  // another one each time that bytes are stored, so that the loser of a race removes its own file and never the
+  // winner's.
   `create table media_object (
     id uuid primary key,
     organization_id uuid not null references organization (id),

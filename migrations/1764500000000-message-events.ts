@@ -14,7 +14,7 @@ export class MessageEvents1764500000000 implements MigrationInterface {
 }
 
 const UP: readonly string[] = [
-  // Becomes `data.sequence` of the message's next event; counted whether or not anybody listens.
+  // Becomes `data.sequence` of the message's next event; counted with and without an endpoint.
   'alter table message add column event_count integer not null default 0',
 ];
 

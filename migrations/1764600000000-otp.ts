@@ -63,7 +63,7 @@ const UP: readonly string[] = [
     constraint otp_package_month unique (project_id, country, month)
   ) with (fillfactor = 50)`,
 
-  // attempts: guesses that were admitted; wrong_attempts: those of them that were found wrong.
+  // attempts: guesses that were admitted; wrong_attempts: those of them that were wrong.
   // No foreign keys to the project and the package: a row is written for every code that is sent.
   `create table otp_challenge (
     id uuid primary key,

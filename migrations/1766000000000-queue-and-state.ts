@@ -117,7 +117,7 @@ export const CARRY_OVER: readonly string[] = [
          inbound_context = excluded.inbound_context;
      end if;
      if m.direction = 'inbound' then return; end if;
-     -- A row without these could not be sent; it would be one that somebody wrote by hand.
+     -- A row without these could not be sent; it can only have been written by hand.
      if m.status in ('queued', 'processing') and m.recipient is not null then
        delete from message_state where message_id = m.id;
        insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, seq,
@@ -172,7 +172,7 @@ export const CARRY_OVER: readonly string[] = [
      delete from message_queue where message_id = old.id;
      return null;
    end $$`,
-  // An attempt is closed by a statement of its own where a notification tells of it.
+  // An attempt is closed by a statement of its own where a notification reports it.
   `create function message_attempt_carry_over() returns trigger language plpgsql set enable_seqscan = off as $$
    begin
      update message_state set attempt_status = nullif(new.status, 'started'), attempt_finished_at = new.finished_at,

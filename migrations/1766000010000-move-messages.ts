@@ -31,7 +31,7 @@ export class MoveMessages1766000010000 implements MigrationInterface {
 /** So many rows are locked at once, for some tens of milliseconds. */
 const BATCH = 1_000;
 
-// The lock is what makes it safe beside a program that sends: a row is placed as it stands once nobody changes it.
+// The lock makes it safe beside a program that sends: a row is copied when no transaction changes it.
 const MOVE = `
 with locked as materialized (
   select m from message m where m.id > $1 order by m.id limit $2 for no key update

@@ -2,9 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { CARRY_OVER, CARRY_OVER_NO_MORE } from './1766000000000-queue-and-state.js';
 
 /**
- * Takes from the journal's row what changes. From here on the release before this one cannot read or write messages: its
- * statements fail, so it accepts and sends nothing. What it had on the wire becomes `outcome_unknown` when the lease
- * ends, until the platform's notification tells more.
+ * Takes from the journal's row what changes. From here on the release before this one cannot read or write messages:
+ * its statements fail, so it accepts and sends nothing. What it had on the wire becomes `outcome_unknown` when the
+ * lease ends, until the platform's notification resolves it.
  */
 export class ConstantJournal1766000020000 implements MigrationInterface {
   name = 'ConstantJournal1766000020000';

@@ -15,7 +15,7 @@ import { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { requireDatabase } from './database.js';
 import { listenError } from './start-error.js';
 
-/** Contexts in which Nest tells every step of its own start: sixty lines that say nothing when all is well. */
+/** Contexts in which Nest logs every step of its own start: sixty lines without information in a normal start. */
 const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
 
 /** The same logger, with Nest's own steps at the level debug. */

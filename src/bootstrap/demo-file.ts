@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-/** What `DATA_DIR/demo.json` tells a newcomer, and a test, about the demo workspace. */
+/** Content of `DATA_DIR/demo.json`: the demo workspace, for new users and tests. */
 export interface DemoFile {
   base_url: string;
   docs_url: string;
@@ -50,7 +50,7 @@ export function writeDemoFile(dataDir: string, content: DemoFile): void {
   writePrivateFile(dataDir, 'demo.json', `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** Writes a file anew, readable by its owner only. Replaced as a whole: a reader never meets half of it. */
+/** Replaces a file, readable by its owner only. Replaced as a whole: a reader never reads half of it. */
 export function writePrivateFile(dataDir: string, name: string, text: string): void {
   mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, name);
@@ -111,7 +111,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What a newcomer needs: the next thing to paste, and where everything else is. It works as it is printed. */
+/** What a new user needs: the next command to paste, and where everything else is. It works as it is printed. */
 export function welcome(demo: DemoFile, dataDir: string): string {
   const folder = shown(dataDir);
   const to = demo.recipients[0]?.to ?? '';

@@ -46,7 +46,7 @@ const SCENARIOS: Readonly<Record<string, string>> = {
   '0012': 'the customer replies with a text at once',
 };
 
-/** Everybody whose window the demo keeps open on its first connection. */
+/** The contacts whose window the demo keeps open on its first connection. */
 export const DEMO_RECIPIENTS: readonly DemoRecipient[] = [
   { to: `+${DEMO_CUSTOMER}`, outcome: 'sent, delivered, read' },
   ...Object.entries(SCENARIOS).map(([digits, outcome]) => ({ to: `+1555010${digits}`, outcome })),
@@ -201,7 +201,7 @@ async function writeAs(simulatorUrl: string, phoneNumberId: string, from: string
   if (!response.ok) throw new Error(`the simulator refused a demo message with ${response.status}`);
 }
 
-/** The demo workspace, with what a newcomer must know of it in DATA_DIR/demo.json. */
+/** The demo workspace, with its ids and keys in DATA_DIR/demo.json. */
 export async function makeDemo(
   app: INestApplicationContext,
   config: Config,
@@ -251,7 +251,7 @@ async function quietly(app: INestApplicationContext, work: () => Promise<void>):
   }
 }
 
-/** One key makes one message, for ever: every start after the first gets the same one. */
+/** One key makes one message and never expires: every start after the first gets the same one. */
 const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000002';
 /** At the simulator a message to a number that ends so is accepted and then fails. */
 const FAILING = /0002$/;

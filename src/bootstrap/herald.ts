@@ -48,7 +48,7 @@ export interface Herald {
 /**
  * Starts the roles of this process: database, simulator, application, in this order.
  *
- * @throws StartError where a person can mend what is wrong.
+ * @throws StartError where the operator can fix the problem.
  */
 export async function startHerald(options: StartOptions): Promise<Herald> {
   const { logger, timeline, teardown, onFatal } = options;

@@ -1,4 +1,4 @@
-/** Herald cannot start, for a reason that the person at the terminal can mend. The message is one sentence for them. */
+/** Herald cannot start, for a reason that the operator can fix. The message is one sentence that says how. */
 export class StartError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

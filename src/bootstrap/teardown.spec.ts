@@ -21,7 +21,7 @@ describe('Teardown', () => {
     expect(ended).toEqual(['http', 'application', 'database']);
   });
 
-  it('goes on after a step that fails, and tells of it', async () => {
+  it('goes on after a step that fails, and reports it', async () => {
     const { steps, ended, faults, step } = teardown();
     steps.add('first', step('first'));
     steps.add('second', () => Promise.reject(new Error('no')));

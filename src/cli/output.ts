@@ -30,7 +30,7 @@ const GOOD = new Set(['sent', 'delivered', 'read', 'received', 'verified', 'conn
 const BAD = new Set(['failed', 'rejected', 'disabled', 'disconnected', 'revoked', 'expired', 'exhausted', 'FAIL']);
 const DOUBTFUL = new Set(['outcome_unknown', 'restricted', 'paused', 'warn']);
 
-/** Characters that a terminal shows of a text: escape sequences take no room. */
+/** Characters that a terminal shows of a text: escape sequences have no width. */
 export function shownLength(text: string): number {
   return stripVTControlCharacters(text).length;
 }

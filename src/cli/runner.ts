@@ -74,7 +74,7 @@ export class Live {
   }
 
   /** Prints a line for people only. */
-  tell(text: string): void {
+  print(text: string): void {
     if (!this.json && !this.signal.aborted) process.stdout.write(`${text}\n`);
   }
 
@@ -101,7 +101,7 @@ export type Handler<O> = (options: O, ...args: string[]) => Promise<Answer>;
 /** As `Handler`, with the application's services. */
 export type ServiceHandler<O> = (services: Services, options: O, ...args: string[]) => Promise<Answer>;
 
-/** As `Handler`, for a command that tells what happens while it happens; what it returns is said last. */
+/** As `Handler`, for a command that prints events as they happen; its result is printed last. */
 export type LiveHandler<O> = (live: Live, options: O, ...args: string[]) => Promise<Answer | null>;
 
 /** Gives a command `--json` and its work. What it throws is printed, and ends the program with exit code 1. */

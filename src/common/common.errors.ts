@@ -9,7 +9,7 @@ export const commonErrors = defineErrors('common', {
     message: ({ details }) =>
       details.length === 1 ? (details[0]?.message ?? '') : 'The request is invalid; see details for each faulty field.',
     when: 'The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.',
-    fix: 'Mend the fields named in `details` and send the request again.',
+    fix: 'Fix the fields named in `details` and send the request again.',
     extra: ({ details }) => ({ details }),
     sample: { details: [{ field: 'id', rule: 'format', message: 'id must be a UUID.' }] },
   }),
@@ -18,7 +18,7 @@ export const commonErrors = defineErrors('common', {
     message: ({ details }) =>
       details.length === 1 ? (details[0]?.message ?? '') : 'The message is invalid; see details for each faulty field.',
     when: 'The body of POST /messages fits no message variant, or more than one.',
-    fix: 'Mend the fields named in `details`; the API description shows an example of each variant.',
+    fix: 'Fix the fields named in `details`; the API description shows an example of each variant.',
     extra: ({ details }) => ({ details }),
     sample: { details: [{ field: 'text.body', rule: 'required', message: 'text.body is missing.' }] },
   }),

@@ -9,7 +9,7 @@ export interface ErrorDefinition<Args = void> {
   alsoKinds?: readonly ErrorKind[];
   /** One sentence for the caller that says what to do. */
   message: string | ((args: Args) => string);
-  /** For `docs/errors.md`: when this happens, and what mends it. */
+  /** For `docs/errors.md`: when this happens, and how to fix it. */
   when: string;
   fix: string;
   extra?: (args: Args) => Record<string, unknown>;

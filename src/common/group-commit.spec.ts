@@ -41,10 +41,10 @@ async function turns(): Promise<void> {
 describe('GroupCommitRunner', () => {
   it('gathers what comes while two batches are under way into the next one', async () => {
     const sizes: number[] = [];
-    const door = gate();
+    const blocker = gate();
     const runner = runnerWith(async (items) => {
       sizes.push(items.length);
-      await door.opened;
+      await blocker.opened;
       return items.map((item) => item * 2);
     });
     const first = runner.submit(1);
@@ -54,7 +54,7 @@ describe('GroupCommitRunner', () => {
     const rest = Array.from({ length: 50 }, (_unused, index) => runner.submit(index + 3));
     await new Promise(setImmediate);
     expect(sizes).toEqual([1, 1]);
-    door.open();
+    blocker.open();
     expect(await first).toBe(2);
     expect(await second).toBe(4);
     expect(await Promise.all(rest)).toEqual(rest.map((_unused, index) => (index + 3) * 2));
@@ -63,12 +63,12 @@ describe('GroupCommitRunner', () => {
 
   it('begins a second batch only beside one that takes long, or for a full one', async () => {
     const sizes: number[] = [];
-    const door = gate();
+    const blocker = gate();
     const runner = (overlapAfterMs: number) =>
       runnerWith(
         async (items) => {
           sizes.push(items.length);
-          await door.opened;
+          await blocker.opened;
           return items;
         },
         { overlapAfterMs, maxBatch: 3 },
@@ -87,7 +87,7 @@ describe('GroupCommitRunner', () => {
     await turns();
     submitted.push(hasty.submit(2));
     await waitFor(() => sizes.length === 4);
-    door.open();
+    blocker.open();
     await Promise.all(submitted);
     expect(sizes).toEqual([1, 3, 1, 1]);
   });
@@ -306,10 +306,10 @@ describe('GroupCommitRunner', () => {
   });
 
   it('refuses at once beyond the bound on waiting callers, and recovers', async () => {
-    const door = gate();
+    const blocker = gate();
     const runner = runnerWith(
       async (items) => {
-        await door.opened;
+        await blocker.opened;
         return items;
       },
       { maxWaiting: 5, maxBatch: 1, maxInFlight: 1 },
@@ -318,7 +318,7 @@ describe('GroupCommitRunner', () => {
     await new Promise(setImmediate);
     const waiting = [1, 2, 3, 4, 5].map((item) => runner.submit(item));
     await expect(runner.submit(6)).rejects.toThrow('overloaded');
-    door.open();
+    blocker.open();
     await Promise.all([under, ...waiting]);
     expect(await runner.submit(7)).toBe(7);
   });

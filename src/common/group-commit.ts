@@ -67,8 +67,8 @@ const LOCKED_AGAIN_MS = 500;
 const TURNS_MS = 2;
 
 /**
- * Gathers the writes of many callers into few transactions: while `maxInFlight` batches are being committed, whoever
- * comes next waits in line and shares the following one.
+ * Gathers the writes of many callers into few transactions: while `maxInFlight` batches are being committed, further
+ * callers wait in order and share the following one.
  *
  * A batch that fails for an item's own fault is halved until the guilty item stands alone, so strangers that happened
  * to share its batch are not harmed. One that may have met a lock is set aside and halved beside the batches in

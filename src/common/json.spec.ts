@@ -21,7 +21,7 @@ describe('canonicalJson', () => {
     );
   });
 
-  it('tells different values apart', () => {
+  it('distinguishes different values', () => {
     const texts = [{ a: 1 }, { a: '1' }, { a: [1] }, { a: null }, { b: 1 }, [{ a: 1 }], {}, []].map(canonicalJson);
     expect(new Set(texts).size).toBe(texts.length);
   });

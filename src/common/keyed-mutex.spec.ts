@@ -33,7 +33,7 @@ describe('KeyedMutex', () => {
     expect(await next).toBe(2);
   });
 
-  it('refuses more than may wait, and takes work again once there is room', async () => {
+  it('refuses more than may wait, and takes work again once there is capacity', async () => {
     const turns = new KeyedMutex(2, () => new Error('full'));
     const both = [turns.run('a', () => pause(1)), turns.run('a', () => pause(1))];
     await expect(turns.run('a', () => pause(1))).rejects.toThrow('full');

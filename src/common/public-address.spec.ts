@@ -140,7 +140,7 @@ describe('isSameAddress', () => {
     ['2606:4700::A', '2606:4700::a', true],
     ['1.2.3.4', '1.2.3.5', false],
     ['::1', '127.0.0.1', false],
-    ['1.2.3.4', 'nobody', false],
+    ['1.2.3.4', 'no address', false],
   ])('%s and %s: %s', (one, other, same) => {
     expect(isSameAddress(one, other)).toBe(same);
   });

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * IPv4 that is nobody's public server: the whole IANA special-purpose registry (those few of its blocks that are
+ * IPv4 addresses without a public server: the whole IANA special-purpose registry (those few of its blocks that are
  * reachable from everywhere too: they serve protocols, not webhooks), multicast, and the address under which Azure's
  * hosts answer their guests.
  */

@@ -21,7 +21,7 @@ describe('Slots', () => {
     await expect(new Slots(1).acquire(0)).rejects.toThrow('at least one');
   });
 
-  it('never hands out more than there are, and serves everybody', async () => {
+  it('never hands out more than there are, and serves every caller', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 8 }),

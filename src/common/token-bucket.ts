@@ -6,7 +6,7 @@ export interface BucketLimits {
 }
 
 /**
- * A token bucket. Pure: the caller tells the time, in milliseconds of a clock that never runs backwards. In any span
+ * A token bucket. Pure: the caller passes the time, in milliseconds of a clock that never runs backwards. In any span
  * of t seconds it gives at most `burst + t * ratePerSecond` tokens.
  */
 export class TokenBucket {

@@ -4,7 +4,7 @@ import type { Table } from './store.js';
 
 /**
  * Country of the calling codes of one and two digits, and of the three-digit ones with most users. A code of three
- * digits that is not listed is still told apart: every prefix that is neither of one nor of two digits has three.
+ * digits that is not listed is still recognized: every prefix that is neither of one nor of two digits has three.
  */
 // prettier-ignore
 const COUNTRY_BY_CODE: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { SimulatorClient } from '../../test/support/simulator/simulator-client.j
 import { SimulatorProcess } from '../../test/support/simulator/simulator-process.js';
 import { PHONE_NUMBER_ID, SECOND_PHONE_NUMBER_ID, WABA_ID } from '../../test/support/simulator/simulator-rig.js';
 
-const ANYBODY = { to: '+4915112345678' };
+const MESSAGE = { to: '+4915112345678' };
 
 describe('a simulator that is started again', () => {
   const program = new SimulatorProcess();
@@ -34,7 +34,7 @@ describe('a simulator that is started again', () => {
   };
   const namesOf = (id: string) => [...new Set(receiver.statuses(id).map(({ status }) => status))];
 
-  it('after kill -9 in the middle of 500 messages tells every status of every one it answered', async () => {
+  it('after kill -9 in the middle of 500 messages reports every status of every one it answered', async () => {
     const client = await start('--status-gap-ms', '40');
     const answered: string[] = [];
     const sending = Promise.allSettled(
@@ -55,18 +55,20 @@ describe('a simulator that is started again', () => {
     await receiver.until('every status', complete);
     const listed = (await again.control('GET', 'messages')).json.data as { id: string }[];
     expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining(answered));
-    // What is acknowledged is not told for ever: a third start has nothing left to say.
+    // Acknowledged statuses are not repeated: a third start has nothing left to report.
     while (await pending(again)) await new Promise((resolve) => setTimeout(resolve, 5));
     await program.end('SIGTERM');
     const before = receiver.requests.length;
     const third = await start();
-    const id = await third.sendTaken(ANYBODY);
+    const id = await third.sendTaken(MESSAGE);
     await receiver.until('read', () => namesOf(id).length === 3);
-    const told = receiver.requests.slice(before).flatMap(({ body }) => body.entry[0]?.changes[0]?.value.statuses ?? []);
-    expect(new Set(told.map((status) => status.id))).toEqual(new Set([id]));
+    const reported = receiver.requests
+      .slice(before)
+      .flatMap(({ body }) => body.entry[0]?.changes[0]?.value.statuses ?? []);
+    expect(new Set(reported.map((status) => status.id))).toEqual(new Set([id]));
   });
 
-  it('still brings a customer message that nobody had acknowledged', async () => {
+  it('still delivers a customer message that was not acknowledged', async () => {
     receiver.answer = () => 500;
     const client = await start();
     await client.control('POST', 'inbound', { phone_number_id: PHONE_NUMBER_ID, from: '491', message: 'Grüße' });
@@ -88,14 +90,14 @@ describe('a simulator that is started again', () => {
     const templates = async (one: SimulatorClient) =>
       (await one.call('GET', `/v26.0/${WABA_ID}/message_templates`)).json.data;
     const before = await templates(client);
-    await client.sendTaken(ANYBODY);
+    await client.sendTaken(MESSAGE);
     await client.control('POST', 'reset');
-    const first = await client.sendTaken(ANYBODY);
+    const first = await client.sendTaken(MESSAGE);
     await program.end('SIGKILL');
 
     const again = await start();
-    const second = await again.sendTaken(ANYBODY, SECOND_PHONE_NUMBER_ID);
-    const third = await again.sendTaken(ANYBODY, '5550001');
+    const second = await again.sendTaken(MESSAGE, SECOND_PHONE_NUMBER_ID);
+    const third = await again.sendTaken(MESSAGE, '5550001');
     expect(new Set([first, second, third]).size).toBe(3);
     expect(await templates(again)).toEqual(before);
     const listed = (await again.control('GET', 'messages')).json.data as { id: string }[];
@@ -106,7 +108,7 @@ describe('a simulator that is started again', () => {
     dataDir = join(dataDir, 'inside');
     const client = await start();
     await client.control('POST', 'tokens', { token: 'another', valid: false });
-    await client.sendTaken(ANYBODY);
+    await client.sendTaken(MESSAGE);
     await client.upload(Buffer.from('%PDF-1.7\n'), 'application/pdf');
     const paths = [dataDir, ...readdirSync(dataDir, { recursive: true }).map((name) => join(dataDir, String(name)))];
     expect(paths.some((path) => path.endsWith('state.jsonl'))).toBe(true);
@@ -117,7 +119,7 @@ describe('a simulator that is started again', () => {
     const first: string[] = [];
     for (const seed of ['one', 'one', 'two']) {
       const url = await program.start('--seed', seed);
-      first.push(await new SimulatorClient(url, PHONE_NUMBER_ID).sendTaken(ANYBODY));
+      first.push(await new SimulatorClient(url, PHONE_NUMBER_ID).sendTaken(MESSAGE));
       await program.end('SIGTERM');
     }
     expect(first[1]).toBe(first[0]);

@@ -22,7 +22,7 @@ interface FaultBody {
   error?: { code?: string; message?: string; details?: { field: string; message: string }[] } & Record<string, unknown>;
 }
 
-/** Names the faulty fields too: the API tells them apart from its message. */
+/** Names the invalid fields too: the API lists them beside its message. */
 export function apiFault(status: number, body: unknown): ApiFault {
   const { error } = (typeof body === 'object' && body !== null ? body : {}) as FaultBody;
   if (error?.code === undefined) {

@@ -68,12 +68,12 @@ export const STATE_FIELDS = [
   ['failed', 'failed_at'],
 ] as const;
 
-/** A message's id of the journal, in short: enough to tell those on one screen apart. */
+/** A message's id of the journal, in short: enough to distinguish those on one screen. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }
 
-/** From this status on an answer does not tell whether the request took effect. */
+/** From this status on an answer does not say whether the request took effect. */
 const SERVER_FAULT = 500;
 
 interface ApiConnection {

@@ -28,7 +28,7 @@ export function addConnectionCommands(program: Command): void {
       .requiredOption('--phone-number-id <id>', "the platform's id of the number", decimalId)
       .requiredOption('--waba-id <id>', 'id of the WhatsApp Business Account', decimalId)
       .requiredOption('--token <token>', 'access token, or - to read it from standard input')
-      .option('--phone-number <number>', 'the number itself, where the platform does not tell it', phoneDigits)
+      .option('--phone-number <number>', 'the number itself, where the platform does not report it', phoneDigits)
       .option('--throughput <n>', 'messages a second; without it as the platform says', wholeNumber(1, 10_000))
       .option('--no-verify', 'add it unseen; needs --phone-number'),
     async (services, options) => {
@@ -95,7 +95,7 @@ async function verified(
 ): Promise<Pick<NewConnection, 'phoneNumber'> & Partial<NewConnection>> {
   const number = await check.check(credentials);
   const phoneNumber = number.phoneNumber ?? given;
-  if (phoneNumber === undefined) throw new Error('the platform did not tell the number; name it with --phone-number');
+  if (phoneNumber === undefined) throw new Error('the platform did not report the number; pass it with --phone-number');
   if (given !== undefined && given !== phoneNumber) {
     throw new Error(`the platform says that this is the number ${phoneNumber}, not ${given}; leave out --phone-number`);
   }

@@ -88,7 +88,7 @@ export function addDemoCommand(program: Command): void {
     const unknown = (wanted ?? []).filter((name) => CHAPTERS.every((chapter) => chapter.name !== name));
     if (unknown.length > 0) throw new UsageError(`no chapter is called ${unknown.join(', ')}; there are ${names}`);
     const stage = await openStage(live, fast);
-    live.tell(`${paint.heading('Herald')} at ${stage.api.url}, the simulator at ${stage.demo.simulator_url ?? ''}`);
+    live.print(`${paint.heading('Herald')} at ${stage.api.url}, the simulator at ${stage.demo.simulator_url ?? ''}`);
     return play(
       stage,
       CHAPTERS.filter(({ name }) => wanted === undefined || wanted.includes(name)),

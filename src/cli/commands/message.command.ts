@@ -118,7 +118,7 @@ function addWatch(message: Command): void {
     .option(...KEY_OPTION);
   guide(command, {
     examples: ['herald message watch 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --timeout 10m'],
-    notes: 'Times are those of the API; WhatsApp tells of sent, delivered and read in whole seconds.',
+    notes: 'Times are those of the API; WhatsApp reports sent, delivered and read in whole seconds.',
     failure: 'the message failed, or was not read within --timeout',
   });
   liveAction<TargetOptions & { timeout: number }>(command, async (live, options, id = '') =>
@@ -261,11 +261,12 @@ export function addTailCommand(program: Command): void {
     const tail = new JournalTail(api);
     try {
       await tail.look();
-      live.tell(paint.faint(`following ${api.url}; Ctrl-C ends it`));
+      live.print(paint.faint(`following ${api.url}; Ctrl-C ends it`));
       for (;;) {
         await live.pause(options.interval);
         for (const event of await tail.look()) if (isWanted(event, options)) live.say(lineOf(event), event);
-        if (tail.isBehind) live.tell(paint.doubtful('… more came than one look shows; GET /messages has them all'));
+        if (tail.isBehind)
+          live.print(paint.doubtful('… more messages came than one poll shows; GET /messages has them all'));
       }
     } catch (error) {
       // To be ended is how it is meant to end.

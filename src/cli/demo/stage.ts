@@ -20,7 +20,7 @@ export class SimulatorControl {
     });
   }
 
-  /** Holds back what the platform tells of messages, or lets it go. */
+  /** Holds back the simulator's notifications about messages, or releases them. */
   async statuses(mode: 'hold' | 'on'): Promise<void> {
     await this.call('/faults', { statuses: mode });
   }
@@ -60,7 +60,7 @@ export class Skipped extends Error {}
 /** A step had another result than expected. */
 export class StepFailed extends Error {}
 
-/** One part of the story. */
+/** One part of the guided tour. */
 export interface Chapter {
   name: string;
   title: string;
@@ -81,7 +81,7 @@ export class Stage {
     private readonly isFast: boolean,
   ) {}
 
-  /** A line of the story. */
+  /** A line of the guided tour. */
   note(text: string): void {
     this.live.say(`   ${text}`, { event: 'note', text });
   }

@@ -42,7 +42,7 @@ const PRIVATE_NETWORKS = [
   'fc00::/7',
 ];
 
-/** Everything that only the database can tell; one finding where it can't be reached. */
+/** All checks that need the database; one finding where it can't be reached. */
 export async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
   const client = new pg.Client({
     connectionString: url,

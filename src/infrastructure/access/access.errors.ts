@@ -7,7 +7,7 @@ export const accessErrors = defineErrors('access', {
   API_KEY_MISSING: error({
     kind: 'unauthenticated',
     message: 'Send your API key in the header Authorization: Bearer <API_KEY>.',
-    when: 'The request bears no `Authorization: Bearer` header, or more than one.',
+    when: 'The request has no `Authorization: Bearer` header, or more than one.',
     fix: 'Add the header `Authorization: Bearer <API_KEY>`, once.',
     headers: challenge,
   }),
@@ -53,7 +53,7 @@ export const accessErrors = defineErrors('access', {
     kind: 'rate_limited',
     message: ({ retryAfterSeconds }) => `Too many requests; try again in ${retryAfterSeconds} s.`,
     when: 'The key, or an address that sent no valid key, made more requests than its limit allows.',
-    fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` tell what is left.',
+    fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
     sample: { retryAfterSeconds: 1 },

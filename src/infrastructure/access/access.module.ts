@@ -12,7 +12,7 @@ import { RateBucketRepository, RateLimiter } from './rate-limiter.js';
 import { RouteAudit } from './route-policy.js';
 import { WorkspacesService } from './workspaces.service.js';
 
-/** Workspaces, API keys and who may call what, for every module. */
+/** Workspaces, API keys and scopes, for every module. */
 @Global()
 @Module({
   imports: [DiscoveryModule, TypeOrmModule.forFeature([OrganizationEntity, ApiKeyEntity])],

@@ -20,7 +20,7 @@ describe('API key format', () => {
     expect(key.text.slice(23, 55)).toBe(key.secret);
   });
 
-  it('keeps its checksum for ever', () => {
+  it('never changes its checksum', () => {
     const text = formatKey({ mode: 'live', id: '0123456789ab', secret: 'abcdefghijklmnopqrstuvwxyzABCDEF' });
     expect(text).toBe('hrld_live_0123456789ab_abcdefghijklmnopqrstuvwxyzABCDEF2lvII8');
   });

@@ -38,8 +38,8 @@ export function formatKey({ mode, id, secret }: ParsedKey): string {
 }
 
 /**
- * Takes a key's text apart. Null where it is none: the checksum tells a mistyped or invented key from a real one
- * without asking the database.
+ * Takes a key's text apart. Null where it is none: the checksum rejects a mistyped or invented key without asking the
+ * database.
  */
 export function parseKey(text: string): ParsedKey | null {
   if (text.length !== KEY_LENGTH || !KEY_PATTERN.test(text)) return null;

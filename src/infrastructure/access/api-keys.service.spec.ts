@@ -78,7 +78,7 @@ describe('ApiKeysService', () => {
     expect((await keys.list(organizationId)).find((key) => key.id === issued.id)).not.toHaveProperty('secretHash');
   });
 
-  it('tells the caller of a key, the second time without asking the database', async () => {
+  it('finds the caller of a key, the second time without asking the database', async () => {
     const { keys, repository } = processOf();
     const { key, id } = await keys.create({ organizationId, name: 'a', scopes: ['messages:read'] });
     const caller = await keys.authenticate(key);
@@ -103,7 +103,7 @@ describe('ApiKeysService', () => {
     expect(repository.reads.length).toBeLessThanOrEqual(2);
   });
 
-  it('asks nobody about a key whose checksum is wrong', async () => {
+  it('does not query the database for a key whose checksum is wrong', async () => {
     const { keys, repository } = processOf();
     const { text } = newKey('live');
     const mistyped = `${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`;

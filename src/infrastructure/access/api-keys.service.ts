@@ -197,7 +197,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Tells whose key this is: at once where it was read in the last two seconds.
+   * Finds the caller to which this key belongs: from the cache where it was read in the last two seconds.
    *
    * @throws API_KEY_INVALID, API_KEY_EXPIRED, API_KEY_REVOKED (401).
    */

@@ -28,7 +28,7 @@ async function listening() {
 }
 
 describe('CacheInvalidation', () => {
-  it('empties caches once it listens, then tells every process of each change', async () => {
+  it('empties caches once it listens, then notifies every process of each change', async () => {
     const [one, other] = [await listening(), await listening()];
     expect(one.heard).toEqual([null]);
     await one.invalidation.publish('thing', 'a');
@@ -38,7 +38,7 @@ describe('CacheInvalidation', () => {
     expect(other.heard).toEqual([null, 'a', 'c with spaces']);
   });
 
-  it('tells of a change when its transaction has committed, and never of one that was rolled back', async () => {
+  it('announces a change when its transaction has committed, and never one that was rolled back', async () => {
     const { invalidation, heard } = await listening();
     await opened.database
       .transaction(async () => {
@@ -51,7 +51,7 @@ describe('CacheInvalidation', () => {
     expect(heard).not.toContain('rolled back');
   });
 
-  it('listens anew where its server turns out to be no primary any more', async () => {
+  it('listens again where its server is no primary any more', async () => {
     const { invalidation, heard } = await listening();
     // The pool lends the connection that was given back last.
     await opened.database.execute('set default_transaction_read_only = on');

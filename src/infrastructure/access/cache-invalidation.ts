@@ -11,7 +11,7 @@ const LAST_RETRY_MS = 5_000;
 export type Forget = (id: string | null) => void;
 
 /**
- * Tells every process that something changed, so that no cache outlives the change by more than a moment. One
+ * Notifies every process of a change, so that no cache outlives the change by more than a moment. One
  * connection a process listens. Notices can be missed while it is down, so after each connecting all caches are
  * emptied; each cache must also have a lifetime of its own.
  */
@@ -42,8 +42,8 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
   }
 
   /**
-   * Tells every process that listens now, outside of any transaction and of the pool. It may get lost, and it costs no
-   * flush to disk: for what is found without it as well.
+   * Notifies every process that listens now, outside of any transaction and of the pool. The notice may get lost and
+   * costs no flush to disk: use it only for changes that are found without it as well.
    */
   hint(kind: string, text: string): void {
     this.client?.query('select pg_notify($1, $2)', [CHANNEL, `${kind} ${text}`]).catch(() => undefined);

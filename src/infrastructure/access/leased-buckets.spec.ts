@@ -78,7 +78,7 @@ describe('LeasedBuckets', () => {
     expect(await allowedOf(first, 150)).toBe(100);
   });
 
-  it('tells what is left as if there were one bucket', async () => {
+  it('reports what is left as if there were one bucket', async () => {
     const { first } = setup();
     const remaining: number[] = [];
     for (let i = 0; i < 5; i++) remaining.push((await first.take('key', LIMITS)).remaining);

@@ -20,7 +20,7 @@ export interface Grant {
 
 export interface RateDecision {
   allowed: boolean;
-  /** Whole tokens left, as far as this process can tell. */
+  /** Whole tokens left, as far as this process knows. */
   remaining: number;
   /** Seconds until the bucket is full again; of a refusal: until one more request is allowed. At least 1. */
   resetSeconds: number;
@@ -62,12 +62,12 @@ const AWAY_PAUSE_MS = 1_000;
 
 /**
  * Token buckets that several processes share by leasing parts of them. A process takes tokens from the shared bucket
- * before it spends them: a quarter of the burst beside what its waiting requests need, and more when half of it is used.
- * Once it was idle for five seconds it lets go of all. So the rate is kept exactly, whatever the number of processes, and
- * the burst is exceeded by no more than what they hold from the last five seconds: a quarter each.
+ * before it spends them: a quarter of the burst beside what its waiting requests need, and more when half of it is
+ * used. After five idle seconds it releases all. So the rate is kept exactly, whatever the number of processes, and the
+ * burst is exceeded by no more than what they hold from the last five seconds: a quarter each.
  *
- * What is let go is given back only where another process could use it: where the shared bucket is full again by then,
- * as far as this process can tell, it is forgotten, which costs nothing.
+ * Released tokens are given back only where another process could use it: where the shared bucket is full again by
+ * then, as far as this process knows, it is discarded, which costs nothing.
  *
  * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most a
  * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again

@@ -3,7 +3,7 @@ import { Erasure } from './erasure.js';
 import { WorkspaceErasure } from './workspace-erasure.js';
 import { WorkspaceErasureRepository } from './workspace-erasure.repository.js';
 
-/** Erasure of what is personal, and of whole workspaces, for every module that keeps some. */
+/** Erasure of personal data and of whole workspaces, for every module that stores some. */
 @Global()
 @Module({
   providers: [Erasure, WorkspaceErasure, WorkspaceErasureRepository],

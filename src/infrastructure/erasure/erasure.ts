@@ -23,7 +23,7 @@ export interface ErasureBatch {
 /** One place where data of a person may lie. */
 export interface PersonalData {
   readonly name: string;
-  /** `first`: what is still to happen ends here; `last`: what tells who the person is, needed to find the rest. */
+  /** `first`: pending work ends here; `last`: data that identifies the person, needed to find the rest. */
   readonly turn?: 'first' | 'last';
   /** One small batch from `cursor` on: counts what is there, and where `erase` is set removes it. Repeating is harmless. */
   batch(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch>;

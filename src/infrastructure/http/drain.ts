@@ -6,14 +6,14 @@ const LOOK_MS = 25;
 
 /**
  * The graceful end of the HTTP side: no new connections, readiness turns to 503, idle connections are closed, answers
- * bear `Connection: close`, and requests under way get to finish.
+ * include `Connection: close`, and requests under way are completed.
  */
 @Injectable()
 export class Drain {
   private started = false;
   private open = 0;
 
-  /** True from the moment the process was told to stop. */
+  /** True from the moment the process received the signal to stop. */
   get stopping(): boolean {
     return this.started;
   }
@@ -64,7 +64,7 @@ function flushed(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
-/** Not ready from the moment the process was told to stop. */
+/** Not ready from the moment the process received the signal to stop. */
 export class DrainCheck extends ReadinessCheck {
   readonly name = 'accepting';
   override readonly mayBeRemembered = false;

@@ -45,7 +45,7 @@ describe('toAppError', () => {
   it.each([
     ['cannot be reached', 'ECONNREFUSED'],
     ['was shut down', '57P01'],
-    ['has no room', '53100'],
+    ['has no disk space', '53100'],
     ['was too slow', '57014'],
     ['cannot read its disk', '58030'],
     ['is not the primary', '25006'],

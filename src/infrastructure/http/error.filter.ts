@@ -32,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
     const error = toAppError(thrown);
     this.log(error);
     if (res.headersSent) {
-      // Part of an answer is out: only a broken connection tells the caller that the rest will not come.
+      // Part of an answer is sent: only a broken connection shows the caller that the rest will not come.
       res.destroy();
       return;
     }
@@ -74,7 +74,7 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** What Herald says of an error that it did not make itself: the framework's, the database's, anybody's. */
+/** Herald's answer for an error that it did not create: the framework's, the database's, any library's. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isUndecodable(error)) return invalid('path', 'The path is not correctly percent-encoded.', error);

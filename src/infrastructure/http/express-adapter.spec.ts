@@ -150,15 +150,15 @@ describe('FixedPrototypeAdapter', () => {
   });
 });
 
-/** The head of the answer as it goes over the wire, and what the handler was told. */
+/** The head of the answer as it goes over the wire, and what the handler returned. */
 async function answerOf(constructor: typeof ServerResponse, handle: (res: ServerResponse) => unknown) {
-  let told: unknown;
+  let result: unknown;
   const listener: RequestListener = (_req, res) => {
     res.sendDate = false;
     try {
-      told = handle(res);
+      result = handle(res);
     } catch (error) {
-      told = (error as NodeJS.ErrnoException).code;
+      result = (error as NodeJS.ErrnoException).code;
     }
     if (!res.writableEnded) res.end('{}');
   };
@@ -166,7 +166,7 @@ async function answerOf(constructor: typeof ServerResponse, handle: (res: Server
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    return { told, status: response.status, headers: [...response.headers], body: await response.text() };
+    return { result, status: response.status, headers: [...response.headers], body: await response.text() };
   } finally {
     server.closeAllConnections();
     server.close();
@@ -205,11 +205,11 @@ describe('responses with flat headers', () => {
   });
 
   it('leave nothing to the dictionary of Node where headers are only set', async () => {
-    const { told } = await answerOf(flatHeaderResponse(), (res) => {
+    const { result } = await answerOf(flatHeaderResponse(), (res) => {
       const dictionary = Object.getOwnPropertySymbols(res).find((symbol) => String(symbol).includes('kOutHeaders'));
       res.setHeader('X-One', 'a').end('{}');
       return dictionary === undefined ? 'unknown' : (res as unknown as Record<symbol, unknown>)[dictionary];
     });
-    expect(told).toBeNull();
+    expect(result).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ const MAX_DEPTH = 32;
 const MAX_KEYS = 1_000;
 // Of all lists together.
 const MAX_ITEMS = 10_000;
-// Keys that would reach an object's prototype when somebody copies them carelessly.
+// Keys that would reach an object's prototype when code copies them carelessly.
 const DANGEROUS_KEYS = new Set(['__proto__', 'constructor']);
 
 /**

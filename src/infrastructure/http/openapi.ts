@@ -31,13 +31,12 @@ don't know.
 
 ### Limits
 
-A key may make a number of requests a second; the headers \`RateLimit\` and \`RateLimit-Policy\` tell what is left. Beyond
-it the answer is 429 with \`Retry-After\`. 503 bears it too. Repeat with the same \`Idempotency-Key\`.
+A key may make a number of requests a second; the headers \`RateLimit\` and \`RateLimit-Policy\` say what is left. Beyond it the answer is 429 with \`Retry-After\`. 503 includes it too. Repeat with the same \`Idempotency-Key\`.
 
 ### Versions
 
-Every answer bears \`X-HERALD-API-Version: v1\`. Incompatible changes come under another address. The old addresses
-without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprecated: they bear \`Deprecation\` (RFC 9745),
+Every answer includes \`X-HERALD-API-Version: v1\`. Incompatible changes come under another address. The old addresses
+without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprecated: they include \`Deprecation\` (RFC 9745),
 \`Link\` to the address that replaces them, and \`Sunset\` (RFC 8594) where an end was decided.`;
 
 /** In the order of the specification. A controller's \`@ApiTags\` names one of them. */

@@ -18,8 +18,8 @@ const WATCHERS = /^\/(health|metrics)(\/|\?|$)/;
 const NOTIFICATIONS = '/platform/';
 
 /**
- * Refuses requests at the door while this process can't keep up, so that those it lets in are answered in time: reads
- * first, then writes, then the platform's notifications (which it repeats), and never health and metrics.
+ * Rejects requests before authentication while this process can't keep up, so that admitted ones are answered in time:
+ * reads first, then writes, then the platform's notifications (which it repeats), and never health and metrics.
  */
 @Injectable()
 export class Overload implements OnModuleInit, OnModuleDestroy {
@@ -73,10 +73,10 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
     const before = this.shedding;
     // The histogram counts from one tick of its own to the next, a calm tick too.
     this.shedding = this.pressure.note({ loopDelayMs: mean - RESOLUTION_MS, poolWaiting });
-    if (before === SHEDDING.none && this.shedding !== SHEDDING.none) this.tell(mean, poolWaiting);
+    if (before === SHEDDING.none && this.shedding !== SHEDDING.none) this.report(mean, poolWaiting);
   }
 
-  private tell(meanMs: number, poolWaiting: number): void {
+  private report(meanMs: number, poolWaiting: number): void {
     this.counters.increment('overloads');
     this.logger.warn(
       `overloaded, requests are refused: event loop ${Math.round(meanMs)} ms late, ${poolWaiting} wait for a connection`,
@@ -117,8 +117,8 @@ const PART = 0.15;
 const MOST = 6;
 
 /**
- * Tells from a row of looks at the process what should be refused. The delay of the loop is a mean over several looks,
- * for a single stall is no overload; a queue for connections counts at once, for it is a mean already.
+ * Decides from a series of samples of the process what should be refused. The delay of the loop is a mean over several
+ * samples, as a single stall is no overload; a queue for connections counts at once, as it is a mean already.
  */
 export class Pressure {
   private delays = 0;

@@ -106,7 +106,7 @@ export class Reception {
 }
 
 /**
- * What every answer bears that is no web page: nothing of it may be framed, sniffed, cached or run. Fixed texts,
+ * Headers of every answer that is no web page: nothing of it may be framed, sniffed, cached or run. Fixed texts,
  * because computing them for each request is a measurable part of a small answer.
  */
 export function setSecurityHeaders(res: ServerResponse): void {

@@ -70,7 +70,7 @@ export function propertiesOf(dto: Dto): Set<string> {
   return new Set(rules.map((rule) => rule.propertyName));
 }
 
-/** As declared, else that of the default: TypeScript tells nothing of `limit = 50`. */
+/** As declared, else that of the default: TypeScript emits no type for `limit = 50`. */
 function typeOf(dto: Dto, instance: Record<string, unknown>, name: string): unknown {
   if (typeof instance[name] === 'number') return Number;
   if (typeof instance[name] === 'boolean') return Boolean;
@@ -97,9 +97,9 @@ const VALIDATED = [RouteParamtypes.BODY, RouteParamtypes.QUERY].map((type) => `$
 const pipe = new ValidatedRequestPipe();
 
 /**
- * Lets every `@Body()` and `@Query()` whose type is a DTO class be validated, without a decorator that somebody could
- * forget. A global pipe would do the same, but Nest would then pass every parameter of every route through it, at a cost
- * of several promises each. Call it before `init`, which is when Nest reads what is written here.
+ * Lets every `@Body()` and `@Query()` whose type is a DTO class be validated, without a decorator that could be
+ * forgotten. A global pipe would do the same, but Nest would then pass every parameter of every route through it, at a
+ * cost of several promises each. Call it before `init`, which is when Nest reads what is written here.
  */
 export function validateParams(app: INestApplication): void {
   const scanner = new MetadataScanner();

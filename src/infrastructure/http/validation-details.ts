@@ -117,7 +117,7 @@ function sentence(message: string, property: string, field: string): string {
 export interface ConstraintSentence {
   /** Name of the rule in `details`; several constraints may be one rule. */
   rule: string;
-  /** Of several broken constraints the one with the lowest rank is told. */
+  /** Of several broken constraints the one with the lowest rank is reported. */
   rank: number;
   sentence(field: string, args: readonly unknown[], siblings: readonly string[]): string;
 }

@@ -19,9 +19,8 @@ const BATCH = 20_000;
  * Notices that the database's clock has stepped back, as after a failover to a server with a slower one, and takes the
  * step off the times that are waited for: else what was due a moment ago would be due again only after as long.
  *
- * The row `clock` of `heartbeat` keeps the latest time that was seen; whoever leads the sweeps writes it every other
- * second. Holds of lanes and their paces need none of this:
- * see LaneRepository.
+ * The row `clock` of `heartbeat` keeps the latest time that was seen; the leader of the sweeps writes it every other
+ * second. Holds of lanes and their paces need none of this: see LaneRepository.
  */
 @Injectable()
 export class ClockSteps implements OnModuleInit {

@@ -12,7 +12,7 @@ function sweepOver(due: DueLane[], states: Record<string, string> = {}) {
     isAlone: false,
     wake: (key: string) => void done.push(`wake ${key}`),
     rescue: (key: string) => void done.push(`rescue ${key}`),
-    tellHolder: (key: string) => void done.push(`tell holder of ${key}`),
+    tellHolder: (key: string) => void done.push(`signal holder of ${key}`),
   };
   const dueLanes = (limit: number, after: string | null) => {
     const from = due.findIndex(({ key }) => key === after) + 1;
@@ -34,7 +34,7 @@ describe('the sweep of due lanes', () => {
     expect(done).toEqual(['rescue a', 'wake b', 'rescue c', 'wake d']);
   });
 
-  it('leaves lanes alone that rest, and tells who holds the others', async () => {
+  it('leaves resting lanes alone, and signals the holders of the others', async () => {
     const { done, sweep } = sweepOver(
       [
         { key: 'a', dueForMs: AN_HOUR_MS },
@@ -44,7 +44,7 @@ describe('the sweep of due lanes', () => {
       { a: 'rests', b: 'held' },
     );
     expect(await sweep.run(new AbortController().signal)).toBe(2);
-    expect(done).toEqual(['tell holder of b', 'wake c']);
+    expect(done).toEqual(['signal holder of b', 'wake c']);
   });
 
   it('wakes a lane behind any number of lanes that rest', async () => {

@@ -23,13 +23,13 @@ export interface LaneHandler<T> {
   /** The lane's pace, or null where it must not run now (its rows then stay due). */
   pace(laneKey: string): Promise<LanePace | null>;
   /**
-   * Claims due rows, durably, so that nobody else works on them. One statement takes or renews the hold on the lane and
-   * claims: see `laneHold`.
+   * Claims due rows, durably, so that no other process works on them. One statement takes or renews the hold on the
+   * lane and claims: see `laneHold`.
    */
   claim(request: ClaimRequest): Promise<Claim<T>>;
   /**
-   * Works on one row and records what came of it. Must not reject. Resolves with true where another row may wait that
-   * could not be claimed as long as this one was under way.
+   * Works on one row and records the outcome. Must not reject. Resolves with true where another row may wait that could
+   * not be claimed as long as this one was under way.
    */
   work(item: T): Promise<boolean>;
   /** From now on claimed rows that are not on the wire yet go back. */

@@ -56,21 +56,21 @@ describe('hints at due rows', () => {
   it('are one job a lane at once, and one more for all that comes in two seconds', async () => {
     const queue = new ListQueue();
     const { hints } = hintsOn(queue);
-    for (let n = 0; n < 1_000; n++) hints.tell('a');
+    for (let n = 0; n < 1_000; n++) hints.announce('a');
     expect(queue.lanes).toEqual(['a']);
     await pause(2_100);
     expect(queue.lanes).toEqual(['a', 'a']);
     await pause(2_100);
     expect(queue.lanes).toEqual(['a', 'a']);
-    hints.tell('a');
+    hints.announce('a');
     expect(queue.lanes).toEqual(['a', 'a', 'a']);
   });
 
-  it('are no more jobs as long as rows keep coming, of which the signals tell', async () => {
+  it('are no more jobs as long as rows keep coming, which the signals announce', async () => {
     const queue = new ListQueue();
     const { hints, signals } = hintsOn(queue);
     for (let n = 0; n < 100; n++) {
-      hints.tell('a');
+      hints.announce('a');
       await pause(100);
     }
     expect(queue.lanes).toEqual(['a']);
@@ -82,12 +82,12 @@ describe('hints at due rows', () => {
   it('are one signal at once, and then one in 50 ms for all lanes', async () => {
     const { hints, signals } = hintsOn(new ListQueue());
     for (let n = 0; n < 100; n++) {
-      hints.tell('a');
+      hints.announce('a');
       hints.signal('b');
     }
     await pause(0);
     expect(signals).toEqual(['lanes:send a b']);
-    hints.tell('a');
+    hints.announce('a');
     await pause(20);
     hints.signal('c');
     await pause(29);
@@ -130,7 +130,7 @@ describe('hints at due rows', () => {
     queue.answer = () => opened;
     const { hints } = hintsOn(queue);
     for (let round = 0; round < 3; round++) {
-      for (let lane = 0; lane < 50; lane++) hints.tell(`lane-${lane}`);
+      for (let lane = 0; lane < 50; lane++) hints.announce(`lane-${lane}`);
     }
     expect(queue.added).toHaveLength(2);
     open();
@@ -147,9 +147,9 @@ describe('hints at due rows', () => {
     });
     queue.answer = () => opened;
     const { hints, signals } = hintsOn(queue);
-    for (let lane = 0; lane < 50; lane++) hints.tell(`lane-${lane}`);
+    for (let lane = 0; lane < 50; lane++) hints.announce(`lane-${lane}`);
     hints.stop();
-    hints.tell('late');
+    hints.announce('late');
     open();
     await pause(3_000);
     expect([queue.added.length, signals]).toEqual([2, []]);
@@ -183,7 +183,7 @@ describe('hints at due rows', () => {
     const queue = new ListQueue();
     const connection = { isAway: true };
     const { hints, notices, counters } = hintsOn(queue, connection);
-    hints.tell('a');
+    hints.announce('a');
     await pause(30);
     expect([queue.added, hints.takesJobs, hints.isAway]).toEqual([[], false, true]);
     expect(counters.snapshot().lane_wakes_failed).toBe(1);

@@ -29,8 +29,8 @@ const SIGNAL_EVERY_MS = 50;
 const SIGNAL_KEYS = 150;
 
 /**
- * Tells other processes which lanes of a module have due rows: those that hold a lane by a signal, and whoever has time by
- * a `drain` job. Hints are never awaited and may get lost; the sweep finds due rows by itself.
+ * Announces to other processes which lanes of a module have due rows: to the holder of a lane by a signal, and to any
+ * idle worker by a `drain` job. Hints are never awaited and may get lost; the sweep finds due rows by itself.
  */
 export class LaneHints {
   /** Lanes of the next signal. */
@@ -70,8 +70,8 @@ export class LaneHints {
     });
   }
 
-  /** Tells the process that holds the lane, or any worker. */
-  tell(laneKey: string): void {
+  /** Notifies the process that holds the lane, or any worker. */
+  announce(laneKey: string): void {
     this.signal(laneKey);
     if (this.stopped) return;
     const resting = this.resting.get(laneKey);
@@ -83,13 +83,13 @@ export class LaneHints {
     const timer = setTimeout(() => {
       const again = this.resting.get(laneKey)?.again === true;
       this.resting.delete(laneKey);
-      if (again) this.tell(laneKey);
+      if (again) this.announce(laneKey);
     }, REST_MS).unref();
     this.resting.set(laneKey, { again: false, timer });
     this.enqueue(laneKey);
   }
 
-  /** Tells the process that holds the lane. */
+  /** Signals the process that holds the lane. */
   signal(laneKey: string): void {
     if (this.stopped) return;
     this.signalled.add(laneKey);
@@ -116,7 +116,10 @@ export class LaneHints {
     }
   }
 
-  /** Forgets what was not told yet: the queue is about to be closed, and the other processes' sweeps find the rows. */
+  /**
+   * Discards what was not announced yet: the queue is about to be closed, and the other processes' sweeps find the
+   * rows.
+   */
   stop(): void {
     this.stopped = true;
     this.pending.clear();

@@ -52,7 +52,7 @@ it('who holds it goes on with the pace that it has in hand, and the row is writt
   expect(await version()).toEqual(before);
   await set(key, `owner_until = clock_timestamp() + interval '1 second'`);
   expect(await lanes.hold(goingOn)).toMatchObject({ slots: 1, available: null, lastsMs: OWNER_MS });
-  // Also where the hold was over meanwhile, and nobody took it.
+  // Also where the hold has expired meanwhile, and no process took it.
   await set(key, `owner_until = clock_timestamp() - interval '1 second'`);
   expect(await lanes.hold(goingOn)).toMatchObject({ slots: 1, available: null });
 });

@@ -82,9 +82,9 @@ interface LaneHoldOptions {
 /**
  * SQL: the first relations of a claim's `with`; $1 to $6 are `holdParams`, the claim's own parameters begin at $7.
  *
- * The relation `hold` has one row (key, slots, paused, available, lasts_ms) for each lane that this process holds, now or
- * already, or that rests; and none where another process holds it or its row has gone. A claim takes `slots` rows of a
- * lane at the most and answers `from hold left join ...`, so that a row tells of each hold.
+ * The relation `hold` has one row (key, slots, paused, available, lasts_ms) for each lane that this process holds, now
+ * or already, or that rests; and none where another process holds it or its row has gone. A claim takes `slots` rows of
+ * a lane at the most and answers `from hold left join ...`, so that there is a row for each hold.
  *
  * Nothing is written as long as the hold lasts for a while and the process knows what pace it has in hand. A process
  * that takes over from one that did not let go counts its pace as used up to the end of the hold.

@@ -60,8 +60,8 @@ export class LaneHolds {
   }
 
   /**
-   * Forgets the hold as long as a statement that uses it is under way: where its answer is lost nobody knows what it
-   * used.
+   * Forgets the hold as long as a statement that uses it is under way: where its answer is lost, what it used is
+   * unknown.
    *
    * @returns what notes the answer, with the number of rows that it claimed.
    */

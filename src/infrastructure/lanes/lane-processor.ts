@@ -24,7 +24,7 @@ export const PLATFORM_SLOTS = Symbol('PLATFORM_SLOTS');
 
 /**
  * How a BullMQ worker treats `drain` jobs. They are hints: due rows are found without them, so nothing waits for a job
- * that is lost. The server tells a worker that waits of each new job, and the jobs of a worker that was killed are free
+ * that is lost. The server notifies a waiting worker of each new job, and the jobs of a worker that was killed are free
  * again within 40 s; looking for either more often would be most of what an idle process does. A stalled job is
  * never given up: a drain may run twice without harm. The number of drains at once is high because a waiting drain is
  * only a promise.
@@ -76,8 +76,8 @@ export class LaneParts {
 
 /**
  * The lanes of one module. A worker drains the lanes of which it knows that they have due rows; a process that is no
- * worker hints at them. A hint is a signal to the worker that holds the lane and a job for whoever has time, and
- * nothing depends on it: the sweep of due rows finds what nobody was told of.
+ * worker hints at them. A hint is a signal to the worker that holds the lane and a job for any idle worker, and nothing
+ * depends on it: the sweep of due rows finds what was not announced.
  *
  * A module extends it with its `@Processor(QUEUE, LANE_WORKER_OPTIONS)`.
  */
@@ -117,9 +117,9 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     sweeps.add(new DueSweep(`${handler.name}_due`, database, this, dueLanes, waitsFor));
   }
 
-  /** Tells the workers that a lane has due rows. Never waits. */
+  /** Announces to the workers that a lane has due rows. Never waits. */
   wake(laneKey: string): void {
-    if (!this.isWorker || this.runner.isStopping) this.hints.tell(laneKey);
+    if (!this.isWorker || this.runner.isStopping) this.hints.announce(laneKey);
     else if (!this.runner.touch(laneKey) && !this.local.begin(laneKey)) this.putBehind(laneKey);
   }
 
@@ -128,7 +128,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     if (!this.runner.touch(laneKey)) this.local.add(laneKey);
   }
 
-  /** Tells the process that holds a lane, this one or another, that it has due rows. */
+  /** Signals the process that holds a lane, this one or another, that it has due rows. */
   tellHolder(laneKey: string): void {
     if (this.runner.holds(laneKey)) this.wake(laneKey);
     else this.hints.signal(laneKey);
@@ -139,7 +139,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     return this.hints.isAway;
   }
 
-  /** Drains one lane for its quantum; rows that are left wait behind everybody else's. */
+  /** Drains one lane for its quantum; rows that are left wait behind those of all other lanes. */
   async process({ data }: Job<DrainJob>): Promise<void> {
     await this.drain(data.laneKey);
   }

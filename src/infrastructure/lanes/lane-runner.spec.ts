@@ -164,7 +164,7 @@ describe('a drain', () => {
     await runner.stop(5_000);
   });
 
-  it('is asked for where what came of a row may let another one go', async () => {
+  it('is requested where the outcome of a row may make another one claimable', async () => {
     const handler = new ListHandler();
     const lane = newId();
     const { runner, woken } = runnerFor(handler);
@@ -465,7 +465,7 @@ describe('stopping', () => {
     expect(runner.touch(lane)).toBe(false);
   });
 
-  it('tells how much is left when the time is up', async () => {
+  it('reports how much is left when the time is up', async () => {
     const handler = new ListHandler();
     const { opened: mayEnd, open } = gate();
     handler.gate = mayEnd;

@@ -12,7 +12,7 @@ export interface LaneRunnerOptions<T> {
   /** Requests in flight of the whole process. */
   slots: Slots;
   owner: string;
-  /** Called where a lane should have another drain, as what came of a row may let the next one go. */
+  /** Called where a lane should have another drain, as the outcome of a row may make the next one claimable. */
   wake(laneKey: string): void;
   /** How long a drain goes on before it lets others pass. */
   quantumMs?: number;
@@ -86,7 +86,7 @@ export class LaneRunner<T> {
     this.kept = new LaneHolds(options.lanes, options.owner, options.lingerMs ?? LINGER_MS, this.clock);
   }
 
-  /** Tells a drain of this process that rows came; false where none runs. */
+  /** Signals a drain of this process that rows came; false where none runs. */
   touch(laneKey: string): boolean {
     const lane = this.local.get(laneKey);
     if (lane === undefined || lane.drain === null || this.stopping) return false;
@@ -198,7 +198,7 @@ export class LaneRunner<T> {
       lane.more = claimed === 'more';
       if (claimed === 'over') break;
       if (claimed === 'held' || claimed === 'paused') return claimed;
-      // A lane that is only touched again and again keeps nobody waiting: its next drain goes on with the hold.
+      // A lane that is only touched again and again keeps no other waiting: its next drain goes on with the hold.
       if (claimed === 'done' && (!lane.touched || left() <= 0)) return 'idle';
     }
     return 'more';

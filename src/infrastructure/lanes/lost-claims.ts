@@ -3,7 +3,7 @@ import { isUnreachable } from '../database/database-faults.js';
 
 const LOOK_AGAIN_MS = 500;
 
-/** A claim of which nobody knows whether it was committed: the connection was lost before its answer came. */
+/** A claim with an unknown outcome: the connection was lost before its answer came. */
 export class LostClaimError extends Error {
   constructor(
     /** Of the attempts that it made, if it made any. */

@@ -55,8 +55,8 @@ chooseBackendByConnection();
 export class QueueModule {}
 
 /**
- * A queue whose errors have a listener from its first moment: without one BullMQ writes them to the console. Whoever
- * starts the workers listens too, and reports.
+ * A queue whose errors have a listener from its first moment: without one BullMQ writes them to the console. The code
+ * that starts the workers listens too, and reports.
  */
 class ListenedQueue extends Queue {
   constructor(...args: ConstructorParameters<typeof Queue>) {

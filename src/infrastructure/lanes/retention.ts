@@ -6,14 +6,14 @@ import { Sweeps } from './sweeps.js';
 /** Something that is kept for a time only. */
 export interface Kept {
   readonly name: string;
-  /** Days for which it is kept; 0: for ever. */
+  /** Days for which it is kept; 0: never removed. */
   readonly days: number;
   /** Clears what is older than `before`, at most `limit` rows, by a range of an index; returns how many. */
   clear(before: Date, limit: number): Promise<number>;
 }
 
 const EVERY_MS = 60_000;
-/** Small, so that nobody waits for their locks. */
+/** Small, so that no transaction waits long for their locks. */
 const BATCH = 1_000;
 /** Of one kind and round: 300,000 rows a minute, more than a fast installation makes. A round also ends by its time. */
 const MOST_BATCHES = 300;
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Clears what has been kept for long enough, in small batches, in one process at a time. Each batch is a transaction of
- * its own, so whoever dies in between has cleared what he has cleared, and the next round goes on.
+ * its own, so a process that dies in between loses nothing, and the next round goes on.
  */
 @Injectable()
 export class Retention implements OnModuleInit {

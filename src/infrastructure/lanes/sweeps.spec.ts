@@ -144,7 +144,7 @@ describe('Sweeps', () => {
       `insert into heartbeat values ('sweep:stuck', clock_timestamp() - interval '1 minute')`,
     );
     const { rounds } = worker([{ name: 'stuck' }, { name: 'well' }]);
-    // It has been up for long enough to tell.
+    // It has been up for long enough to judge.
     ahead = 60_000;
     await besideLeader(async () => {
       await until(() => rounds.includes('stuck'));
@@ -176,7 +176,7 @@ describe('Sweeps', () => {
     expect(await has('leader', `beat_at = '-infinity'`)).toBe(true);
   });
 
-  it('do nothing where nobody works', async () => {
+  it('do nothing without a worker', async () => {
     const query = jest.spyOn(test.database, 'query');
     const { all } = worker([{ name: 'one' }], 'api');
     await all.onModuleDestroy();

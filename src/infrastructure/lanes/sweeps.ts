@@ -22,7 +22,7 @@ export interface Sweep {
   readonly name: string;
   /** Milliseconds between two rounds; a whole number of seconds. */
   readonly everyMs: number;
-  /** True while every worker is to do its rounds, whoever leads. */
+  /** True while every worker is to do its rounds, whichever leads. */
   readonly everywhere?: boolean;
   /** The times that make its rows due. */
   readonly waitsFor?: readonly AwaitedTime[];
@@ -115,7 +115,7 @@ export class Sweeps implements OnModuleDestroy {
     await Promise.all([...this.running.values(), this.release()]);
   }
 
-  /** Runs one round now, whoever leads; for tests and the command line. */
+  /** Runs one round now, whichever process leads; for tests and the command line. */
   async runNow(name: string): Promise<number> {
     const sweep = this.sweeps.find((candidate) => candidate.name === name);
     if (sweep === undefined) throw new Error(`there is no sweep named ${name}`);

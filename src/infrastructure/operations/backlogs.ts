@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 
-/** Rows are counted up to this many: nobody who looks makes the database read a million. */
+/** Rows are counted up to this many: a reader must not make the database read a million rows. */
 export const COUNT_LIMIT = 100_000;
 
 /** What waits in one queue; counted up to `COUNT_LIMIT`. */
@@ -43,7 +43,7 @@ export class Backlogs {
 
   private async readAll(): Promise<QueueBacklog[]> {
     const found: QueueBacklog[] = [];
-    // One after the other: whoever looks takes one connection and not five.
+    // One after the other: a reader takes one connection and not five.
     for (const { queue, read } of this.queues) {
       try {
         found.push({ queue, ...(await read()) });

@@ -19,7 +19,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   media_fetch_refused: "Customers' files that the platform or a check refused.",
   media_fetch_stored: "Customers' files that were fetched.",
   media_fetch_storage_full: "Tries to fetch a customer's file that wait because the workspace's storage is full.",
-  media_fetch_too_late: "Customers' files that somebody else had fetched meanwhile.",
+  media_fetch_too_late: "Customers' files that another process had fetched meanwhile.",
   media_fetch_wait: "Fetches of customers' files that will be tried again.",
   media_ids_refused: "The platform's ids of our files that it did not know any more.",
   media_upload_faults: 'Uploads to the platform that ended in a fault of ours.',
@@ -78,7 +78,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
 
 /** Counters whose names end in a word of the code's own, such as an answer's kind. */
 export const COUNTER_FAMILIES: Readonly<Record<string, string>> = {
-  media_upload_: 'Uploads of our files to the platform, by what came of them.',
+  media_upload_: 'Uploads of our files to the platform, by outcome.',
   requests_shed_: 'Requests answered 503 because the process was out of breath, by their kind.',
 };
 

@@ -3,13 +3,13 @@ import type { Response } from 'express';
 import { Public } from '../access/route-policy.js';
 import { Readiness, type ReadinessReport } from './readiness.js';
 
-/** For whoever starts, stops and balances processes. */
+/** For supervisors and load balancers. */
 @Controller('health')
 @Public()
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
-  /** The process runs; says nothing of what it depends on, so that a database's fault restarts nobody. */
+  /** The process runs. Its dependencies are not checked, so that an outage of the database restarts no process. */
   @Get('live')
   live(): { status: 'live' } {
     return { status: 'live' };

@@ -1,12 +1,12 @@
 import { errorFields, loggable, maskSecrets } from './log-fields.js';
 
 describe('loggable', () => {
-  it('keeps what is on the list and tells the names of the rest', () => {
+  it('keeps what is on the list and names the rest', () => {
     const fields = { request_id: 'abc', status: 202, body: { text: { body: 'Hello' } }, to: '+15550001234' };
     expect(loggable(fields)).toEqual({ request_id: 'abc', status: 202, left_out: ['body', 'to'] });
   });
 
-  it("tells of an error its message, code and causes, and nothing of a driver's row", () => {
+  it("logs an error's message, code and causes, and nothing of a driver's row", () => {
     const driver = Object.assign(new Error('duplicate key value violates unique constraint "conversation_phone"'), {
       code: '23505',
       detail: 'Key (phone)=(15550001234) already exists.',

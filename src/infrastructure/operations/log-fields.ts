@@ -57,9 +57,9 @@ function stackOf(error: Error): string {
 
 /**
  * Texts that open something, by their own shape: our keys, webhook signing secrets, the platform's access tokens, other
- * bearers, passwords in addresses, proofs of signed links. And phone numbers: with their plus, or ten to fourteen digits
- * that stand alone (the platform's ids are longer, the digits of a UUID have neighbours). What stays readable is enough
- * to tell which one it was.
+ * bearers, passwords in addresses, proofs of signed links. And phone numbers: with their plus, or ten to fourteen
+ * digits that stand alone (the platform's ids are longer, the digits of a UUID have neighbours). What stays readable is
+ * enough to identify it.
  */
 const SECRETS: readonly { sign: string; pattern: RegExp; shown: string }[] = [
   { sign: 'hrld_', pattern: /(hrld_(?:live|test)_[0-9A-Za-z]{1,12})(?:_[0-9A-Za-z]*)?/g, shown: '$1_***' },

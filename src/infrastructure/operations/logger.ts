@@ -26,7 +26,7 @@ export type LogDestination = Pick<DestinationStream, 'write'>;
 
 /**
  * Nest's logger on pino: JSON lines, or coloured text on a terminal. Every line that is written while a request is
- * served bears its `request_id`.
+ * served contains its `request_id`.
  */
 export class HeraldLogger implements LoggerService {
   private readonly pino: Pino;

@@ -26,7 +26,7 @@ describe('Readiness', () => {
     expect(report).toEqual({ status: 'ready', parts: { a: { ok: true }, b: { ok: true, detail: '3 sweeps' } } });
   });
 
-  it('is not ready when one part is not, and tells of all', async () => {
+  it('is not ready when one part is not, and lists all', async () => {
     const report = await readinessOf({
       a: () => Promise.resolve({ ok: false, detail: 'stopping' }),
       b: () => Promise.resolve({ ok: true }),
@@ -59,7 +59,7 @@ describe('Readiness', () => {
     }
   });
 
-  it('counts a part that fails or hangs as not ready, and repeats nobody’s message', async () => {
+  it('counts a part that fails or hangs as not ready, and repeats no error text', async () => {
     import.meta.jest.useFakeTimers();
     const reporting = readinessOf({
       fails: () => Promise.reject(new Error('connect to db.internal as herald')),
@@ -126,7 +126,7 @@ describe('Heartbeats', () => {
     expect((await heartbeats('worker').check()).ok).toBe(false);
   });
 
-  it('may be missing in the first 30 seconds, and for ever where nobody works', async () => {
+  it('may be missing in the first 30 seconds, and without limit where no worker runs', async () => {
     expect((await heartbeats('worker', 0).check()).ok).toBe(true);
     expect(await heartbeats('worker').check()).toEqual({ ok: false, detail: 'no sweep has run yet' });
     expect((await heartbeats('api').check()).ok).toBe(true);

@@ -129,7 +129,7 @@ interface Beat {
 
 /**
  * The sweeps of the fleet are alive: a sweep that dies unseen leaves messages behind. Looks at the rows
- * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can tell, worker or not. A sweep that runs
+ * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can check, worker or not. A sweep that runs
  * seldom says so with `expect`.
  */
 export class Heartbeats extends ReadinessCheck {

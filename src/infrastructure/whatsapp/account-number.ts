@@ -1,6 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
-/** Argentina and Mexico, and Brazil: a mobile number with the digit that WhatsApp does not tell accounts apart by. */
+/** Argentina and Mexico, and Brazil: a mobile number with the digit that does not distinguish WhatsApp accounts. */
 const WITH_EXTRA_DIGIT = /^(?:(54)9(\d{10})|(52)1(\d{10})|(55\d\d)9(\d{8}))$/;
 const EXTRA_DIGITS: readonly (readonly [digit: string, at: number])[] = [
   ['9', 2],

@@ -236,7 +236,7 @@ describe('other calls', () => {
     ['404 in HTML', answer(404, '<html>'), { kind: 'unavailable', status: 404, code: null }],
     ['200 in HTML', answer(200, '<html>'), { kind: 'unavailable', status: 200 }],
     ['silence', null, { kind: 'timeout', status: null }],
-  ])('tell %s apart', async (_name, bytes, expected) => {
+  ])('recognize %s', async (_name, bytes, expected) => {
     const server = await serve((socket) => bytes !== null && socket.write(bytes));
     const patience = bytes === null ? { headersTimeoutMs: 300, bodyTimeoutMs: 300 } : {};
     const client = clientOf(server.url, patience);

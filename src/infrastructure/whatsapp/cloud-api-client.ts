@@ -63,7 +63,7 @@ export class CloudApiClient {
   }
 
   /**
-   * Sends one message, once. The outcome says whether it was taken, surely not taken, or may have been.
+   * Sends one message, once. The outcome says whether it was taken, definitely not taken, or may have been taken.
    * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
    */
   async sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {

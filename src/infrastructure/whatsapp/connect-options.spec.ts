@@ -39,7 +39,7 @@ describe('shared lookups', () => {
     expect(asked).toEqual(['a.test', 'b.test', 'a.test']);
   });
 
-  it('ask anew once the answer is there, and after a failure', () => {
+  it('resolve again once the answer is there, and after a failure', () => {
     const { lookup, asked, answers } = recorder();
     const shared = shareLookups(lookup);
     const failures: unknown[] = [];

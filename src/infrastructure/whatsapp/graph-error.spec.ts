@@ -53,7 +53,7 @@ describe('the error table', () => {
     expect(classifyPlatformError(190, 463).action).toBe('pause_lane');
   });
 
-  it('tells a listed code from an unlisted one', () => {
+  it('distinguishes listed codes from unlisted ones', () => {
     expect(findPlatformError(131026)).not.toBeNull();
     expect(findPlatformError(999_999)).toBeNull();
     expect(findPlatformError(-1)).toBeNull();

@@ -53,7 +53,7 @@ const WRITTEN = { kind: 'broken', written: true };
 const UNWRITTEN = { kind: 'broken', written: false, timedOut: false };
 
 describe('nothing was written', () => {
-  it('where nobody listens', async () => {
+  it('where no server listens', async () => {
     const server = await serve(() => {});
     await server.stop();
     expect(await post(exchangerOf(server.url))).toEqual({ ...UNWRITTEN, code: 'ECONNREFUSED' });
@@ -108,7 +108,7 @@ describe('nothing was written', () => {
   });
 
   it.each([
-    ['signed by nobody', selfSigned({ names: LOCAL }), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['signed by itself', selfSigned({ names: LOCAL }), false, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
     ['expired', selfSigned({ names: LOCAL, fromHours: -48, untilHours: -1 }), true, 'CERT_HAS_EXPIRED'],
     ['of another host', selfSigned({ names: ['elsewhere.test'] }), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('where the certificate is %s', async (_name, certificate, trusted, code) => {
@@ -131,7 +131,7 @@ describe('over TLS', () => {
 });
 
 describe('it may have been written', () => {
-  it('where the kernel took the request and nobody reads it', async () => {
+  it('where the kernel took the request and no process reads it', async () => {
     const deaf = await startDeafListener();
     closers.push(() => deaf.stop());
     const http = exchangerOf(`http://127.0.0.1:${deaf.port}`, { ...IMPATIENT, bodyTimeoutMs: 5_000 });
@@ -208,7 +208,7 @@ describe('a kept connection that the server closes', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('just as it is used again leaves a doubt at the most, and never sends twice', async () => {
+  it('just as it is used again ends unknown at worst, and never sends twice', async () => {
     const server = await serve((socket) => {
       socket.write(accepted());
       setTimeout(() => socket.resetAndDestroy(), 1 + (server.requests.length % 5));
@@ -236,7 +236,7 @@ describe('a kept connection that the server closes', () => {
     expect(seen.answered).toBeGreaterThan(rounds / 2);
   });
 
-  it('before it reads the next request is written to, and so in doubt', async () => {
+  it('before it reads the next request is written to, and so ends unknown', async () => {
     let breakOff = (): void => undefined;
     const server = await serve((socket, _request, index) => {
       socket.write(accepted());
@@ -324,7 +324,7 @@ describe('notAfter', () => {
   });
 });
 
-describe('what the header channel of undici tells', () => {
+describe('what the header channel of undici reports', () => {
   it('is the moment of writing, for each request its own', async () => {
     const server = await serve((socket) => setTimeout(() => socket.write(accepted()), 100));
     const pool = new Pool(server.url, { connections: 1, pipelining: 1 });

@@ -70,8 +70,8 @@ export interface ExchangeRequest {
 }
 
 /**
- * An idle socket lives for 4 s, or 2 s less than the server announces. A request that meets a socket which the other
- * side is just closing ends in doubt, so a shorter life is worth more than a saved handshake.
+ * An idle socket lives for 4 s, or 2 s less than the server announces. A request on a socket which the other side is
+ * just closing has an unknown outcome, so a shorter life is worth more than a saved handshake.
  */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -81,13 +81,13 @@ const SENT_HEADERS = 'undici:client:sendHeaders';
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * HTTP to one host over a pool of kept connections, one request at a time on each. Tells for every request whether it
+ * HTTP to one host over a pool of kept connections, one request at a time on each. Reports for every request whether it
  * may have reached the wire, writes nothing once its time is over, follows no redirect, and never sends twice.
  */
 export class HttpExchanger {
   private readonly pool: Pool;
   private readonly calls = new Set<Call>();
-  /** A request's body is the very buffer that undici names when it sends, so it tells which call that is. */
+  /** A request's body is the very buffer that undici names when it sends, so it identifies the call. */
   private readonly callOfBody = new WeakMap<Buffer, Call>();
   private readonly answerTimeoutMs: number;
   private drained: (() => void) | null = null;
@@ -214,7 +214,7 @@ class Call implements Dispatcher.DispatchHandler {
   onWritten(): void {
     this.written = true;
     clearTimeout(this.timer);
-    // Undici's own limits start anew with each chunk; an answer that drips would have no end.
+    // Undici's own limits restart with each chunk; an answer that drips would have no end.
     this.timer = setTimeout(() => {
       this.timedOut = true;
       this.controller?.abort(new Error('the answer took too long'));

@@ -61,7 +61,7 @@ export function storableText(text: string): string {
 
 /**
  * JSON that a database takes: strings and keys as `storableText`, nothing nested deeper than 32.
- * Returns the very same value where there is nothing to mend.
+ * Returns the very same value where nothing needs to change.
  */
 export function storableJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return storableText(value);

@@ -59,7 +59,7 @@ function* slices(bytes: Buffer, size = 65_536): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Downloads, and returns what came of it with the bytes that came. */
+/** Downloads, and returns the outcome with the bytes received. */
 async function download(
   client: MediaClient,
   url: string,
@@ -154,7 +154,7 @@ describe('an upload', () => {
     expect(platform.count(/POST/)).toBe(1);
   });
 
-  it('to nobody is an answer as well', async () => {
+  it('to an unknown number is an answer as well', async () => {
     const { platform, client } = await platformAndClient();
     await platform.stop();
     expect(await upload(client)).toMatchObject({ platformCode: null, category: 'platform_unavailable' });
@@ -224,7 +224,7 @@ describe('an upload', () => {
 });
 
 describe('a description', () => {
-  it('tells where the file lies and what it is', async () => {
+  it('returns the file’s address and type', async () => {
     const { platform, client } = await platformAndClient();
     const id = platform.add({ bytes: BYTES, mimeType: 'image/png' });
     const asked = { mediaId: id, phoneNumberId: '1', token: TOKEN };
@@ -354,7 +354,7 @@ describe('a download', () => {
     expect(await download(client, `${platform.url}/files/1`)).toMatchObject({ kind: 'address' });
   });
 
-  it('tells the token to no other host, however it is led there', async () => {
+  it('sends the token to no other host, whatever the redirect', async () => {
     const { platform, client } = await platformAndClient();
     const other = await FakeMediaPlatform.start();
     closers.push(() => other.stop());

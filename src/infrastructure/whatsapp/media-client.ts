@@ -23,7 +23,7 @@ export interface UploadMediaInput {
   readonly phoneNumberId: string;
   readonly token: string;
   readonly mimeType: string;
-  /** The platform tells types by it too; a path's last part only. */
+  /** The platform derives types from it too; a path's last part only. */
   readonly filename: string;
   /** Exactly what `open` gives. */
   readonly sizeBytes: number;

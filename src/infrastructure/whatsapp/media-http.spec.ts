@@ -5,7 +5,7 @@ import type { Exchange } from './http-exchanger.js';
 import { isPlatformAddress, MediaHttp, publicLookup } from './media-http.js';
 import type { LookupAddress } from 'node:dns';
 
-/** A body without an end, and what became of its iterator. */
+/** A body without an end, and the state of its iterator. */
 function endless(): { body: AsyncIterable<Buffer>; ended: string[] } {
   const ended: string[] = [];
   const end = (how: string) => (): Promise<IteratorResult<Buffer>> => {

@@ -113,7 +113,7 @@ export class MediaHttp {
     let address = request.url;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const url = parseUrl(address);
-      // Before each request: the headers bear the token, and a redirect may lead anywhere.
+      // Before each request: the headers contain the token, and a redirect may lead anywhere.
       if (url === null || !isPlatformAddress(url, this.options.origin)) return { kind: 'address' };
       const agent = url.origin === this.options.origin ? this.near : this.far;
       const response = await agent.request({

@@ -49,7 +49,7 @@ describe('accepted', () => {
     ['an id with U+0000', { messages: [{ id: 'a\u0000' }] }],
     ['an endless id', { messages: [{ id: 'a'.repeat(513) }] }],
     ['an error', { error: { code: 131026, message: 'no' } }],
-  ])('is not a 200 with %s: nobody knows', (_name, body) => {
+  ])('is not a 200 with %s: unknown', (_name, body) => {
     expect(answered(200, body)).toMatchObject({ kind: 'unknown', httpStatus: 200, written: true });
   });
 });
@@ -121,7 +121,7 @@ describe('5xx', () => {
   });
 
   it.each(['', '<html>', '{"error":{"message":"no code"}}', '{"messages":[{"id":"w"}]}'])(
-    'with %j: nobody knows',
+    'with %j: unknown',
     (body) => {
       expect(answered(502, body)).toMatchObject({ kind: 'unknown', category: 'platform_unavailable' });
     },
@@ -129,14 +129,14 @@ describe('5xx', () => {
 });
 
 describe('any other status', () => {
-  it.each([0, 100, 199, 300, 302, 304, 399, 600, 999])('%i: nobody knows', (status) => {
+  it.each([0, 100, 199, 300, 302, 304, 399, 600, 999])('%i: unknown', (status) => {
     expect(refused(status, 190)).toMatchObject({ kind: 'unknown' });
     expect(answered(status, { messages: [{ id: 'w' }] })).toMatchObject({ kind: 'unknown' });
   });
 });
 
 describe('no status at all', () => {
-  it('after writing: nobody knows', () => {
+  it('after writing: unknown', () => {
     expect(classifyExchange({ kind: 'broken', written: true, timedOut: true, code: 'ANSWER_TIMEOUT' }, NOW)).toEqual({
       kind: 'unknown',
       httpStatus: null,

@@ -38,7 +38,7 @@ export interface NotAcceptedOutcome {
   readonly traceId: string | null;
   /** What the platform asked for in `Retry-After`, at most an hour. */
   readonly retryAfterMs: number | null;
-  /** False when surely nothing of the request reached the wire. */
+  /** False when definitely nothing of the request reached the wire. */
   readonly written: boolean;
 }
 
@@ -79,7 +79,7 @@ const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
 
 /**
  * Says what one exchange means for its message. Total: every status, body and fault has exactly one answer, and what is
- * not surely "not taken" is `unknown`.
+ * not definitely "not taken" is `unknown`.
  *
  * @param nowMs milliseconds since the epoch, against which a dated `Retry-After` is read
  */

@@ -6,7 +6,7 @@ describe('platformFault', () => {
     ['a timeout', failure('timeout', { message: 'slow' }), 'PLATFORM_TIMEOUT', 504],
     ['an outage', failure('unavailable', { message: 'down' }), 'PLATFORM_UNAVAILABLE', 502],
     ['a limit of our calls', failure('rejected', { message: 'many', code: 80007 }), 'RATE_LIMITED', 429],
-  ])('tells %s apart', (_name, given, code, status) => {
+  ])('recognizes %s', (_name, given, code, status) => {
     const fault = platformFault(given);
     expect([fault.code, fault.status]).toEqual([code, status]);
   });

@@ -4,7 +4,7 @@ import { findPlatformError, presentable, readGraphError } from './graph-error.js
 import type { Exchange } from './http-exchanger.js';
 import { parseJson } from './json-access.js';
 
-/** What came of a call other than a send. */
+/** The outcome of a call other than a send. */
 export type PlatformResult<T = unknown> =
   { readonly ok: true; readonly status: number; readonly body: T } | PlatformFailure;
 
@@ -93,7 +93,7 @@ export function platformFault(failure: PlatformFailure): AppError {
   return commonErrors.PLATFORM_REJECTED({ code, subcode, message, traceId });
 }
 
-/** The token is no longer taken (code 190; 0 where the platform can't tell whose it is): a new one must be given. */
+/** The token is no longer taken (code 190; 0 where the platform can't identify its owner): a new one must be given. */
 export function isTokenRefused({ code }: Pick<PlatformFailure, 'code'>): boolean {
   return code === 190 || code === 0;
 }

@@ -52,7 +52,7 @@ describe('a status', () => {
     });
   });
 
-  it('of failure bears the first error', () => {
+  it('of failure contains the first error', () => {
     const errors = [
       { code: 131049, title: 'Withheld', message: 'Withheld', error_data: { details: 'To keep the peace.' } },
       { code: 1 },

@@ -9,7 +9,7 @@ interface Origin {
 
 export type NotifiedStatus = 'sent' | 'delivered' | 'read' | 'failed';
 
-/** What became of a message that we sent. */
+/** The status of a message that we sent. */
 export interface StatusNotification extends Origin {
   readonly metaMessageId: string;
   /** `played` reads as `read`. */
@@ -65,7 +65,7 @@ export interface CallNotification extends Origin {
   readonly timestamp: Date | null;
 }
 
-/** Everything else that the platform tells of a number or an account. */
+/** Everything else that the platform reports about a number or an account. */
 export interface ManagementNotification extends Origin {
   /** The webhook's field, such as `message_template_status_update`; `messages.errors` for trouble without a message. */
   readonly field: string;
@@ -150,7 +150,7 @@ export function readCall(
   const from = readDigits(raw, 'from') ?? readDigits(contact, 'wa_id');
   const fromUserId = userId ?? ownId(contact, 'user_id');
   if (ownText(raw, 'event') !== 'connect' || (from === null && fromUserId === null)) return null;
-  // Where the direction is missing, the caller tells it.
+  // Where the direction is missing, the caller implies it.
   const direction = ownText(raw, 'direction') ?? (from === ownNumber ? 'BUSINESS_INITIATED' : 'USER_INITIATED');
   if (direction !== 'USER_INITIATED') return null;
   const profileName = ownText(ownObject(contact, 'profile'), 'name');
@@ -169,7 +169,7 @@ function withoutAddress(type: string, content: JsonObject): JsonObject {
   return rest;
 }
 
-/** The contact with the sender's number or user id; else the only one there is, unless it is surely another's. */
+/** The contact with the sender's number or user id; else the only one there is, unless it is definitely another's. */
 function contactOf(contacts: readonly JsonObject[], from: string | null, userId: string | null): JsonObject | null {
   const named = contacts.find(
     (contact) =>
@@ -215,7 +215,7 @@ export interface InboundContext {
   readonly group_id?: string;
 }
 
-/** Room for every field that the platform is known to send, several times over. */
+/** Several times the number of fields that the platform is known to send. */
 const MAX_BYTES = 16 * 1024;
 const MAX_USERNAME = 256;
 

@@ -10,7 +10,7 @@ import { waitFor } from '../../../test/support/wait-for.js';
 import type { GraphAnswer } from '../../../test/support/simulator/simulator-client.js';
 import { signatureOf } from '../../../test/support/simulator/notification-receiver.js';
 
-const ANYBODY = { to: '+4915112345678' };
+const MESSAGE = { to: '+4915112345678' };
 
 describe('a control call', () => {
   let rig: SimulatorRig;
@@ -94,12 +94,12 @@ describe('a control call', () => {
       expect(second?.messages?.[0]).not.toHaveProperty('from');
       expect(second?.messages?.[0]).toMatchObject({ from_user_id: 'DE.42' });
 
-      const id = await rig.client.sendTaken(ANYBODY);
+      const id = await rig.client.sendTaken(MESSAGE);
       await rig.receiver.until('sent', () => rig.receiver.statuses(id).length > 0);
       expect(rig.receiver.statuses(id)[0]?.recipient_user_id).toBe('DE.42');
     });
 
-    it('works for somebody of whom only the user id is known', async () => {
+    it('works for a customer of whom only the user id is known', async () => {
       await inbound({ user_id: 'US.7', message: 'hi' });
       await rig.receiver.until('it', () => rig.receiver.messages().length === 1);
       expect(rig.receiver.messages()[0]).not.toHaveProperty('from');
@@ -136,7 +136,7 @@ describe('a control call', () => {
         biz_opaque_callback_data: 'a\tb',
       };
       const first = await rig.client.sendTaken(body);
-      const second = await rig.client.sendTaken(ANYBODY, SECOND_PHONE_NUMBER_ID);
+      const second = await rig.client.sendTaken(MESSAGE, SECOND_PHONE_NUMBER_ID);
       const answer = await taken();
       expect(ids(answer)).toEqual([first, second]);
       expect(answer.json.data).toMatchObject([
@@ -156,18 +156,18 @@ describe('a control call', () => {
 
     it('finds by recipient in any spelling, and by callback', async () => {
       const mine = await rig.client.sendTaken({ to: '+5531999990000', biz_opaque_callback_data: 'mine' });
-      await rig.client.sendTaken({ ...ANYBODY, biz_opaque_callback_data: 'other' });
+      await rig.client.sendTaken({ ...MESSAGE, biz_opaque_callback_data: 'other' });
       for (const to of ['5531999990000', '%2B55%2031%2099999-0000', '553199990000']) {
         expect(ids(await taken(`?to=${to}`))).toEqual([mine]);
       }
       expect(ids(await taken('?callback=mine'))).toEqual([mine]);
       expect(ids(await taken('?to=5531999990000&callback=other'))).toEqual([]);
-      expect(ids(await taken('?to=nobody'))).toEqual([]);
+      expect(ids(await taken('?to=unknown'))).toEqual([]);
     });
 
     it('pages with limit and after, by cursor and by id', async () => {
       const all: string[] = [];
-      for (let i = 0; i < 5; i++) all.push(await rig.client.sendTaken(ANYBODY));
+      for (let i = 0; i < 5; i++) all.push(await rig.client.sendTaken(MESSAGE));
       const first = await taken('?limit=2');
       expect(ids(first)).toEqual(all.slice(0, 2));
       expect(first.json.paging).toEqual({ after: expect.any(String), has_more: true });
@@ -181,7 +181,7 @@ describe('a control call', () => {
 
     it('forgets the oldest beyond its bound, but counts on', async () => {
       const small = await startRig({ keepMessages: 10 });
-      for (let i = 0; i < 60; i++) await small.client.sendTaken({ ...ANYBODY, biz_opaque_callback_data: String(i) });
+      for (let i = 0; i < 60; i++) await small.client.sendTaken({ ...MESSAGE, biz_opaque_callback_data: String(i) });
       const kept = small.simulator.messages.list().map(({ callback }) => callback);
       expect(kept.length).toBeGreaterThanOrEqual(10);
       expect(kept.length).toBeLessThanOrEqual(26);
@@ -214,20 +214,20 @@ describe('a control call', () => {
 
     it('drop_answers cuts every answer, or a part of them; the message is taken', async () => {
       await faults({ drop_answers: 0.5 });
-      const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => rig.client.send(ANYBODY)));
+      const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => rig.client.send(MESSAGE)));
       const cut = outcomes.filter(({ status }) => status === 'rejected').length;
       expect(cut).toBeGreaterThan(10);
       expect(cut).toBeLessThan(50);
       expect(rig.simulator.messages.count).toBe(60);
       await faults({ drop_answers: true });
-      await expect(rig.client.send(ANYBODY)).rejects.toThrow('other side closed');
+      await expect(rig.client.send(MESSAGE)).rejects.toThrow('other side closed');
       expect(rig.simulator.messages.count).toBe(61);
       expect((await rig.client.call('GET', `/v26.0/${PHONE_NUMBER_ID}`)).status).toBe(200);
     });
 
     it('error_rate refuses before anything happens', async () => {
       await faults({ error_rate: 1 });
-      const answer = await rig.client.send(ANYBODY);
+      const answer = await rig.client.send(MESSAGE);
       expect([answer.status, answer.json.error?.code]).toEqual([500, 131000]);
       expect(rig.simulator.messages.count).toBe(0);
     });
@@ -235,13 +235,13 @@ describe('a control call', () => {
     it('latency_ms delays the answer, not the message', async () => {
       await faults({ latency_ms: 200 });
       const started = Date.now();
-      await rig.client.sendTaken(ANYBODY);
+      await rig.client.sendTaken(MESSAGE);
       expect(Date.now() - started).toBeGreaterThanOrEqual(195);
       // Longer than any test takes: it ends with the rig.
       await faults({ latency_ms: 60_000 });
       let answered = false;
       const end = (): void => void (answered = true);
-      rig.client.send({ ...ANYBODY, biz_opaque_callback_data: 'late' }).then(end, end);
+      rig.client.send({ ...MESSAGE, biz_opaque_callback_data: 'late' }).then(end, end);
       await rig.receiver.until('read', () =>
         rig.receiver
           .statuses()
@@ -252,13 +252,13 @@ describe('a control call', () => {
 
     it('statuses off drops them for good, also of messages taken before', async () => {
       await faults({ statuses: 'hold' });
-      const early = await rig.client.sendTaken(ANYBODY);
+      const early = await rig.client.sendTaken(MESSAGE);
       await faults({ statuses: 'off' });
-      const silent = await rig.client.sendTaken(ANYBODY);
+      const silent = await rig.client.sendTaken(MESSAGE);
       const untold = () => rig.simulator.messages.page({}).messages.filter(({ doneSteps }) => doneSteps === 0);
       while (untold().some(({ id }) => id === early)) await new Promise((resolve) => setTimeout(resolve, 2));
       await faults({ statuses: 'on' });
-      const loud = await rig.client.sendTaken(ANYBODY);
+      const loud = await rig.client.sendTaken(MESSAGE);
       await rig.receiver.until('read', () => rig.receiver.statuses(loud).length === 3);
       expect(rig.receiver.statuses(silent)).toEqual([]);
       expect(rig.receiver.statuses(early)).toEqual([]);
@@ -266,7 +266,7 @@ describe('a control call', () => {
 
     it('statuses hold keeps them until on', async () => {
       await faults({ statuses: 'hold' });
-      const held = await rig.client.sendTaken(ANYBODY);
+      const held = await rig.client.sendTaken(MESSAGE);
       await rig.client.control('POST', 'notify', { value: { marker: 1 } });
       await rig.receiver.until('the marker', () => rig.receiver.requests.length === 1);
       expect(rig.receiver.statuses(held)).toEqual([]);
@@ -292,7 +292,7 @@ describe('a control call', () => {
     await rig.receiver.until('read', () => rig.receiver.statuses(after).length === 3);
     // What was on its way when everything was forgotten may still come; nothing of it comes after that.
     const known = rig.receiver.requests.filter(about).length;
-    const last = await rig.client.sendTaken(ANYBODY);
+    const last = await rig.client.sendTaken(MESSAGE);
     await rig.receiver.until('read', () => rig.receiver.statuses(last).length === 3);
     expect(rig.receiver.requests.filter(about)).toHaveLength(known);
     await waitFor(() => rig.simulator.pendingNotifications().pending === 0);
@@ -332,7 +332,7 @@ describe('a control call', () => {
       ...number,
       verified_name: 'Simulated business',
     });
-    await rig.client.sendTaken(ANYBODY, '5550001');
+    await rig.client.sendTaken(MESSAGE, '5550001');
     expect(rig.simulator.templates.ofAccount('5550002')).toHaveLength(2);
     expect((await rig.client.control('POST', 'numbers', { ...number, waba_id: 'x' })).status).toBe(400);
   });

@@ -21,13 +21,13 @@ describe('a control call about', () => {
 
   const change = (body: object, id = PHONE_NUMBER_ID) => rig.client.control('POST', `numbers/${id}`, body);
   const changes = () => rig.receiver.requests.flatMap(({ body }) => body.entry.flatMap((entry) => entry.changes));
-  const told = async (count: number) => {
+  const notified = async (count: number) => {
     await rig.receiver.until('the notifications', () => changes().length >= count);
     return changes().map(({ field, value }) => [field, (value as unknown as { event?: string }).event]);
   };
 
   describe('a number', () => {
-    it('changes what it says of itself, and tells', async () => {
+    it('changes its fields, and notifies', async () => {
       const answer = await change({ quality_rating: 'RED', messaging_limit: 'TIER_250', verified_name: 'New name' });
       expect(answer.json).toMatchObject({ quality_rating: 'RED', status: 'CONNECTED', verified_name: 'New name' });
       const fields = 'quality_rating,verified_name,whatsapp_business_manager_messaging_limit,throughput';
@@ -38,7 +38,7 @@ describe('a control call about', () => {
         whatsapp_business_manager_messaging_limit: 'TIER_250',
         throughput: { level: 'STANDARD' },
       });
-      expect(await told(4)).toEqual([
+      expect(await notified(4)).toEqual([
         ['phone_number_quality_update', 'FLAGGED'],
         ['phone_number_quality_update', 'DOWNGRADE'],
         ['business_capability_update', undefined],
@@ -50,7 +50,7 @@ describe('a control call about', () => {
         current_limit: 'TIER_250',
       });
       await change({ quality_rating: 'GREEN', throughput: 'HIGH' });
-      expect((await told(6)).slice(4)).toEqual([
+      expect((await notified(6)).slice(4)).toEqual([
         ['phone_number_quality_update', 'UNFLAGGED'],
         ['phone_number_quality_update', 'THROUGHPUT_UPGRADE'],
       ]);
@@ -66,7 +66,7 @@ describe('a control call about', () => {
       const answer = await rig.client.send(TO);
       expect([answer.status, answer.json.error?.code]).toEqual([http, code]);
       expect((await rig.client.call('GET', `${NUMBER}?fields=status`)).json.status).toBe(status);
-      if (event !== undefined) expect(await told(1)).toEqual([['account_update', event]]);
+      if (event !== undefined) expect(await notified(1)).toEqual([['account_update', event]]);
       await change({ status: 'CONNECTED', notify: false });
       expect((await rig.client.send(TO)).status).toBe(200);
     });

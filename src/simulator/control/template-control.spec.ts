@@ -40,7 +40,7 @@ describe('a control call about a template', () => {
     ['IN_APPEAL', 'IN_APPEAL', 132001],
     ['PENDING_DELETION', 'PENDING_DELETION', 132001],
     ['ARCHIVED', 'ARCHIVED', 132001],
-  ])('%s sets the state to %s, tells it, and a send is answered %s', async (event, status, code) => {
+  ])('%s sets the state to %s, notifies, and a send is answered %s', async (event, status, code) => {
     const answer = await control('review', { event, reason: event === 'REJECTED' ? 'SCAM' : undefined });
     expect(answer.json).toMatchObject({ id, status });
     expect(await next()).toMatchObject({
@@ -65,7 +65,7 @@ describe('a control call about a template', () => {
     await rig.receiver.until('the deletion', () => changes().length === 2);
   });
 
-  it('of quality tells the former score too', async () => {
+  it('of quality contains the former score too', async () => {
     await control('quality', { score: 'RED' });
     expect(await next()).toMatchObject({
       field: 'message_template_quality_update',

@@ -70,8 +70,8 @@ describe('the Graph API', () => {
 
   it('accepts any token where none is named', async () => {
     const open = await startRig({ accessTokens: null });
-    const anyone = new SimulatorClient(open.url, PHONE_NUMBER_ID, 'whatever');
-    expect((await anyone.send({ to: '+4915112345678' })).status).toBe(200);
+    const client = new SimulatorClient(open.url, PHONE_NUMBER_ID, 'whatever');
+    expect((await client.send({ to: '+4915112345678' })).status).toBe(200);
     await open.stop();
   });
 
@@ -86,7 +86,7 @@ describe('the Graph API', () => {
     expect(answer.status).toBe(413);
   });
 
-  it('refuses to mark as read what nobody wrote', async () => {
+  it('refuses to mark as read what no customer sent', async () => {
     const answer = await rig.client.call('POST', `/v26.0/${PHONE_NUMBER_ID}/messages`, {
       messaging_product: 'whatsapp',
       status: 'read',

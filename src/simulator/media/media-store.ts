@@ -110,7 +110,7 @@ export class MediaStore {
 export class FileSink {
   private readonly hash = createHash('sha256');
   private handle: FileHandle | null = null;
-  /** The first bytes, which tell what it is. */
+  /** The first bytes, which show the type. */
   head: Buffer = Buffer.alloc(0);
   sizeBytes = 0;
   /** Lowercase hexadecimal; null until the file is complete. */

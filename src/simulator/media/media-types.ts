@@ -60,7 +60,7 @@ export function kindOf(mimeType: string): MediaKind | undefined {
   return TYPES[baseType(mimeType)]?.[0];
 }
 
-/** Bytes that a file may have. @param head its first bytes, which tell an animated sticker */
+/** Bytes that a file may have. @param head its first bytes, which show an animated sticker */
 export function limitOf(kind: MediaKind, head: Buffer): number {
   const animated = kind === 'sticker' && head.toString('latin1', 12, 16) === 'VP8X' && ((head[20] ?? 0) & 2) !== 0;
   return animated ? ANIMATED_STICKER_BYTES : LIMITS[kind];

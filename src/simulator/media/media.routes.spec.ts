@@ -269,7 +269,7 @@ describe('media', () => {
   });
 });
 
-/** Takes away what nobody uses any more. */
+/** Removes what is no longer used. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -122,7 +122,7 @@ describe('the recipient', () => {
     expect(rig.simulator.messages.list(to('0006'))).toEqual([]);
   });
 
-  it('0007 is taken at once and told about as usual, though its answer takes long', async () => {
+  it('0007 is taken at once and reported as usual, though its answer takes long', async () => {
     const started = Date.now();
     expect((await rig.client.send(to('0007'))).status).toBe(200);
     expect(Date.now() - started).toBeGreaterThanOrEqual(195);
@@ -142,7 +142,7 @@ describe('the recipient', () => {
     }
   });
 
-  it('0008 is told about twice, in reverse order, before its answer', async () => {
+  it('0008 is reported twice, in reverse order, before its answer', async () => {
     const before = rig.receiver.requests.length;
     const id = await rig.client.sendTaken(to('0008'));
     const answered = Date.now();
@@ -169,7 +169,7 @@ describe('the recipient', () => {
       if (answer.status === 200) taken.push(Date.parse(rig.simulator.messages.list(to('0010')).at(-1)?.taken_at ?? ''));
       else expect([answer.status, answer.json.error?.code]).toEqual([429, 131056]);
     }
-    // Each that is taken starts the wait anew, and the refused tries in between do not.
+    // Each that is taken restarts the wait, and the refused attempts in between do not.
     for (const [n, at] of taken.slice(1).entries()) expect(at - (taken[n] ?? 0)).toBeGreaterThanOrEqual(300);
     expect(Date.now() - begun).toBeLessThan(10_000);
     const strict = await startRig({ pairLimitMs: 60_000 });
@@ -195,7 +195,7 @@ describe('the recipient', () => {
     expect(read.json).toEqual({ success: true });
   });
 
-  it('is told from a user id by its last digits too, and its number is not shown', async () => {
+  it('is selected by the last digits of a user id too, and its number is not shown', async () => {
     const answer = await rig.client.send({ recipient: 'DE.13491208655300001' });
     expect(answer.json.contacts).toEqual([{ input: 'DE.13491208655300001', user_id: 'DE.13491208655300001' }]);
     const id = answer.json.messages?.[0]?.id ?? '';
@@ -248,7 +248,7 @@ describe('the recipient', () => {
     }
   });
 
-  it('waits for 60 seconds at 0007 unless told otherwise', async () => {
+  it('waits for 60 seconds at 0007 unless set otherwise', async () => {
     const usual = await startRig();
     const answer = request(`${usual.url}/v26.0/${PHONE_NUMBER_ID}/messages`, {
       method: 'POST',

@@ -131,7 +131,7 @@ describe('a template message', () => {
   });
 
   it.each<[string, number, string, unknown]>([
-    ['of an unknown name', 132001, 'nobody', undefined],
+    ['of an unknown name', 132001, 'unknown_name', undefined],
     ['that waits for review', 132001, 'pending', undefined],
     ['that is paused', 132015, 'paused', undefined],
     ['that is disabled', 132016, 'disabled', undefined],

@@ -8,7 +8,7 @@ import {
 import { NotificationReceiver } from '../../../test/support/simulator/notification-receiver.js';
 import { waitFor } from '../../../test/support/wait-for.js';
 
-/** A port that nobody listens at. */
+/** A port without a listener. */
 async function unusedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -107,7 +107,7 @@ describe('notifications', () => {
     expect(inTime()).toBe(true);
   });
 
-  it('that are never accepted hold up nobody', async () => {
+  it('that are never accepted hold up no other', async () => {
     rig = await startRig();
     rig.receiver.answer = ({ bytes }) => (bytes.includes('poison') ? 500 : 200);
     await rig.client.control('POST', 'notify', { value: { poison: true } });

@@ -241,7 +241,7 @@ describe('templates', () => {
     expect((await create({ name: 'twice', language: 'de' })).status).toBe(200);
   });
 
-  it('may be a hundred an hour, and as many as an account has room for', async () => {
+  it('may be a hundred an hour, and as many as an account may have', async () => {
     const small = await startRig({ templatesPerAccount: 4, templateCreationsPerHour: 3 });
     const make = (name: string) =>
       small.client.call('POST', LIST, { name, language: 'en_US', category: 'UTILITY', components: [BODY] });

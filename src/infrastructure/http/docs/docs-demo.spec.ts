@@ -33,7 +33,7 @@ describe('the keys of the demo in Swagger UI', () => {
     expect(demoWith({ demo: true }).keysFor(request)).toBeNull();
   });
 
-  it('go to nobody in production, and where there is no demo', () => {
+  it('are not served in production, nor without a demo', () => {
     expect(demoWith({ demo: true, production: true }).keysFor(call('127.0.0.1'))).toBeNull();
     expect(demoWith({ demo: false }).keysFor(call('127.0.0.1'))).toBeNull();
     expect(new DocsDemo(config).keysFor(call('127.0.0.1'))).toBeNull();

@@ -21,7 +21,7 @@ export class DocsDemo {
     this.keys = keys;
   }
 
-  /** Null in production, without a demo workspace, and for a caller that is not surely on this machine. */
+  /** Null in production, without a demo workspace, and for a caller that is not definitely on this machine. */
   keysFor(request: IncomingMessage): DemoKeys | null {
     const { production, demo } = this.config.process;
     return !production && demo && isLocal(request) ? this.keys : null;

@@ -1,8 +1,8 @@
 'use strict';
-// What Swagger UI does for a newcomer. `request` gives each execution of an example an Idempotency-Key of its own, and puts
-// the ids of what was made last in the place of the examples' ids; `response` remembers those; `resolveSubtree` takes the
-// place of Swagger UI's own; `complete` authorizes with the demo's keys, where the server offers them to this browser.
-// Served with `heraldPage` before it: the examples' ids as the served description shows them, and names of the schemes.
+// Extensions of Swagger UI. `request` gives each execution of an example an Idempotency-Key of its own, and replaces
+// the examples' ids by the latest ids; `response` remembers those; `resolveSubtree` replaces Swagger UI's own;
+// `complete` authorizes with the demo's keys, where the server offers them to this browser. Served with `heraldPage`
+// before it: the examples' ids as the served description shows them, and names of the schemes.
 (function () {
   var examples = window.heraldPage.examples;
   var made = {};
@@ -35,7 +35,7 @@
     return sent;
   }
 
-  // Swagger UI fills in the first word of a list, here "image"; what a file is, Herald tells from its bytes.
+  // Swagger UI fills in the first word of a list, here "image"; Herald detects a file's type from its content.
   function leaveTypeToHerald(form) {
     if (!form || typeof form.get !== 'function') return;
     var file = form.get('file');

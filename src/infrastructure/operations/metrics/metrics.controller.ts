@@ -28,7 +28,10 @@ export class MetricsController {
     response.send(await this.metrics.render());
   }
 
-  /** Who has the token; where none is set, this machine, but in production nobody: a proxy beside us is this machine too. */
+  /**
+   * Callers with the token; where none is set, this machine, but in production no caller: a proxy beside us is this
+   * machine too.
+   */
   private mayRead(request: Request): boolean {
     const { metricsToken } = this.config.security;
     if (metricsToken === null && this.config.process.production) return false;

@@ -25,7 +25,7 @@ const MAX_SERIES = 2_000;
 
 /**
  * How long requests took, by route: the route and not the path, or every id would be a series of its own. Own code, for
- * prom-client makes a key of its labels anew for every request.
+ * prom-client computes a key of its labels for every request.
  */
 export class HttpMetrics {
   private readonly series = new Map<string, Series>();
