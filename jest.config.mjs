@@ -21,6 +21,7 @@ const SLOW = [
   'test/contract/cost',
   'test/docs/',
   'test/media-transfer/restart',
+  'test/operations/failover',
   'test/operations/move-messages',
   'test/operations/restore',
   'test/runtime/clock-step',

@@ -19,6 +19,7 @@ import { MoveMessages1766000010000 } from './1766000010000-move-messages.js';
 import { ConstantJournal1766000020000 } from './1766000020000-constant-journal.js';
 import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
 import { DeliveryDays1766020000000 } from './1766020000000-delivery-days.js';
+import { DatabaseIdentity1766030000000 } from './1766030000000-database-identity.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   ConstantJournal1766000020000,
   WebhookRests1766010000000,
   DeliveryDays1766020000000,
+  DatabaseIdentity1766030000000,
 ];

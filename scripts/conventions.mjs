@@ -12,6 +12,7 @@ const TABLES_OF_ALL = {
   lane: 'names its sender by key',
   platform_notification: 'as it came; whose it is is told later',
   heartbeat: 'of processes',
+  database_identity: 'one row for all',
   retention_cursor: 'of the sweeps',
   message_content: 'goes with its message',
   otp_sender: "the service's own number",

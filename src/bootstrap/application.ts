@@ -43,8 +43,8 @@ export function serveOperationsOnly(app: NestExpressApplication): void {
   });
 }
 
-/** Between two looks whether the database moved to another server while this process worked on. */
-const FOLLOW_EVERY_MS = 60_000;
+/** Between two looks whether the database is another one; claims look each time. */
+const NOTICE_EVERY_MS = 1_000;
 
 export interface ApplicationOptions {
   config: Config;
@@ -65,11 +65,16 @@ export async function createApplication({ config, logger }: ApplicationOptions):
   if (!config.process.roles.includes('api')) serveOperationsOnly(app);
   try {
     await app.init();
-    // Before anything is accepted or sent: what waits in a restored backup may have been sent already.
+    // Before anything is accepted here: what waits already in another database than last time may have been sent.
     const restoration = app.get(Restoration);
     await restoration.checkAtStart();
     const sweeps = app.get(Sweeps);
-    sweeps.add({ name: 'server', everyMs: FOLLOW_EVERY_MS, run: () => restoration.follow() });
+    sweeps.add({
+      name: 'server',
+      everyMs: NOTICE_EVERY_MS,
+      hasWork: restoration.unnoticed,
+      run: () => restoration.notice(),
+    });
     sweeps.start();
   } catch (error) {
     await app.close().catch(() => undefined);

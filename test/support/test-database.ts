@@ -18,8 +18,8 @@ function adminUrl(): string {
   return url;
 }
 
-async function asAdmin(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl() });
+async function asAdmin(statement: string, url = adminUrl()): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(statement);
@@ -28,9 +28,11 @@ async function asAdmin(statement: string): Promise<void> {
   }
 }
 
-/** A database of its own, cloned from the migrated template in milliseconds. */
-export function createTestDatabase(): Promise<TestDatabase> {
-  return cloneDatabase(TEMPLATE);
+/** A database of its own, cloned from the migrated template in milliseconds, and confirmed as what it is. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const cloned = await cloneDatabase(TEMPLATE);
+  await asAdmin('update database_identity set identity = identity_of_database()', cloned.url);
+  return cloned;
 }
 
 /** A database without any tables, for tests of the migrations themselves. */

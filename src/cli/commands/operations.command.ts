@@ -4,6 +4,7 @@ import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
 import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { type Answer, table, timeText } from '../output.js';
+import { HELD_ADVICE } from '../../infrastructure/lanes/database-identity.js';
 import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
 import { dayOrTime } from '../arguments.js';
 import type { Finding } from '../doctor/database-checks.js';
@@ -43,9 +44,11 @@ export function addQueueCommands(program: Command): void {
       const lanes = await status.lanes();
       const unknown = await status.unknown();
       const queues = await services.backlogs.read();
+      const held = (await services.restoration.held()) !== null;
       return {
-        data: { queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
+        data: { held, queues: queues.map(queueBodyOf), outcome_unknown: unknown, lanes: lanes.map(bodyOf) },
         text: [
+          ...(held ? [`Lanes are held, nothing is sent: ${HELD_ADVICE}.`] : []),
           table(QUEUE_COLUMNS, queues.map(queueRowOf), ''),
           ...(unknown === 0 ? [] : [`${unknown} messages with an unknown outcome: they wait for a decision.`]),
           table(COLUMNS, lanes.map(rowOf), 'No number has messages to send.'),
@@ -115,23 +118,26 @@ export function addRestoreCommand(program: Command): void {
   serviceAction<RestoreOptions>(
     program
       .command('restore')
-      .description('after a backup was restored: keep what waits in it from being sent a second time')
+      .description(
+        'after a restored backup or a failover that may have lost commits: send nothing a second time, go on',
+      )
       .option(
         '--before <time>',
-        'only what was queued before this time (default: everything that waits now)',
+        'only what was queued before this time (default: since the lanes are held, else everything that waits now)',
         dayOrTime,
       )
       .option('--dry-run', 'count, and change nothing')
-      .option('--nothing-lost', 'the database only moved (nothing was sent after the backup): keep the queue as it is')
+      .option('--nothing-lost', 'a planned move, or a standby with every commit was promoted: keep the queue as it is')
       .option('--force', 'although a worker seems to run'),
     async (services, options) => {
       const restoration = services.restoration;
       const before = options.before;
       if (options.dryRun === true) return counted(await restoration.plan(before));
-      if (options.force !== true) await requireNoWorkers(restoration);
+      // Held lanes claim nothing, whatever runs.
+      if (options.force !== true && (await restoration.held()) === null) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {
         await restoration.adopt();
-        return { data: { adopted: true }, text: 'Taken as it is. What waits is sent when workers start.' };
+        return { data: { adopted: true }, text: 'Taken as it is. Workers that run go on; else start them.' };
       }
       return marked(await restoration.mark(before));
     },

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
+import { HELD_ADVICE, LANES_HELD } from '../../infrastructure/lanes/database-identity.js';
 import { RESERVED_CONNECTIONS } from '../../infrastructure/database/database.js';
 import { compareSchema } from '../../infrastructure/database/schema-version.js';
 
@@ -76,6 +77,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['transactions', checkTransactions],
   ['stored tokens', checkTokens],
   ['workers', checkWorkers],
+  ['lanes', checkLanes],
 ];
 
 async function checkVersion(client: pg.Client, { process }: Config): Promise<Finding> {
@@ -198,6 +200,15 @@ async function checkWorkers(client: pg.Client): Promise<Finding> {
   const ago = `${Math.round(seconds)} s ago`;
   if (seconds > WORKER_WARN_S) return warn('workers', `none at work; the last one was ${ago}. Nothing is sent`);
   return ok('workers', `at work ${ago}`);
+}
+
+/** Another server or history than last time: what waits may have been sent. */
+async function checkLanes(client: pg.Client): Promise<Finding> {
+  if (!(await hasTable(client, 'database_identity')))
+    return warn('lanes', 'not known before the migrations: herald migrate');
+  const { rows } = await client.query<{ held: boolean }>(`select ${LANES_HELD} as held`);
+  if (rows[0]?.held === false) return ok('lanes', 'free: the database is the one that was confirmed last');
+  return fail('lanes', `held, nothing is sent, because the database changed its identity: ${HELD_ADVICE}`);
 }
 
 async function hasTable(client: pg.Client, name: string): Promise<boolean> {

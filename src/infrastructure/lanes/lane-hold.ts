@@ -1,3 +1,5 @@
+import { LANES_HELD } from './database-identity.js';
+
 /** Pace of one lane. */
 export interface LanePace {
   ratePerSecond: number;
@@ -77,6 +79,8 @@ interface LaneHoldOptions {
   set?: string;
   /** More columns of `hold` (alias `l`): `, l.low_seq`. */
   returning?: string;
+  /** The work can be done twice without harm: it goes on while lanes are held. Default: false. */
+  evenWhereHeld?: boolean;
 }
 
 /**
@@ -88,12 +92,21 @@ interface LaneHoldOptions {
  *
  * Nothing is written as long as the hold lasts for a while and the process knows what pace it has in hand. A process
  * that takes over from one that did not let go counts its pace as used up to the end of the hold.
+ *
+ * On another database than the one that was confirmed every lane rests: see `Restoration`.
  */
-export function laneHold({ asked = ASKED_LANE, set = '', returning = '' }: LaneHoldOptions = {}): string {
-  const paused = 'coalesce(l.paused_until > clock_timestamp(), false)';
+export function laneHold({
+  asked = ASKED_LANE,
+  set = '',
+  returning = '',
+  evenWhereHeld = false,
+}: LaneHoldOptions = {}): string {
+  const paused = '(coalesce(l.paused_until > clock_timestamp(), false) or (select held from lanes_held))';
   const goesOn = 'l.owner = a.owner and a.in_hand is not null';
   return `
-lane_asked as materialized (
+lanes_held as materialized (
+  select ${evenWhereHeld ? 'false' : LANES_HELD} as held
+), lane_asked as materialized (
   ${asked}
 ), lane_kept as materialized (
   select l.key, case when ${paused} then 0 else a.wanted end as slots, ${paused} as paused,

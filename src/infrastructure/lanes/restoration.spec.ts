@@ -1,4 +1,8 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
+import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
+import { Readiness } from '../operations/readiness.js';
+import { newId } from '../../common/ids.js';
+import { LaneRepository } from './lane.repository.js';
 import { Restoration } from './restoration.js';
 
 describe('Restoration', () => {
@@ -7,109 +11,135 @@ describe('Restoration', () => {
   beforeAll(async () => {
     test = await openTestDatabase();
   });
-  beforeEach(async () => test.database.execute('delete from heartbeat'));
+  beforeEach(() => confirmed('identity_of_database()'));
   afterAll(async () => test?.close());
 
-  /** Work of which two rows are in doubt until they are marked. */
+  const NEWEST = new Date('2036-01-01T00:00:00.123Z');
+
+  /** Work of which two rows are in doubt until they are marked; the newest is of a clock that was years ahead. */
   function restorationOf() {
-    const restoration = new Restoration(test.database);
+    const gauges: GaugeSource[] = [];
+    const readiness = new Readiness();
+    const metrics = { add: (gauge: GaugeSource) => gauges.push(gauge) } as unknown as Metrics;
+    const restoration = new Restoration(test.database, readiness, metrics);
     const marks: Date[] = [];
     restoration.add({
       name: 'things',
+      newest: () => Promise.resolve(NEWEST),
       count: () => Promise.resolve(marks.length === 0 ? 2 : 0),
       mark: (before) => {
         marks.push(before);
         return Promise.resolve(2);
       },
     });
-    return { restoration, marks };
+    const held = async () => (await gauges[0]?.collect())?.[0]?.value;
+    return { restoration, marks, readiness, held };
   }
 
-  const beat = (name: string, secondsAgo: number): Promise<number> =>
-    test.database.execute(
-      `insert into heartbeat (name, beat_at) values ($1, clock_timestamp() - make_interval(secs => $2))
-       on conflict (name) do update set beat_at = excluded.beat_at`,
-      [name, secondsAgo],
-    );
-  const servers = (): Promise<{ name: string }[]> =>
-    test.database.query("select name from heartbeat where name like 'server:%'");
+  /** As if Herald had last worked on this database. */
+  const confirmed = (identity: string): Promise<number> =>
+    test.database.execute(`update database_identity set identity = ${identity}, held_since = null`);
 
-  it('takes a database on which Herald never worked as it is, and knows it from then on', async () => {
-    const { restoration, marks } = restorationOf();
-    await beat('sweep:send_due', 86_400);
-    expect(await restoration.checkAtStart()).toBe('new');
-    expect(await restoration.checkAtStart()).toBe('known');
-    const [server] = await servers();
-    expect(server?.name).toMatch(/^server:(\d+|-)\/([0-9A-F]{8}|-)\/\d+$/);
-    expect(marks).toEqual([]);
+  async function slots(): Promise<number | undefined> {
+    const pace = { ratePerSecond: 100, burstSeconds: 1 };
+    const request = { laneKey: newId(), owner: newId(), limit: 5, pace, inHandSeconds: null };
+    return (await new LaneRepository(test.database).hold(request))?.slots;
+  }
+
+  it('knows cluster, timeline and database, with the rights of an ordinary role', async () => {
+    const [row] = await test.database.query<{ identity: string }>('select identity_of_database() as identity');
+    expect(row?.identity).toMatch(/^\d+\/[0-9A-F]{8}\/\d+$/);
+    await test.database.execute('create role spec_plain');
+    try {
+      const asPlain = await test.database.transaction(async () => {
+        await test.database.execute('set local role spec_plain');
+        return test.database.query('select identity_of_database() as identity');
+      });
+      expect(asPlain).toEqual([row]);
+    } finally {
+      await test.database.execute('drop role spec_plain');
+    }
   });
 
-  it('lets a long pause on the same database pass', async () => {
-    const { restoration, marks } = restorationOf();
+  it('leaves out what a managed server does not give away, and knows the rest', async () => {
+    const asked = 'select identity_of_database() as identity';
+    const found = await test.database
+      .transaction(async () => {
+        await test.database.execute('revoke execute on function pg_control_system() from public');
+        await test.database.execute('create role spec_managed');
+        await test.database.execute('set local role spec_managed');
+        throw new Error((await test.database.query<{ identity: string }>(asked))[0]?.identity);
+      })
+      .catch((error: Error) => error.message);
+    expect(found).toMatch(/^-\/[0-9A-F]{8}\/\d+$/);
+  });
+
+  it('lets the lanes of the confirmed database be, and says so', async () => {
+    const { restoration, marks, readiness, held } = restorationOf();
+    await restoration.checkAtStart();
+    expect(await restoration.notice()).toBe(0);
+    expect([await restoration.held(), await held(), await slots(), marks]).toEqual([null, 0, 5, []]);
+    expect((await readiness.report()).parts.lanes).toEqual({ ok: true });
+  });
+
+  it.each([
+    ['cluster', `regexp_replace(identity_of_database(), '^[^/]+', '1')`],
+    ['timeline', `regexp_replace(identity_of_database(), '/[^/]+/', '/000000FF/')`],
+    ['database', `regexp_replace(identity_of_database(), '[^/]+$', '1')`],
+  ])('holds the lanes where the %s is another one, and names the command', async (_, identity) => {
+    await confirmed(identity);
+    const { restoration, marks, readiness, held } = restorationOf();
+    await restoration.checkAtStart();
+    expect([await held(), await slots(), marks]).toEqual([1, 0, []]);
+    const { status, parts } = await readiness.report();
+    expect([status, parts.lanes]).toEqual(['ready', { ok: true, detail: expect.stringContaining('herald restore') }]);
+  });
+
+  it('notes once since when, however many processes look, and not before what is queued', async () => {
+    await confirmed(`'1/00000001/1'`);
+    const { restoration } = restorationOf();
+    const noticed = await Promise.all(Array.from({ length: 3 }, () => restoration.notice()));
+    expect(noticed.filter((count) => count > 0)).toEqual([1]);
+    expect((await restoration.held())?.since).toEqual(new Date(NEWEST.getTime() + 1));
+    await restoration.checkAtStart();
+    expect((await restoration.held())?.since).toEqual(new Date(NEWEST.getTime() + 1));
+  });
+
+  it('marks what was queued before that, and lets the lanes go on', async () => {
+    await confirmed(`'1/00000001/1'`);
+    const { restoration, marks, held } = restorationOf();
+    await restoration.notice();
+    expect((await restoration.plan()).counts).toEqual({ things: 2 });
+    const before = new Date(NEWEST.getTime() + 1);
+    expect(await restoration.mark()).toEqual({ before, counts: { things: 2 } });
+    expect([marks, await held(), await slots()]).toEqual([[before], 0, 5]);
+    await confirmed(`'1/00000001/1'`);
+    expect((await restoration.held())?.since).toBeNull();
+  });
+
+  it('goes on without marking where nothing was lost', async () => {
+    await confirmed(`'1/00000001/1'`);
+    const { restoration, marks, held } = restorationOf();
+    await restoration.notice();
     await restoration.adopt();
-    const [server] = await servers();
-    await beat(server?.name ?? '', 86_400);
-    await beat('sweep:send_due', 86_400);
-    expect(await restoration.checkAtStart()).toBe('known');
-    expect(marks).toEqual([]);
+    expect([marks, await held(), await slots()]).toEqual([[], 0, 5]);
   });
 
-  it('only warns after a failover: another history, and a sign of life of a moment ago', async () => {
+  it('marks up to a time that is given, or up to now on a database that is not held', async () => {
     const { restoration, marks } = restorationOf();
-    await beat('server:1/00000001/1', 86_400);
-    await beat('sweep:send_due', 20);
-    expect(await restoration.checkAtStart()).toBe('moved');
-    expect(marks).toEqual([]);
-    expect(await servers()).toHaveLength(1);
-  });
-
-  it('takes note of a failover under processes that work on, so that a long stop later is no restore', async () => {
-    const { restoration, marks } = restorationOf();
-    await beat('server:1/00000001/1', 86_400);
-    await beat('sweep:send_due', 20);
-    expect(await restoration.follow()).toBe(1);
-    expect(await restoration.follow()).toBe(0);
-    await beat('sweep:send_due', 900);
-    expect(await restoration.checkAtStart()).toBe('known');
-    expect(marks).toEqual([]);
-  });
-
-  it('leaves a restored database to the next start', async () => {
-    const { restoration, marks } = restorationOf();
-    await beat('server:1/00000001/1', 86_400);
-    await beat('sweep:send_due', 700);
-    expect(await restoration.follow()).toBe(0);
-    expect(await restoration.checkAtStart()).toBe('restored');
-    expect(marks).toHaveLength(1);
+    const before = new Date('2026-01-01T00:00:00Z');
+    await restoration.mark(before);
+    await restoration.mark();
+    expect(marks[0]).toEqual(before);
+    expect(marks[1]?.getTime()).toBeLessThan(NEWEST.getTime());
   });
 
   it('takes no passing fault of the database for another server', async () => {
     const { restoration } = restorationOf();
-    await restoration.adopt();
     const fault = Object.assign(new Error('canceling statement'), { code: '57014' });
     const query = import.meta.jest.spyOn(test.database, 'query').mockRejectedValueOnce(fault);
     await expect(restoration.checkAtStart()).rejects.toThrow('canceling statement');
     query.mockRestore();
-    expect(await restoration.checkAtStart()).toBe('known');
-  });
-
-  it('marks what is in doubt after a restore, once however many processes start', async () => {
-    const { restoration, marks } = restorationOf();
-    await beat('server:1/00000001/1', 86_400);
-    await beat('sweep:send_due', 700);
-    const found = await Promise.all(Array.from({ length: 3 }, () => restoration.checkAtStart()));
-    expect(found.sort()).toEqual(['known', 'known', 'restored']);
-    expect(marks).toHaveLength(1);
-    expect(await restoration.checkAtStart()).toBe('known');
-  });
-
-  it('marks when it is told to, and then takes the database as known', async () => {
-    const { restoration, marks } = restorationOf();
-    await beat('server:1/00000001/1', 86_400);
-    expect((await restoration.plan()).counts).toEqual({ things: 2 });
-    const before = new Date('2026-01-01T00:00:00Z');
-    expect(await restoration.mark(before)).toEqual({ before, counts: { things: 2 } });
-    expect(marks).toEqual([before]);
-    expect(await restoration.checkAtStart()).toBe('known');
+    expect(await restoration.held()).toBeNull();
   });
 });

@@ -1,12 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { describeError } from '../../common/describe-error.js';
 import { Database } from '../database/database.js';
-import { isUnreachable } from '../database/database-faults.js';
+import { Metrics } from '../operations/metrics/metrics.js';
+import { Readiness, ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
+import { HELD_ADVICE, LANES_HELD } from './database-identity.js';
 
-/** Work that may have been done in the time which a restored backup does not know of. */
+/** Work that may have been done on another server or history of the database. */
 export interface Doubtful {
   /** As it stands in what the command line prints. */
   readonly name: string;
+  /** When the newest row that waits was queued, by the clock of whichever server; null where none waits. */
+  newest(): Promise<Date | null>;
   /** Rows that would be marked; counted up to 1,000,000. */
   count(before: Date): Promise<number>;
   /** Takes every row that was queued before `before` out of the queue, in the ambient transaction; returns how many. */
@@ -19,185 +22,176 @@ export interface RestorePlan {
   counts: Record<string, number>;
 }
 
-/**
- * `known`: the database is the one that Herald last worked on. `new`: Herald never worked on it. `moved`: another server,
- * another history or another database than last time, and Herald worked on it a moment ago, as after a failover.
- * `restored`: as `moved`, and Herald's last sign of life in it is old.
- */
-export type DatabaseHistory = 'known' | 'new' | 'moved' | 'restored';
+/** The database is not the one that was confirmed last. */
+export interface Held {
+  confirmed: string;
+  found: string;
+  /** Rows queued since then were accepted here; null where no process has noticed yet. */
+  since: Date | null;
+}
 
-// A failover takes seconds or minutes; a backup that is restored is older.
-const RESTORED_AFTER_SECONDS = 600;
 // Any number that no other program on the server uses for this purpose.
 const LOCK = 7_204_118_302;
-const ROW = 'server:';
 
 /**
- * What a restored backup must not do: send again. Its rows say `queued`, and in the time that it does not know of they
- * may have been sent. Who restores runs `herald restore`; where a start finds itself on another history of the database
- * than before, and no sign of life of the last ten minutes, it does the same by itself.
+ * What another server or history of the database must not do: send again. Its rows say `queued`, and in the time that it
+ * does not know of they may have been sent: a restored backup, a point-in-time recovery, the promotion of a standby that
+ * had not all commits. Each changes the database's identity, and so does a planned move. One rule for all: lanes are
+ * held until an operator says which it was.
+ *
+ * Claims compare the identity themselves (`laneHold`). This class notices, says so, and ends it.
  */
 @Injectable()
 export class Restoration {
   private readonly logger = new Logger('Restore');
   private readonly doubtful: Doubtful[] = [];
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    readiness: Readiness,
+    metrics: Metrics,
+  ) {
+    readiness.register(new LanesCheck(this));
+    metrics.add({
+      name: 'lanes_held',
+      help: `1: the database changed its identity, and nothing is sent until an operator decides: ${HELD_ADVICE}.`,
+      collect: async () => [{ value: (await this.held()) === null ? 0 : 1 }],
+    });
+  }
 
   /** Adds work that may have been done meanwhile; call it while the application starts. */
   add(doubtful: Doubtful): void {
     this.doubtful.push(doubtful);
   }
 
+  /** Null where the database is the one that was confirmed last. */
+  async held(): Promise<Held | null> {
+    const [row] = await this.database.query<Held>(
+      `select identity as confirmed, identity_of_database() as found, held_since as since
+       from database_identity where ${LANES_HELD}`,
+    );
+    return row ?? null;
+  }
+
   /** Looks without changing anything. */
   async plan(before?: Date): Promise<RestorePlan> {
-    const until = before ?? (await this.now());
+    const until = before ?? (await this.until());
     const counts: Record<string, number> = {};
     for (const each of this.doubtful) counts[each.name] = await each.count(until);
     return { before: until, counts };
   }
 
   /**
-   * Takes what waited or was under way out of the queue, all of it or nothing.
+   * Takes what waited or was under way out of the queue, all of it or nothing, and lets the lanes go on.
    *
-   * @param before rows queued later stay: they were accepted on the restored database. Default: now.
+   * @param before rows queued later stay: they were accepted on this database. Default: since the lanes are held, else now.
    */
   async mark(before?: Date): Promise<RestorePlan> {
-    const identity = await this.identity();
-    return this.database.transaction(async () => {
-      await this.lock();
-      const marked = await this.markLocked(before ?? (await this.now()));
-      await this.adoptLocked(identity);
-      return marked;
+    return this.locked(async () => {
+      const until = before ?? (await this.until());
+      const counts: Record<string, number> = {};
+      for (const each of this.doubtful) counts[each.name] = await each.mark(until);
+      await this.confirm();
+      return { before: until, counts };
     });
   }
 
   /** Takes this database for the one that Herald worked on: nothing happened that it does not know of. */
   async adopt(): Promise<void> {
-    const identity = await this.identity();
-    await this.database.transaction(async () => {
-      await this.lock();
-      await this.adoptLocked(identity);
-    });
+    await this.locked(() => this.confirm());
   }
 
   /** Seconds since a worker of any process last finished a sweep on this database; null where none ever did. */
-  silentSeconds(): Promise<number | null> {
-    return this.secondsSince('sweep:%');
-  }
-
-  /** Call it before anything is accepted or sent. Of several processes that start together one does the work. */
-  async checkAtStart(): Promise<DatabaseHistory> {
-    return this.unlessKnown(async (history) => {
-      if (history === 'restored') await this.markRestored();
-      if (history === 'moved') {
-        this.logger.warn(
-          'the database has moved to another server or history since the last start. If commits were lost on the way, ' +
-            'stop the workers and run `herald restore`, or messages may be sent twice',
-        );
-      }
-      return true;
-    });
-  }
-
-  /**
-   * Takes note of a failover under processes that worked on: without it the next start after a long stop would take
-   * the new server for a restored backup. Returns how many servers were noted, 0 or 1.
-   */
-  async follow(): Promise<number> {
-    const history = await this.unlessKnown((unknown) => Promise.resolve(unknown === 'moved'));
-    if (history !== 'moved') return 0;
-    this.logger.warn('the database has moved to another server or history while this process worked on');
-    return 1;
-  }
-
-  /** Where the database is not the one of last time: asks `adopts`, under the lock, whether it is from now on. */
-  private async unlessKnown(adopts: (history: DatabaseHistory) => Promise<boolean>): Promise<DatabaseHistory> {
-    const identity = await this.identity();
-    if (await this.isKnown(identity)) return 'known';
-    return this.database.transaction(async () => {
-      await this.lock();
-      if (await this.isKnown(identity)) return 'known';
-      const history = await this.historyOf();
-      if (await adopts(history)) await this.adoptLocked(identity);
-      return history;
-    });
-  }
-
-  private async markRestored(): Promise<void> {
-    const { counts } = await this.markLocked(await this.now());
-    const list = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
-    this.logger.warn(
-      `this database was restored from a backup; whether what waited in it was sent meanwhile nobody knows, so it is ` +
-        `not sent by itself: ${list.join(', ')} are outcome_unknown`,
-    );
-  }
-
-  private async historyOf(): Promise<DatabaseHistory> {
-    const adopted = await this.secondsSince(`${ROW}%`);
-    if (adopted === null) return 'new';
-    const silent = (await this.silentSeconds()) ?? adopted;
-    return Math.min(silent, adopted) > RESTORED_AFTER_SECONDS ? 'restored' : 'moved';
-  }
-
-  private async secondsSince(pattern: string): Promise<number | null> {
+  async silentSeconds(): Promise<number | null> {
     const rows = await this.database.query<{ seconds: number | null }>(
-      `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds from heartbeat where name like $1`,
-      [pattern],
+      `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
+       from heartbeat where name like 'sweep:%'`,
     );
     return rows[0]?.seconds ?? null;
   }
 
-  private async markLocked(before: Date): Promise<RestorePlan> {
-    const counts: Record<string, number> = {};
-    for (const each of this.doubtful) counts[each.name] = await each.mark(before);
-    return { before, counts };
-  }
-
-  private async isKnown(identity: string): Promise<boolean> {
-    const rows = await this.database.query('select 1 from heartbeat where name = $1', [`${ROW}${identity}`]);
-    return rows.length > 0;
-  }
-
-  private async adoptLocked(identity: string): Promise<void> {
-    await this.database.execute(`delete from heartbeat where name like '${ROW}%'`);
-    await this.database.execute('insert into heartbeat (name, beat_at) values ($1, clock_timestamp())', [
-      `${ROW}${identity}`,
-    ]);
-  }
-
-  /** Which server, which history of it (a timeline begins with each recovery and promotion), and which database. */
-  private async identity(): Promise<string> {
-    const parts: string[] = [];
-    for (const sql of IDENTITY) parts.push(await this.part(sql));
-    return parts.join('/');
-  }
-
-  /** A managed server may refuse a part; the others still tell most restores. */
-  private async part(sql: string): Promise<string> {
+  /** Call it as a process starts: its log says why it sends nothing. */
+  async checkAtStart(): Promise<void> {
     try {
-      const rows = await this.database.query<{ part: string }>(sql);
-      return rows[0]?.part ?? '-';
+      if ((await this.notice()) > 0) return;
+      const held = await this.held();
+      if (held !== null) this.warn(held);
     } catch (error) {
-      // A fault that passes would make this server look like another one.
-      if (isUnreachable(error)) throw error;
-      this.logger.debug(`a part of the database's identity is not to be had: ${describeError(error)}`);
-      return '-';
+      // Readiness says which migrations are missing; without them nothing is claimed.
+      if (!isMissing(error)) throw error;
     }
   }
 
-  private async now(): Promise<Date> {
-    const rows = await this.database.query<{ now: Date }>('select clock_timestamp() as now');
-    return rows[0]?.now ?? new Date();
+  /** Condition without which `notice` finds nothing. */
+  readonly unnoticed = `${LANES_HELD} and exists (select from database_identity where held_since is null)`;
+
+  /** Notes since when the lanes are held, once; returns 1 where this call did. */
+  async notice(): Promise<number> {
+    if ((await this.held())?.since !== null) return 0;
+    return this.locked(async () => {
+      const held = await this.held();
+      if (held?.since !== null) return 0;
+      const since = await this.newest();
+      await this.database.execute('update database_identity set held_since = $1', [since]);
+      this.warn({ ...held, since });
+      return 1;
+    });
   }
 
-  private async lock(): Promise<void> {
-    await this.database.query('select pg_advisory_xact_lock($1)', [LOCK]);
+  private warn({ confirmed, found, since }: Held): void {
+    this.logger.error(
+      `lanes are held, nothing is sent: the database is ${found} (cluster/timeline/database), and Herald last worked on ` +
+        `${confirmed}; what it queued before ${since?.toISOString() ?? 'now'} may have been sent. Decide: ${HELD_ADVICE}`,
+    );
+  }
+
+  private async confirm(): Promise<void> {
+    await this.database.execute(
+      `update database_identity set identity = identity_of_database(), held_since = null, confirmed_at = clock_timestamp()`,
+    );
+  }
+
+  private async until(): Promise<Date> {
+    return (await this.held())?.since ?? (await this.now());
+  }
+
+  /** A time after all that is queued: the server before this one may have had a clock that was ahead. */
+  private async newest(): Promise<Date> {
+    const times = [(await this.now()).getTime()];
+    for (const each of this.doubtful) times.push(((await each.newest())?.getTime() ?? 0) + 1);
+    return new Date(Math.max(...times));
+  }
+
+  /** Rounded up: a `Date` has no microseconds. */
+  private async now(): Promise<Date> {
+    const rows = await this.database.query<{ now: Date }>(`select clock_timestamp() + interval '1 millisecond' as now`);
+    if (rows[0] === undefined) throw new Error('the database did not say what time it is');
+    return rows[0].now;
+  }
+
+  private locked<T>(work: () => Promise<T>): Promise<T> {
+    return this.database.transaction(async () => {
+      await this.database.query('select pg_advisory_xact_lock($1)', [LOCK]);
+      return work();
+    });
   }
 }
 
-const IDENTITY = [
-  'select system_identifier::text as part from pg_control_system()',
-  'select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as part',
-  'select oid::text as part from pg_database where datname = current_database()',
-] as const;
+/** undefined_table, undefined_function */
+function isMissing(error: unknown): boolean {
+  return ['42P01', '42883'].includes((error as { code?: string }).code ?? '');
+}
+
+/** Held lanes are no reason to turn requests away: what is accepted meanwhile is sent afterwards. */
+class LanesCheck extends ReadinessCheck {
+  readonly name = 'lanes';
+
+  constructor(private readonly restoration: Restoration) {
+    super();
+  }
+
+  async check(): Promise<ReadinessPart> {
+    if ((await this.restoration.held()) === null) return { ok: true };
+    return { ok: true, detail: `held, nothing is sent: ${HELD_ADVICE}` };
+  }
+}

@@ -101,7 +101,7 @@ export class Sweeps implements OnModuleDestroy {
     return this.sweeps.flatMap((sweep) => sweep.waitsFor ?? []);
   }
 
-  /** Begins, in a worker. Only after `Restoration.checkAtStart`, which takes their beats for signs of life. */
+  /** Begins, in a worker. */
   start(): void {
     if (!this.config.process.roles.includes('worker')) return;
     this.startedAt = performance.now();

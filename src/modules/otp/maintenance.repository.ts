@@ -31,6 +31,14 @@ export class MaintenanceRepository {
     );
   }
 
+  /** When the newest code that waits or is under way was accepted. */
+  async newestQueued(): Promise<Date | null> {
+    const rows = await this.database.query<{ newest: Date | null }>(
+      `select max(created_at) as newest from otp_challenge where status in ('queued', 'sending')`,
+    );
+    return rows[0]?.newest ?? null;
+  }
+
   /** Codes of a restored backup that may have been sent in the time which it does not know of; there are few. */
   countDoubtful(before: Date): Promise<number> {
     return this.count(`select count(*)::integer as count from otp_challenge where ${DOUBTFUL}`, [before]);

@@ -45,6 +45,7 @@ export class OtpMaintenance implements OnModuleInit {
     // Codes of a restored backup are not sent: their users have asked for other ones.
     this.restoration.add({
       name: 'codes',
+      newest: () => repository.newestQueued(),
       count: (before) => repository.countDoubtful(before),
       mark: (before) => repository.markDoubtful(before),
     });

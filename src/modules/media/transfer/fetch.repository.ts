@@ -133,7 +133,7 @@ const TOO_OLD = `created_at + make_interval(hours => $7) < clock_timestamp() + m
 
 // $1 to $6 the hold, $7 connection, $8 lease seconds.
 const CLAIM = `
-with ${laneHold()}, picked as (
+with ${laneHold({ evenWhereHeld: true })}, picked as (
   select id from media_object
   where connection_id = $7 and status = 'pending' and next_attempt_at <= statement_timestamp()
   order by next_attempt_at limit ${GRANTED_SLOTS}

@@ -152,6 +152,14 @@ export class MaintenanceRepository {
     return this.remove(ATTEMPTS, below, limit);
   }
 
+  /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
+  async newestQueued(): Promise<Date | null> {
+    const rows = await this.database.query<{ newest: Date | null }>(
+      'select max(queued_at) as newest from message_queue',
+    );
+    return rows[0]?.newest ?? null;
+  }
+
   /** Messages of a restored backup that may have been sent in the time which it does not know of; counted up to a million. */
   async countDoubtful(before: Date): Promise<number> {
     const rows = await this.database.query<{ count: number }>(

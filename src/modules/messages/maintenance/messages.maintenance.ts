@@ -42,6 +42,7 @@ export class MessagesMaintenance implements OnModuleInit {
     // Only who confirms it sends them, perhaps again.
     this.restoration.add({
       name: 'messages',
+      newest: () => this.repository.newestQueued(),
       count: (before) => this.repository.countDoubtful(before),
       mark: (before) => this.repository.markDoubtful(before),
     });

@@ -266,6 +266,22 @@ describe('claiming', () => {
     expect(await rowOf(id)).toMatchObject({ status: 'failed', failure_category: 'expired' });
   });
 
+  it('neither claims nor fails anything on another database than the confirmed one', async () => {
+    const lane = await newConnection('connected');
+    const [old = '', fresh = ''] = await queue(lane, '111', '222');
+    await age(old, 25);
+    const identity = (sql: string) => opened.database.execute(`update database_identity set identity = ${sql}`);
+    await identity(`'1/00000001/1'`);
+    try {
+      expect(await claim(lane)).toEqual([]);
+      expect(await sends.expireQueued(24, 100)).toEqual([]);
+    } finally {
+      await identity('identity_of_database()');
+    }
+    expect((await claim(lane)).map(({ id }) => id)).toEqual([fresh]);
+    expect(await sends.expireQueued(24, 100)).toHaveLength(1);
+  });
+
   it('reads a few rows of 20,000 messages to one recipient, in flight or not', async () => {
     const lane = newId();
     await crowd(lane, { recipients: 1, queuedAt: 'clock_timestamp()', followers: 20_000 });

@@ -3,6 +3,7 @@ import { newId } from '../../../common/ids.js';
 import { isUnreachable } from '../../../infrastructure/database/database-faults.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
+import { LANES_HELD } from '../../../infrastructure/lanes/database-identity.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
 import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
@@ -295,6 +296,7 @@ with place as (
 select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 
+// Where lanes are held, a message that waits here may have been sent: it must not be called failed.
 // A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
 export const EXPIRE_QUEUED = `
 with candidate as (
@@ -313,7 +315,7 @@ with candidate as (
   limit $2
 ), place as (
   select q.ctid as place from message_queue q join candidate p on p.place = q.ctid
-  where ${queueTakes('expired')} for update of q skip locked
+  where ${queueTakes('expired')} and not (${LANES_HELD}) for update of q skip locked
 ), gone as (
   delete from message_queue q using place p where q.ctid = p.place returning q.*
 ), moved as (
