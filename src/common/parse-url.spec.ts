@@ -11,7 +11,10 @@ describe('parseUrl', () => {
     expect(parseUrl('../b', 'https://example.com/a/c')?.href).toBe('https://example.com/b');
   });
 
-  it.each(['', 'example.com', 'https://', 'https://a b/'])('%j is no URL', (text) => {
-    expect(parseUrl(text)).toBeNull();
-  });
+  it.each(['', 'example.com', 'https://', 'https://a b/', 'https://xn--a.com/', 'https://a.xn--a-ecp.ru/'])(
+    '%j is no URL',
+    (text) => {
+      expect(parseUrl(text)).toBeNull();
+    },
+  );
 });
