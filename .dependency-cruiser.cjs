@@ -19,7 +19,7 @@ const FACE = [
   '^src/modules/[^/]+/[^/]+/[^/]+\\.service\\.ts$',
 ];
 
-/** Packages that only the named places may import, since each is somebody's whole business. */
+/** Packages that only the named places may import, since each belongs to one part. */
 const PACKAGES = {
   typeorm: '^(src/infrastructure/database/|migrations/|.*/entities/|.*\\.repository\\.ts$)',
   '@nestjs/typeorm': '^(src/infrastructure/database/|src/.*\\.module\\.ts$)',
@@ -111,7 +111,7 @@ module.exports = {
       { path: '^(src|migrations)/', pathNot: '^src/simulator/' },
     ),
     error(
-      'nobody-knows-the-simulator',
+      'no-imports-of-the-simulator',
       'Only what starts the process knows that there is a simulator, and its face.',
       { path: '^src/', pathNot: '^src/simulator/' },
       { path: '^src/simulator/', pathNot: '^src/simulator/(simulator|simulator\\.types|demo-numbers)\\.ts$' },

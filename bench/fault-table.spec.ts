@@ -14,7 +14,7 @@ const report: FaultReport = {
 };
 
 describe('resultOf', () => {
-  it('bears the fields that readers rely on, first and in order', () => {
+  it('has the fields that readers rely on, first and in order', () => {
     const fields = ['test', 'goal', 'attempted', 'acknowledged', 'lost', 'duplicated', 'unknown', 'recovered_ms'];
     expect(Object.keys(resultOf(scenario, report)).slice(0, 9)).toEqual([...fields, 'reached']);
   });

@@ -10,7 +10,7 @@ const MODULES = 'src/modules';
 const TABLES_OF_ALL = {
   organization: 'the workspace itself',
   lane: 'names its sender by key',
-  platform_notification: 'as it came; whose it is is told later',
+  platform_notification: 'as it came; its workspace is found later',
   heartbeat: 'of processes',
   database_identity: 'one row for all',
   retention_cursor: 'of the sweeps',
@@ -19,7 +19,7 @@ const TABLES_OF_ALL = {
 };
 
 const findings = [];
-const tell = (place, text) => findings.push(`${place}: ${text}`);
+const report = (place, text) => findings.push(`${place}: ${text}`);
 
 const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 const under = (folder, ending) =>
@@ -37,15 +37,18 @@ function checkModules() {
     const place = `${MODULES}/${name}`;
     const file = `${place}/${name}.module.ts`;
     if (!existsSync(join(ROOT, file))) {
-      tell(place, `there is no ${name}.module.ts; npx nest g resource ${name} makes one`);
+      report(place, `there is no ${name}.module.ts; npx nest g resource ${name} makes one`);
       continue;
     }
     const className = /export class (\w+Module)\b/.exec(read(file))?.[1] ?? 'its class';
     if (!new RegExp(`^ {4}${className},$`, 'm').test(app)) {
-      tell(place, `${className} is not in src/app.module.ts: add it to the imports`);
+      report(place, `${className} is not in src/app.module.ts: add it to the imports`);
     }
     if (!new RegExp(`^ {2}'?${name}'?: \\[`, 'm').test(arrows)) {
-      tell(place, `no line in MODULES of .dependency-cruiser.cjs: add "${name}: []" with the modules that it may use`);
+      report(
+        place,
+        `no line in MODULES of .dependency-cruiser.cjs: add "${name}: []" with the modules that it may use`,
+      );
     }
   }
 }
@@ -88,7 +91,7 @@ function checkRoutes() {
     for (const route of routesOf(file)) checkRoute(route, scopes, tests);
     for (const [, tag] of content.matchAll(/@ApiTags\('([^']+)'\)/g)) {
       if (!new RegExp(`\\[\\s*'${tag}',`).test(tags))
-        tell(file, `the tag ${tag} is not in TAGS of src/infrastructure/http/openapi.ts: say there what it is`);
+        report(file, `the tag ${tag} is not in TAGS of src/infrastructure/http/openapi.ts: say there what it is`);
     }
   }
 }
@@ -96,14 +99,14 @@ function checkRoutes() {
 function checkRoute({ place, method, path, decorators, isPublic }, scopes, tests) {
   const scope = /@RequireScope\('([^']+)'\)/.exec(decorators)?.[1];
   if (scope === undefined && !isPublic && !decorators.includes('@Public(')) {
-    tell(place, `${method} ${path} has neither @RequireScope('...') nor @Public(): say who may call it`);
+    report(place, `${method} ${path} has neither @RequireScope('...') nor @Public(): say who may call it`);
   }
   if (scope !== undefined && !scopes.has(scope)) {
-    tell(place, `the scope ${scope} is not in src/infrastructure/access/scopes.ts: add it there`);
+    report(place, `the scope ${scope} is not in src/infrastructure/access/scopes.ts: add it there`);
   }
   if (scope === undefined || isTested(method, path, tests)) return;
   const folder = path.split('/')[1];
-  tell(place, `no operation test calls ${method} ${path}: write one in test/${folder}`);
+  report(place, `no operation test calls ${method} ${path}: write one in test/${folder}`);
 }
 
 /** A test that names the path, and the method in one of the ways in which tests call. */
@@ -122,13 +125,13 @@ function checkTables() {
   for (const path of under('migrations', '.ts')) {
     const name = path.slice('migrations/'.length);
     if (name !== 'all.ts' && !all.includes(`'./${name.replace(/\.ts$/, '.js')}'`)) {
-      tell(path, 'is not in migrations/all.ts, so it never runs: add it at the end');
+      report(path, 'is not in migrations/all.ts, so it never runs: add it at the end');
     }
     for (const [, table, columns] of read(path).matchAll(
       /create table (?:if not exists )?(\w+) \(([\s\S]*?)\n {2}\)/g,
     )) {
       if (/^\s*organization_id\b/m.test(columns) || others.has(table)) continue;
-      tell(
+      report(
         path,
         `the table ${table} has no organization_id: add it, or name the table in TABLES_OF_ALL of scripts/conventions.mjs with the reason`,
       );
@@ -140,18 +143,18 @@ function checkErrors() {
   const page = read('docs/errors.md');
   for (const path of under('src', '.errors.ts')) {
     for (const [, code] of read(path).matchAll(/^ {2}([A-Z][A-Z0-9_]+): error\b/gm)) {
-      if (!new RegExp(`\\b${code}\\b`).test(page)) tell(path, `${code} is not in docs/errors.md: npm run generate`);
+      if (!new RegExp(`\\b${code}\\b`).test(page)) report(path, `${code} is not in docs/errors.md: npm run generate`);
     }
   }
 }
 
-/** A feature's story stands in as few files as it can be read in, and none grows without an end. */
+/** A feature is in as few files as possible, and each file has a limit. */
 const MAX_LINES = 500;
 
 function checkLengths() {
   for (const path of under('src', '.ts').filter((each) => !each.endsWith('.spec.ts'))) {
     const lines = read(path).split('\n').length - 1;
-    if (lines > MAX_LINES) tell(path, `${lines} lines; at most ${MAX_LINES}: take out what has a name of its own`);
+    if (lines > MAX_LINES) report(path, `${lines} lines; at most ${MAX_LINES}: take out what has a name of its own`);
   }
 }
 

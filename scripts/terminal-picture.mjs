@@ -108,15 +108,15 @@ function drawn(lines) {
 /** Text with the terminal's colours as SVG, cut off where the terminal ends. */
 function spans(line) {
   let style = '';
-  let room = COLUMNS;
+  let width = COLUMNS;
   return line
     .split(COLOUR)
     .map((part) => {
       const codes = part.startsWith(`${ESCAPE}[`) ? part.slice(2, -1) : undefined;
       if (codes === undefined) {
-        const text = part.length <= room ? part : `${part.slice(0, Math.max(0, room - 1))}…`;
-        const shown = room > 0 && text !== '' ? `<tspan${style}>${escaped(text)}</tspan>` : '';
-        room -= part.length;
+        const text = part.length <= width ? part : `${part.slice(0, Math.max(0, width - 1))}…`;
+        const shown = width > 0 && text !== '' ? `<tspan${style}>${escaped(text)}</tspan>` : '';
+        width -= part.length;
         return shown;
       }
       for (const code of codes.split(';').map(Number)) style = styleAfter(code, style);

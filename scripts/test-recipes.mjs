@@ -1,5 +1,5 @@
-// Plays docs/recipes in a scratch copy of the tree, blocks as they stand there, then checks, builds, starts and calls what
-// came of it: `npm run test:recipes [-- --keep]`. Not part of `npm test`, since it takes a minute or two.
+// Plays docs/recipes in a scratch copy of the tree, blocks as they stand there, then checks, builds, starts and calls
+// the result: `npm run test:recipes [-- --keep]`. Not part of `npm test`, since it takes a minute or two.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ const CAMPAIGN_PER_SECOND = 10_000;
 const HANG_MS = 2_000;
 /** Of the whole process, by default. */
 const PLACES = 256;
-/** Nobody else writes to these. */
+/** No other part writes to these. */
 const FIRST_RECIPIENT = 9_000_000;
 const GIVE_UP_MS = 20_000;
 const BUSY_MS = 60_000;

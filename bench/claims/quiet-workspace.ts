@@ -14,7 +14,7 @@ const SAMPLES = 12;
 const BETWEEN_MS = 250;
 /** The claim is of a worker at work, not of one that starts: by then every lane has had its turn. */
 export const UNDER_WAY = 2_000;
-/** Nobody else writes to these. */
+/** No other part writes to these. */
 const QUIET_RECIPIENT = 9_000_000;
 /** How long a message may be looked for; one that is not there by then counts as that late. */
 const GIVE_UP_MS = 20_000;

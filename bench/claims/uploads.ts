@@ -30,7 +30,7 @@ async function measure(context: BenchContext, scope: Scope): Promise<Finding[]> 
   const api = await stage.herald('api');
   // The first uploads pay for what every process pays once: code, pools, connections.
   for (let seed = 0; seed < 3; seed++) await upload(api, workspace, seed, LARGEST_MIB);
-  // The heap of a young process grows by some MiB whenever it likes, so one upload alone tells little.
+  // The heap of a young process grows by some MiB whenever it likes, so one upload alone proves little.
   const each: number[] = [];
   for (let seed = 10; seed < 15; seed++) {
     each.push(await grownMib(api, () => upload(api, workspace, seed, LARGEST_MIB)));

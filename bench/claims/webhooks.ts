@@ -95,7 +95,7 @@ async function queueEvents(stage: Stage, workspaces: readonly SeededWorkspace[],
   await stage.database.pool.query(insertWebhookEvents(source), [workspaces.map((one) => one.organizationId), each]);
 }
 
-/** The customers' web server: below /hang nobody ever answers. */
+/** The customers' web server: below /hang no answer ever comes. */
 class Target {
   hanging = 0;
   private arrivals: number[] = [];

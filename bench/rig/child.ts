@@ -106,7 +106,7 @@ export class Child {
     return processorMs(this.pid);
   }
 
-  /** Bytes of memory that it holds (Linux); null where the system does not tell. */
+  /** Bytes of memory that it holds (Linux); null where the system does not report it. */
   residentBytes(): number | null {
     try {
       const match = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'));

@@ -5,7 +5,7 @@ import { compiled } from './paths.js';
 import type { Scope } from './scope.js';
 import { waitFor } from './wait.js';
 
-/** Secrets of one run: whoever writes rows and whoever reads them must have the same. */
+/** Secrets of one run: writers and readers of rows must have the same. */
 export const APP_SECRET = randomBytes(16).toString('hex');
 const ENCRYPTION_KEYS = `1:${randomBytes(32).toString('base64')}`;
 // Three seconds on a quiet machine; a crowded one must not fail a test of something else.

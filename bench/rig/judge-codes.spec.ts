@@ -28,7 +28,7 @@ describe('the verdict about codes', () => {
     ['one that was sent twice', { taken: [taken('1'), taken('1'), taken('4')] }, /1 was taken 2 times/],
     ['one that never went out', { taken: [taken('4')] }, /1 is read and the platform never saw it/],
     [
-      'one that was sent under an attempt that nobody knows',
+      'one that was sent under an unknown attempt',
       { taken: [taken('1'), taken('4'), { callback: 'other', to: '+499' }] },
       /took the attempt other/,
     ],
@@ -37,7 +37,11 @@ describe('the verdict about codes', () => {
       { taken: [taken('1'), taken('2'), taken('4')] },
       /2 is failed, but the platform took it/,
     ],
-    ['a doubt that was settled', { taken: [taken('1'), taken('3'), taken('4')] }, /3 is outcome_unknown although/],
+    [
+      'an unknown outcome that was resolved',
+      { taken: [taken('1'), taken('3'), taken('4')] },
+      /3 is outcome_unknown although/,
+    ],
     ['one that has no end', { codes: [...GOOD.codes, code('5', 'sending')] }, /5 is still sending/],
     ['a send that is given back twice', { counts: { reserved: 0, used: 1 } }, /the package counts 1 sends of 2/],
     [

@@ -8,14 +8,14 @@ export interface JudgedCode {
 }
 
 export interface CodeEvidence {
-  /** Ids that a caller was told with a 202. */
+  /** Ids that a caller got with a 202. */
   acknowledged: readonly string[];
   codes: readonly JudgedCode[];
   /** Everything that the platform took: one entry each time. */
   taken: readonly { callback: string | null; to: string }[];
   /** Of the one package. */
   counts: { reserved: number; used: number };
-  /** Whether the platform tells, for a number, that what it took has failed. */
+  /** Whether the platform reports, for a number, that what it took has failed. */
   failsLater: (recipient: string) => boolean;
 }
 
@@ -33,7 +33,7 @@ const ARRIVED = new Set(['sent', 'delivered', 'read']);
 const FINAL = new Set([...ARRIVED, 'verified', 'failed', 'expired', 'outcome_unknown']);
 const VIOLATIONS_TOLD = 5;
 
-/** Compares what callers were told, what the database and its package say, and what the platform took. */
+/** Compares what callers were answered, what the database and its package say, and what the platform took. */
 export function judgeCodes({ acknowledged, codes, taken, counts, failsLater }: CodeEvidence): CodeJudgement {
   const judgement: CodeJudgement = { lost: 0, duplicated: 0, unknown: 0, givenBack: 0, states: {}, violations: [] };
   const violate = (what: string): void => {

@@ -37,14 +37,14 @@ describe('judge', () => {
     ['taken without an attempt', { acknowledged: ['a'], messages: [good], taken: ['a.1', 'x.1'] }],
     ['taken without callback data', { acknowledged: ['a'], messages: [good], taken: ['a.1', null] }],
     [
-      'a blind second attempt, whatever came of it',
+      'a blind second attempt, whatever its outcome',
       { acknowledged: ['a'], messages: [message('a', 'sent', 'unknown', 'accepted')], taken: ['a.2'] },
     ],
   ])('counts as duplicated: %s', (_, evidence) => {
     expect(judge(evidence)).toMatchObject({ lost: 0, duplicated: 1, violations: [expect.any(String)] });
   });
 
-  it('tells what is still open, and doubts that the platform could have resolved', () => {
+  it('reports what is still open, and unknown outcomes that the platform could have resolved', () => {
     const messages = [
       message('a', 'queued'),
       message('b', 'processing', 'started'),

@@ -6,7 +6,7 @@ export interface JudgedMessage {
 }
 
 export interface Evidence {
-  /** Ids that a caller was told with a 202. */
+  /** Ids that a caller got with a 202. */
   acknowledged: readonly string[];
   messages: readonly JudgedMessage[];
   /** Attempt ids of everything that the platform took, one entry each time. */
@@ -19,7 +19,7 @@ export interface Judgement {
   lost: number;
   /** Taken more than once, taken without an attempt, or tried again although an earlier attempt may have been taken. */
   duplicated: number;
-  /** Ended in `outcome_unknown`: nobody can tell, and nobody sent it again. */
+  /** Ended in `outcome_unknown`: it is not known whether it was sent, and it was not sent again. */
   unknown: number;
   /** Of these, how many the platform did take. */
   unknownButTaken: number;
@@ -31,11 +31,11 @@ export interface Judgement {
 
 const SENT = new Set(['accepted', 'sent', 'delivered', 'read']);
 const UNFINISHED = new Set(['queued', 'processing']);
-/** Attempts after which another one may follow: the platform surely has not taken the message. */
+/** Attempts after which another one may follow: the platform definitely has not taken the message. */
 const SURELY_NOT_TAKEN = new Set(['deferred', 'rejected']);
 const VIOLATIONS_TOLD = 5;
 
-/** Compares what callers were told, what the database says, and what the platform took. */
+/** Compares what callers were answered, what the database says, and what the platform took. */
 export function judge({ acknowledged, messages, taken }: Evidence): Judgement {
   const judgement: Judgement = {
     acknowledged: acknowledged.length,

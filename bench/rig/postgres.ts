@@ -9,7 +9,7 @@ import { clusterProcessorMs } from './processor-time.js';
 import type { Scope } from './scope.js';
 import { waitFor } from './wait.js';
 
-/** Durable, whatever anybody's defaults are: a figure without them would be worth nothing. */
+/** Durable, whatever the server's defaults are: a figure without these settings would be worthless. */
 const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',

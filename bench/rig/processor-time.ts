@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 const MS_PER_TICK = 10;
 
 /**
- * Milliseconds of processor time that a process has used, its ended children included; 0 where the system does not tell
- * (only Linux does) or the process is gone.
+ * Milliseconds of processor time that a process has used, its ended children included; 0 where the system does not
+ * report it (only Linux does) or the process is gone.
  */
 export function processorMs(pid: number): number {
   try {

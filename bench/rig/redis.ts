@@ -69,7 +69,7 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
   let output = '';
   for await (const chunk of server.stdout) {
     output += String(chunk);
-    // Leaving the loop closes its output; what it would have said later is nobody's.
+    // Leaving the loop closes its output; its later output is discarded.
     if (output.includes('Ready to accept connections')) return server;
   }
   throw new Error(`redis-server ended:\n${output.slice(-2_000)}`);

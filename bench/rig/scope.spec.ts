@@ -21,7 +21,7 @@ describe('Scope', () => {
     expect(times).toBe(1);
   });
 
-  it('gives back what is taken while it closes, and tells whoever took it', async () => {
+  it('gives back what is taken while it closes, and throws at the taker', async () => {
     const scope = new Scope();
     const gone: string[] = [];
     scope.defer(() => new Promise((resolve) => setTimeout(resolve, 10)));

@@ -10,8 +10,8 @@ export const ROW_ID = `(lpad(to_hex(floor(extract(epoch from clock_timestamp()) 
 const TEXT = 'Hello, your order 4711 is on its way.';
 
 /**
- * Opens the service window with recipients 0 to `count` - 1 of a connection, under the names that the simulator would have
- * told when they wrote.
+ * Opens the service window with recipients 0 to `count` - 1 of a connection, under the names that the simulator would
+ * have sent when they wrote.
  */
 export async function seedConversations(pool: Pool, connection: SeededConnection, count: number): Promise<void> {
   const phones = Array.from({ length: count }, (_, n) => recipientNumber(n));

@@ -2,7 +2,7 @@ import { Child } from './child.js';
 import { compiled } from './paths.js';
 import type { Scope } from './scope.js';
 
-/** A message that the simulator took, as its control call tells it. */
+/** A message that the simulator took, as its control call returns it. */
 export interface TakenMessage {
   id: string;
   to: string;

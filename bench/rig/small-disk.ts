@@ -9,7 +9,7 @@ import type { Scope } from './scope.js';
 const run = promisify(execFile);
 const BALLAST = 'ballast';
 
-/** A disk in memory with little room (tmpfs), which can be filled and emptied. */
+/** A small disk in memory (tmpfs), which can be filled and emptied. */
 export class SmallDisk {
   private constructor(readonly folder: string) {}
 
@@ -31,7 +31,7 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Takes all room but so much. */
+  /** Takes all space but so much. */
   fill(leaveBytes: number): void {
     writeFileSync(join(this.folder, BALLAST), Buffer.alloc(Math.max(0, this.freeBytes - leaveBytes)));
   }

@@ -124,7 +124,7 @@ describe('TcpProxy', () => {
     await client.says('ab');
   });
 
-  it('leaves half-open connections without a word for ever, and new ones until it is over', async () => {
+  it('never answers on half-open connections, nor on new ones until it is over', async () => {
     const old = await Client.open();
     old.socket.write('a');
     await old.says('a');
@@ -174,7 +174,7 @@ describe('TcpProxy', () => {
     expect([client.text, seen]).toEqual(['', arrived]);
   });
 
-  it('tells when an answer comes', async () => {
+  it('reports when an answer comes', async () => {
     let answered = 0;
     proxy.inspect = (bytes) => (bytes.includes('COMMIT') ? () => answered++ : 'pass');
     const client = await Client.open();

@@ -9,11 +9,14 @@ export type ProxyFault =
   | { kind: 'delay'; ms: number }
   /** In each direction of each connection. */
   | { kind: 'slow'; bytesPerSecond: number }
-  /** Nothing passes and nobody is told. What was written meanwhile arrives once it is over, as TCP's repeats do. */
+  /**
+   * Nothing passes and neither side is notified. What was written meanwhile arrives once it is over, as TCP's repeats
+   * do.
+   */
   | { kind: 'black_hole' }
   /**
-   * The target's side of every connection is gone for good and the client is not told, as after a lost host or a
-   * forgotten entry of a NAT. Connections made meanwhile are accepted and nobody answers.
+   * The target's side of every connection is gone for good and the client is not notified, as after a lost host or a
+   * forgotten entry of a NAT. Connections made meanwhile are accepted and never answered.
    */
   | { kind: 'half_open' }
   /** Of each connection's answers so many more bytes pass; then it is reset. */

@@ -28,7 +28,7 @@ export class Workspaces {
 
   constructor(private readonly pool: Pool) {}
 
-  /** @param throughputPerSecond of each number, whatever the platform tells of it; its own default is 80 */
+  /** @param throughputPerSecond of each number, whatever the platform reports; its own default is 80 */
   async create(connectionCount = 1, throughputPerSecond = 80): Promise<SeededWorkspace> {
     const organizationId = newId();
     await this.pool.query(

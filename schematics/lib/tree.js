@@ -24,7 +24,7 @@ export async function create(tree, path, content) {
 export async function insert(tree, path, anchor, text) {
   const content = tree.readText(path);
   const at = content.indexOf(anchor);
-  if (at === -1) throw new Error(`${path} has no "${anchor.trim()}" any more: mend the generator in schematics/`);
+  if (at === -1) throw new Error(`${path} has no "${anchor.trim()}" any more: fix the generator in schematics/`);
   tree.overwrite(path, await formatted(path, content.slice(0, at) + text + content.slice(at)));
 }
 

@@ -5,7 +5,7 @@ const HEAD = '// Generated from openapi.json by `npm run generate`; `index.ts` s
 /**
  * The client's types from the API description.
  *
- * @param {object} description the OpenAPI document; the examples among its components bear the names of the error codes
+ * @param {object} description the OpenAPI document; the examples among its components have the names of the error codes
  * @returns {Promise<string>} TypeScript
  */
 export async function renderClientTypes(description) {

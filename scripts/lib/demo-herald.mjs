@@ -9,7 +9,7 @@ const START_WITHIN_MS = 120_000;
 /**
  * The built program with the demo, its embedded database and the simulator, on free ports.
  *
- * @param {string} dataDir an empty folder; whoever made it removes it
+ * @param {string} dataDir an empty folder; the caller removes it
  * @returns {Promise<{demo: object, stop: () => Promise<void>}>} `demo`: what demo.json says
  */
 export async function startDemoHerald(dataDir) {

@@ -5,7 +5,7 @@
  * @property {string} title
  * @property {number} width in pixels, as all measures
  * @property {number} height
- * @property {{at: string, label: string}[]} starts where lines from outside come in: things begin here
+ * @property {{at: string, label: string}[]} starts where lines from outside enter: the start
  * @property {{name: string, kind: 'way' | 'good' | 'doubt' | 'bad', x: number, y: number}[]} states by their centres; under
  *   way, good, doubtful, or over without success
  * @property {{from: string, to: string, label: string, bend?: number, at?: number}[]} moves `bend`: how far the line's middle

@@ -35,7 +35,7 @@ const PICTURES = {
       { from: 'outcome_unknown', to: 'queued', label: 'retry, confirmed', bend: 30, at: 0.84 },
     ],
     notes: [
-      'delivered and read win over any doubt, failure or retry.',
+      'delivered and read win over any unknown outcome, failure or retry.',
       'After 24 hours in the queue a message fails.',
       'Nothing is sent twice by itself.',
       'What customers write is received, and stays so.',

@@ -62,7 +62,7 @@ async function stopServer(pidFile) {
   for (let waited = 0; waited < 5_000 && existsSync(pidFile); waited += 50) await sleep(50);
 }
 
-/** The number may have gone to another program since; where the system does not tell, the file is believed. */
+/** The number may have gone to another program since; where the system does not report it, the file is believed. */
 function isPostgres(pid) {
   try {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres');

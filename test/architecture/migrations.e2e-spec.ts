@@ -41,7 +41,7 @@ const SLOW = [
   { pattern: /rename (column|to)/i, advice: 'add the new name, and take the old one away a release later' },
 ] as const;
 
-/** The text without what is said of tables that it makes itself: nobody uses those yet. */
+/** The text without the statements on tables that it creates itself: those are not in use yet. */
 function withoutNewTables(text: string): string {
   const made = [...text.matchAll(/create (?:unlogged )?table (\w+)/gi)].map((match) => match[1] ?? '');
   return made.reduce(
@@ -58,7 +58,7 @@ describe('migrations', () => {
     expect(new Set(timestamps).size).toBe(timestamps.length);
   });
 
-  it('from the first release on change tables in use without keeping anybody waiting', () => {
+  it('from the first release on change tables in use without blocking other transactions', () => {
     const later = filesUnder('migrations').filter((path) => (/(\d{13})/.exec(path)?.[1] ?? '0') > LAST_BEFORE_RELEASE);
     const slow = later.flatMap((path) => {
       // The way back is for an installation that stands still.

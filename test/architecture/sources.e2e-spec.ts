@@ -31,7 +31,7 @@ describe('sources', () => {
     expect(sources.filter((path) => /^export \*/m.test(readProjectFile(path)))).toEqual([]);
   });
 
-  it('bear kebab-case names', () => {
+  it('have kebab-case names', () => {
     expect(sources.filter((path) => !/^[a-z0-9/.-]+$/.test(path))).toEqual([]);
   });
 });
@@ -47,7 +47,7 @@ describe('tests', () => {
     expect(faulty).toEqual([]);
   });
 
-  it('bear the name of their kind, so that one of the suites takes them', () => {
+  it('have the name of their kind, so that one of the suites takes them', () => {
     const lost = specs.filter((path) => path.startsWith('test/') !== path.endsWith('.e2e-spec.ts'));
     expect(lost).toEqual([]);
   });

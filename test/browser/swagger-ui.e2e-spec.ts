@@ -211,7 +211,7 @@ describe('a browser for these tests', () => {
     }
   });
 
-  it('asks nobody else for anything, and has nothing to complain of', () => {
+  it('sends requests to no other host, and logs no error', () => {
     expect(elsewhere).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -14,7 +14,7 @@ function linesOf<T>(stdout: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-describe('herald, as a newcomer calls it beside the running demo', () => {
+describe('herald, as a new user calls it beside the running demo', () => {
   const dataDir = temporaryDataDir();
   const env = { DATA_DIR: dataDir.path };
   let herald: HeraldProcess;

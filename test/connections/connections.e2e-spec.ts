@@ -46,7 +46,7 @@ describe('GET /connections', () => {
   const sealedToken = async (id: string): Promise<string> =>
     (await test.app.get(ConnectionsService).forSending(id))?.token ?? '';
 
-  it("lists the workspace's numbers, oldest first, and nobody else's", async () => {
+  it("lists the workspace's numbers, oldest first, and no others", async () => {
     await test.factories.connection({ organizationId: (await test.factories.workspace()).id });
     const { status, body } = await api.get('/connections');
     expect(status).toBe(200);
@@ -97,7 +97,7 @@ describe('GET /connections', () => {
     );
   });
 
-  it('asks again within seconds when the platform tells that something changed', async () => {
+  it('asks again within seconds when the platform reports a change', async () => {
     await control(`numbers/${first.phoneNumberId}`, { quality_rating: 'RED' });
     await waitFor(async () => ((await connection()) as { quality_rating?: string }).quality_rating === 'RED');
   });

@@ -34,7 +34,7 @@ describe('addresses without a version', () => {
     expect(headers.get('deprecation')).not.toBeNull();
   });
 
-  it('are no longer than needed: versioned ones bear no such mark', async () => {
+  it('are no longer than needed: versioned ones have no such header', async () => {
     const { headers } = await small.api.get('/things', { key });
     expect(headers.get('deprecation')).toBeNull();
     expect(headers.get('link')).toBeNull();
@@ -78,7 +78,7 @@ describe('the bare address', () => {
     expect([status, headers.location]).toEqual([302, '/docs']);
   });
 
-  it('tells a program where everything is', async () => {
+  it('lists all addresses for programs', async () => {
     const { status, body } = await rawRequest(small.port, request('GET / HTTP/1.1'));
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({

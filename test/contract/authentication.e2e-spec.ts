@@ -158,7 +158,7 @@ describe('guessing', () => {
   });
 });
 
-describe('a route that says neither who may call it nor that everybody may', () => {
+describe('a route with neither a scope nor a mark as public', () => {
   it('stops the boot, named', async () => {
     @Controller('careless')
     class CarelessController {

@@ -14,7 +14,7 @@ import { startStage, type Stage } from './fuzz/stage.js';
 
 /**
  * No request may cost the process more than a few milliseconds, whatever it holds: one that makes a long error answer,
- * holds the event loop or fills the memory stops everybody else's.
+ * holds the event loop or fills the memory stops all others.
  */
 const LIMIT_BYTES = 256 * 1_024 - 8_000;
 const NOTIFICATION_BYTES = 3 * 1_024 * 1_024 - 8_000;

@@ -96,12 +96,12 @@ describe.each(Object.entries(cases))('%s', (_name, { status, code, run }) => {
     expect(answer.body?.error?.code).toBe(code);
   });
 
-  it('bears the version and the request id', () => {
+  it('has the version and the request id', () => {
     expect(answer.headers.get('x-herald-api-version')).toBe('v1');
     expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
   });
 
-  it('may not be cached, framed or sniffed, and tells nothing of what serves it', () => {
+  it('may not be cached, framed or sniffed, and does not name the server software', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
@@ -170,7 +170,7 @@ describe('error bodies', () => {
     expect(body.error.limit_bytes).toBe(262_144);
   });
 
-  it('never tell what went wrong inside; the log does, under the same id', async () => {
+  it('never contain internal details; the log does, under the same id', async () => {
     const { body, headers } = await small.api.get('/things/explode', { key });
     expect(JSON.stringify(body)).not.toMatch(/hunter2|at .*\.ts|Error:/);
     const requestId = headers.get('x-request-id') ?? '';

@@ -106,7 +106,7 @@ describe('the API, by its description', () => {
     expect(await everyScope(fuzzer)).toEqual([]);
   }, 60_000);
 
-  it('shows nobody what belongs to others', async () => {
+  it('shows no caller what belongs to others', async () => {
     const places = await Promise.all(description.operations.map((operation) => everyNamespace(fuzzer, operation)));
     const without = description.operations.filter((_operation, at) => places[at]?.length === 0).map(({ id }) => id);
     expect(without.sort()).toEqual(Object.keys(WITHOUT_IDS).sort());

@@ -10,7 +10,7 @@ interface Hostile {
   status?: number;
   headers?: Record<string, string>;
   body?: string;
-  /** Goes on for ever. */
+  /** Never ends. */
   endless?: boolean;
 }
 
@@ -26,7 +26,7 @@ const ANSWERS: Record<string, Hostile> = {
   'half of its JSON': { headers: json, body: `{"data":[{"about":"${CANARY}` },
   'JSON without a floor': { headers: json, body: `{"data":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}` },
   'objects without a floor': { headers: json, body: `{"data":[${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}]}` },
-  'more than anybody wants to read': { headers: json, body: '[', endless: true },
+  'more than the limit': { headers: json, body: '[', endless: true },
   'a list of numbers': listOf([1, 2, 3]),
   'a word where a list belongs': listOf(CANARY),
   null: { headers: json, body: 'null' },
@@ -48,7 +48,7 @@ const ANSWERS: Record<string, Hostile> = {
     headers: json,
     body: `{"error":${'{"error":'.repeat(DEEP)}1${'}'.repeat(DEEP + 1)}`,
   },
-  'a status that nobody has': { status: 999, body: CANARY },
+  'an undefined status': { status: 999, body: CANARY },
   'headers that never end well': { headers: { ...json, 'retry-after': 'x'.repeat(9_000) }, status: 429, body: CANARY },
 };
 

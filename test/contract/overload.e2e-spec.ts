@@ -59,7 +59,7 @@ describe('without a free connection', () => {
     expect(['1', '2', '3']).toContain(headers.get('retry-after'));
     expect(headers.get('x-herald-api-version')).toBe('v1');
     expect(body.error.request_id).toBe(headers.get('x-request-id'));
-    // Whatever the write is told, it is told by who read it.
+    // Whatever the answer to the write is, it comes from the handler that read it.
     expect(await statusOf('POST', '/no-such-thing')).toBe(404);
     expect(await statusOf('POST', '/platform/whatsapp/webhook')).toBe(405);
   });

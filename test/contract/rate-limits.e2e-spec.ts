@@ -21,7 +21,7 @@ async function keyOf(limits: { ratePerSecond?: number; rateBurst?: number } = {}
 }
 
 describe('RateLimit headers', () => {
-  it('tell the policy and what is left, request by request', async () => {
+  it('contain the policy and what is left, request by request', async () => {
     const key = await keyOf();
     const left: (string | null)[] = [];
     for (let i = 0; i < 3; i++) {

@@ -31,7 +31,7 @@ beforeAll(async () => {
     ['headers', 'GET /api/v1/things HTTP/1.1\r\nHost: x\r\n', 408],
     ['a body', `${post}Content-Length: 20\r\n\r\n{"a":`, 400],
     ['a chunk that was announced', `${post}Transfer-Encoding: chunked\r\n\r\nff\r\n{`, 400],
-    ['a body that nobody wants', 'POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n', 404],
+    ['a body for an unknown route', 'POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n', 404],
   ];
   slowAnswers = Promise.all(
     slowClients.map(async ([name, text]) => {
@@ -90,7 +90,7 @@ describe('connections', () => {
 });
 
 describe('the documentation', () => {
-  it('may run its own scripts and nobody else', async () => {
+  it('may run its own scripts and no others', async () => {
     const { status, headers, body } = await small.api.get<string>('/docs');
     expect(status).toBe(200);
     expect(body).toContain('swagger-ui-bundle.js');
@@ -136,7 +136,7 @@ describe('health', () => {
     expect([status, body]).toEqual([200, { status: 'live' }]);
   });
 
-  it('ready tells part by part', async () => {
+  it('ready reports part by part', async () => {
     const { status, body } = await small.api.get<{ status: string; parts: Record<string, { ok: boolean }> }>(
       '/health/ready',
     );
@@ -205,7 +205,7 @@ describe('a stop', () => {
 });
 
 describe('without the database', () => {
-  it('answers 503 with Retry-After, health tells which part, and all is well once it is back', async () => {
+  it('answers 503 with Retry-After, health names the part, and all is well once it is back', async () => {
     const url = new URL(small.config.database.url ?? '');
     const wire = new Wire({ host: url.hostname, port: Number(url.port) });
     url.port = String(await wire.open());

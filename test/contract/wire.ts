@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { waitFor } from '../support/wait-for.js';
 
-/** A wire to a server that a test can cut and mend. */
+/** A connection to a server that a test can cut and restore. */
 export class Wire {
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
@@ -20,7 +20,7 @@ export class Wire {
         await once(server, 'listening');
         return true;
       },
-      { what: 'the port, which somebody may have taken for a moment' },
+      { what: 'the port, which another process may use for a moment' },
     );
     this.port = (server.address() as { port: number }).port;
     return this.port;

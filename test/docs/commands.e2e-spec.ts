@@ -38,7 +38,7 @@ if (!curlIsHere) process.stderr.write('curl is not installed: the commands of th
   let replaced: [string, string][];
 
   beforeAll(async () => {
-    // What a reader has before him: the clone, and in it the demo's data.
+    // What a reader has: the clone, and in it the demo's data.
     for (const name of ['package.json', 'scripts', 'dist', 'docs', 'node_modules'])
       symlinkSync(join(ROOT, name), join(folder.path, name));
     const dataDir = join(folder.path, '.data');
@@ -111,6 +111,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // Nobody is left in it.
+    // No process is left in it.
   }
 }

@@ -55,7 +55,7 @@ function stepOf(block: Block): Step | null {
 
 /**
  * One script of all steps, each in the same shell and with its output in a file `<number>.out` of `folder`. It stops at
- * the first command that fails, as a reader would; what came before is told by the files.
+ * the first command that fails, as a reader would; the files contain the output so far.
  */
 export function scriptOf(steps: readonly Step[], folder: string): string {
   const parts = steps.map((step, index) => {

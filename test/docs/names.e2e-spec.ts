@@ -1,7 +1,7 @@
 import { filesUnder, readProjectFile } from '../support/project-files.js';
 import { proseOf } from './markdown.js';
 
-/** What people read to use Herald; decisions and the history tell of names that are gone, too. */
+/** The user documentation; decisions and the history also name things that are gone. */
 const documents = filesUnder('.', (path) => path.endsWith('.md')).filter(
   (path) => !path.startsWith('docs/adr/') && path !== 'CHANGELOG.md',
 );
@@ -47,7 +47,7 @@ it('settings and error codes that documents name exist', () => {
 });
 
 it('operations that documents name exist', () => {
-  // Herald's own beside the API; the simulator's calls are told from these by their folder.
+  // Herald's own beside the API; the simulator's calls are distinguished from these by their folder.
   const beside = /^(\/_simulator|\/health\/|\/metrics|\/docs|\/openapi|\/platform\/|\/v\d+\.0\/)/;
   const named = wordsIn(/`((?:GET|POST|PUT|PATCH|DELETE) \/[^`\s?]*)[^`]*`/g).filter(
     ({ where, word }) => !where.startsWith('docs/simulator.md') && !beside.test(word.replace(/^[A-Z]+ /, '')),

@@ -29,7 +29,7 @@ export class Caller {
 
   /**
    * @param recipient the nth recipient, or a number in digits
-   * @throws Error on an answer that no repeat can mend, or when three minutes have passed
+   * @throws Error on an answer that no repeat can change, or when three minutes have passed
    */
   async send(
     connection: SeededConnection,

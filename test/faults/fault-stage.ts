@@ -135,7 +135,7 @@ export class FaultStage {
       async () => ((await simulator.pendingNotifications()) === 0 ? true : null),
       { timeoutMs: NOTIFICATIONS_MS },
     ).catch(() => null);
-    // A worker that goes on late puts back what it surely did not send: that waits once more.
+    // A worker that goes on late puts back what it definitely did not send: that waits once more.
     await this.ended();
     const { rows } = await database.pool.query<JudgedMessage>(
       `select m.id, m.status, coalesce(a.attempts, '[]') as attempts from message_view m left join (

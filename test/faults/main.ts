@@ -51,7 +51,7 @@ async function run(): Promise<number> {
     progress(`others use ${Math.round(around.busy_before * 100)} % of this machine: it will take longer`);
   const outcome = await measure(scope, chosen, { quick, redis, atOnce });
   if (outcome === null) return INTERRUPTED;
-  tell(outcome);
+  print(outcome);
   const where = { ...around, queue: redis ? 'Redis' : 'PostgreSQL' };
   const whole = positionals.length === 0;
   if (whole || values.keep) process.stdout.write(`written to ${await keepResults(outcome, where, whole)}\n`);
@@ -78,7 +78,7 @@ async function measure(
   }
 }
 
-function tell({ results, leftOut }: Outcome): void {
+function print({ results, leftOut }: Outcome): void {
   const names = ['faults', 'attempted', 'acknowledged', 'lost', 'duplicated', 'unknown', 'recovered_ms'] as const;
   const row = (result: FaultResult): string[] => [
     result.reached ? 'reached' : 'MISSED',
@@ -93,6 +93,6 @@ function tell({ results, leftOut }: Outcome): void {
   for (const { test, why } of leftOut) process.stdout.write(`${test} was left out: ${why}\n`);
 }
 
-// All is written and stopped. Left to end by itself, Node 20 may turn for ever in its own clean-up, over a request whose
-// peer was killed.
+// All is written and stopped. Left to end by itself, Node 20 may loop endlessly in its own clean-up, over a request
+// whose peer was killed.
 process.exit(await run());

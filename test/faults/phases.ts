@@ -1,6 +1,9 @@
 import type { Links } from './fault-stage.js';
 
-/** Moments in a worker's handling of a message, told by the names of the statements that it runs and by what it writes to the platform. */
+/**
+ * Moments in a worker's handling of a message, recognized by the names of the statements that it runs and by what it
+ * writes to the platform.
+ */
 export const PHASES = {
   /** The claim is committed, the hold on the lane with it, and its answer not read. */
   claiming: { link: 'database', text: 'message_claim' },

@@ -5,7 +5,7 @@ import type { Scope } from '../../bench/rig/scope.js';
 /** What a run gives to its scenarios. */
 export interface FaultContext {
   scope: Scope;
-  /** Shared by scenarios that may run at the same time; whoever harms the server starts one of its own. */
+  /** Shared by scenarios that may run at the same time; a scenario that harms the server starts one of its own. */
   postgres: BenchPostgres;
   /** Fewer faults, the same checks. */
   quick: boolean;

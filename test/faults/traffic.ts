@@ -17,7 +17,7 @@ export interface TrafficOptions {
   twice?: boolean;
 }
 
-/** Callers that send to every lane in turn until they are told to end, each request with a key of its own. */
+/** Callers that send to every lane in turn until they are stopped, each request with a key of its own. */
 export class Traffic {
   readonly messageOfKey = new Map<string, string>();
   readonly violations: string[] = [];
@@ -63,14 +63,14 @@ export class Traffic {
     return waitFor('messages to be accepted and sent', more, { timeoutMs, everyMs: 20 }).catch(() => false);
   }
 
-  /** Every key has exactly the message that its caller was told, and there are no others. */
+  /** Every key has exactly the message that its caller was answered, and there are no others. */
   async checkKeys(): Promise<void> {
     const { rows } = await this.stage.stage.database.pool.query<{ key: string; id: string }>(
       `select idempotency_key as key, id from message where direction = 'outbound'`,
     );
     const stored = new Map(rows.map((row) => [row.key, row.id]));
     for (const [key, id] of this.messageOfKey) {
-      if (stored.get(key) !== id) this.violations.push(`key ${key} has another message than its caller was told`);
+      if (stored.get(key) !== id) this.violations.push(`key ${key} has another message than its caller was answered`);
     }
     if (rows.length !== this.attempted) this.violations.push(`${this.attempted} keys made ${rows.length} messages`);
   }
@@ -90,7 +90,7 @@ export class Traffic {
       if (twice === true) {
         const again = await this.stage.caller.send(connection, recipient, key);
         if (again.messageId !== messageId) this.violations.push(`key ${key} was answered with two ids`);
-        if (!again.replayed) this.violations.push(`the repeat of key ${key} was not told to be one`);
+        if (!again.replayed) this.violations.push(`the repeat of key ${key} was not marked as replayed`);
       }
       await pause(randomBetween(0, 2 * betweenMs));
     }

@@ -90,7 +90,7 @@ describe('erasure of a phone number', () => {
       return rows.length === 0;
     });
 
-  it('leaves nothing of it anywhere, and all of everybody else', async () => {
+  it('leaves nothing of it anywhere, and all other data', async () => {
     const names = [NUMBER, SPELLING, USER + SPELLING];
     // The contact is written to by one spelling, and answers by another.
     const sent = await live(own, SPELLING);
@@ -135,9 +135,9 @@ describe('erasure of a phone number', () => {
     const command = ['data', 'erase', '--workspace', workspace.id, '--number', `+${NUMBER}`, '--json'];
     const counted = await runHerald(command, env);
     expect({ code: counted.code, stderr: counted.stderr }).toEqual({ code: 0, stderr: '' });
-    const told = JSON.parse(counted.stdout) as { erased: boolean; names: number; counts: Record<string, number> };
-    expect(told).toMatchObject({ erased: false, names: 3 });
-    expect(told.counts).toMatchObject({
+    const preview = JSON.parse(counted.stdout) as { erased: boolean; names: number; counts: Record<string, number> };
+    expect(preview).toMatchObject({ erased: false, names: 3 });
+    expect(preview.counts).toMatchObject({
       cancelled_messages: 1,
       messages: 4,
       received_files: 1,
@@ -147,7 +147,7 @@ describe('erasure of a phone number', () => {
     expect(new Set(await rowsWith(names, workspace.id))).toEqual(tables);
 
     const report = await erasure().erase(workspace.id, NUMBER);
-    expect(report.counts).toMatchObject(told.counts);
+    expect(report.counts).toMatchObject(preview.counts);
     expect(await rowsWith(names, workspace.id)).toEqual([]);
     // No raw notification either, whosesoever it was.
     expect((await rowsWith(names)).filter((table) => table === 'public.platform_notification')).toEqual([]);
@@ -161,7 +161,7 @@ describe('erasure of a phone number', () => {
     expect(blanked).toMatchObject({ to: null, body: null, client_message_id: null, conversation_id: null });
     expect((await api.post(`/messages/${waiting.id}/retry`)).body.error.code).toBe('MESSAGE_NOT_RETRYABLE');
     expect((await api.get('/messages')).status).toBe(200);
-    // Whoever is forgotten has no open window any more, in running processes either.
+    // An erased contact has no open window any more, in running processes either.
     await waitFor(async () => {
       const answer = await api.post(
         '/messages',
@@ -172,7 +172,7 @@ describe('erasure of a phone number', () => {
     });
   }, 180_000);
 
-  it('a status that comes afterwards finds its message and brings nobody back', async () => {
+  it('a status that comes afterwards finds its message and restores no contact', async () => {
     const phone = '15550008801';
     const { connection, workspace } = own;
     const { id: conversationId } = await test.factories.conversation({ connection, phone });
@@ -277,7 +277,7 @@ describe('erasure of a phone number', () => {
     expect([both.code, both.stdout]).toEqual([2, expect.stringContaining('not with both')]);
   }, 120_000);
 
-  it('of a number that nobody knows finds nothing, and of another workspace nothing either', async () => {
+  it('of an unknown number finds nothing, and of another workspace nothing either', async () => {
     const phone = '15550008804';
     await test.factories.conversation({ connection: foreign.connection, phone });
     const { counts } = await erasure().erase(own.workspace.id, phone);

@@ -2,7 +2,7 @@
 export const TABLES_WITHOUT_WORKSPACE: Readonly<Record<string, string>> = {
   organization: 'the workspaces themselves',
   otp_sender: "the service's own number; its codes belong to projects, which belong to workspaces",
-  platform_notification: 'as it came in: one may tell of several workspaces; never shown',
+  platform_notification: 'as it came in: one may be about several workspaces; never shown',
   lane: 'whose turn it is, by connection or endpoint; never shown',
   heartbeat: 'when the sweeps ran',
   database_identity: 'one row: the server that was confirmed last',
@@ -132,7 +132,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
     'src/infrastructure/erasure/workspace-erasure.repository.ts#COUNTED',
     'src/infrastructure/erasure/workspace-erasure.repository.ts#part ×2',
   ],
-  'The key itself tells the workspace, or an operator at the command line names the row.': [
+  'The key itself identifies the workspace, or an operator at the command line names the row.': [
     'src/infrastructure/access/api-keys.repository.ts#readStored',
     'src/infrastructure/access/api-keys.repository.ts#touch',
     'src/infrastructure/access/workspaces.service.ts#storedBytes',

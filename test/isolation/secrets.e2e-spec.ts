@@ -93,13 +93,13 @@ describe('secrets and what is personal', () => {
     await test?.stop();
   });
 
-  /** An answer that must show nothing: every refusal, and those that say what became of something. */
+  /** An answer that must show nothing: every refusal, and those that report an outcome. */
   const refused = async (request: ApiRequest): Promise<void> => {
     requests++;
     const { status, body, headers } = await own.api.request(request);
     answers.push({ place: `${request.method ?? 'GET'} ${status} headers`, text: JSON.stringify([...headers]) });
     if (status >= 400) {
-      // A rule may repeat a word of the request, never a text that is somebody's.
+      // A rule may repeat a word of the request, never a text of another workspace.
       answers.push({ place: `${request.method ?? 'GET'} ${status}`, text: JSON.stringify(body) });
     }
   };

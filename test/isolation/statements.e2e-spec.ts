@@ -47,7 +47,7 @@ describe('every table and every statement', () => {
     expect(found).toEqual(Object.values(WITHOUT_WORKSPACE).flat().sort());
   });
 
-  it('nobody else lets the object mapper write statements', () => {
+  it('no other file lets the object mapper write statements', () => {
     expect(mappedSources(ROOT)).toEqual(MAPPED);
   });
 

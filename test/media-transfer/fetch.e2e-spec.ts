@@ -254,7 +254,7 @@ describe('a file that can’t be had', () => {
     await rig.reaches(fileId, 'failed');
   });
 
-  it('is one that nobody could fetch in seven days', async () => {
+  it('is one that could not be fetched in seven days', async () => {
     const lost = await rig.test.factories.connection({
       organizationId: rig.connection.organizationId,
       status: 'disconnected',
@@ -330,7 +330,7 @@ describe('a number whose token is no longer taken', () => {
 });
 
 describe('nothing is lost', () => {
-  it('where nobody was told of the file', async () => {
+  it('where the file was not reported to any caller', async () => {
     const bytes = randomBytes(100);
     const id = rig.platform.add({ bytes });
     const fileId = await rig.receive(id);

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 const uploads = (): number => rig.platform.count(/^POST .*\/media$/);
 
-/** Asks for the platform's id as a message does, which comes again when it is told to. */
+/** Asks for the platform's id as a message does, which is retried when it is due again. */
 function readyId(fileId: string): Promise<PlatformId> {
   return waitFor(
     async () => {
@@ -75,7 +75,7 @@ describe('the platform’s id of a file', () => {
     });
   });
 
-  it('is kept for 29 days, then made anew', async () => {
+  it('is kept for 29 days, then renewed', async () => {
     const fileId = await rig.storedFile();
     const first = await rig.idFor(fileId);
     await age(fileId, '28 days 23 hours');
@@ -102,7 +102,7 @@ describe('the platform’s id of a file', () => {
     ]);
   });
 
-  it('is made anew where the platform refused it, once for all who met the refusal, and not for ever', async () => {
+  it('is renewed where the platform refused it, once for all messages with the refusal, and a limited number of times', async () => {
     const fileId = await rig.storedFile();
     for (const round of [1, 2, 3]) {
       const id = await rig.idFor(fileId);
@@ -253,7 +253,7 @@ describe('trouble that is not the file’s', () => {
   ])('the platform is %s: the message comes again, and its file with it', async (_name, status, body) => {
     answerUploads(status, body);
     let fileId = '';
-    // A machine that rests for longer than the message does begins anew with another file.
+    // A machine that pauses for longer than the message waits starts again with another file.
     for (let leftMs = 0; leftMs <= 0;) {
       rig.platform.asked.length = 0;
       fileId = await rig.storedFile();
@@ -269,7 +269,7 @@ describe('trouble that is not the file’s', () => {
     expect(uploads()).toBe(2);
   });
 
-  it('nobody answers: the message comes again later and later', async () => {
+  it('no answer: the message is retried later and later', async () => {
     const fileId = await rig.storedFile();
     rig.platform.before = (request) => {
       request.socket.destroy();

@@ -133,7 +133,7 @@ describe('hostile uploads', () => {
     // A form that is cut short anywhere, with a length that says so and one that does not.
     for (let at = 1; at < 24; at++) {
       const cut = Math.floor((good.length * at) / 24);
-      cases.push({ name: `cut at ${cut}, told so`, body: good.subarray(0, cut) });
+      cases.push({ name: `cut at ${cut}, with its length`, body: good.subarray(0, cut) });
       cases.push({ name: `cut at ${cut}, and gone`, body: good, cutAfter: cut });
     }
     for (const length of [0, 1, good.length - 8])

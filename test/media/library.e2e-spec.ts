@@ -68,7 +68,7 @@ describe('the media library, and what other modules ask of it', () => {
       expect(await list('before=2026-11-01T10:00:00.123Z&type=image')).toBe(0);
     });
 
-    it('tells the numbers of a workspace apart', async () => {
+    it('distinguishes the numbers of a workspace', async () => {
       const owner = await test.sender();
       const second = await test.factories.connection({ organizationId: owner.workspace.id });
       const first = await uploaded(test, owner, { file: sample.png() });
@@ -136,7 +136,7 @@ describe('the media library, and what other modules ask of it', () => {
       expect(left).toBeLessThanOrEqual(15 * 60_000);
     });
 
-    it('gives the bytes to whoever has it, as a download that nothing may run', async () => {
+    it('serves the bytes to every client that has it, as a download that no browser runs', async () => {
       const response = await fetch(url);
       expect(response.status).toBe(200);
       expect(Buffer.from(await response.arrayBuffer()).equals(file)).toBe(true);

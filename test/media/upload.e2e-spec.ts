@@ -164,7 +164,7 @@ describe('POST /media', () => {
       expect(await rows()).toBe(before);
     });
 
-    it('MEDIA_TOO_LARGE tells the limit of the type, and the caller gets to read it', async () => {
+    it('MEDIA_TOO_LARGE contains the limit of the type, and the caller can read it', async () => {
       const MIB = 1_048_576;
       for (const [file, limit] of [
         [sample.png(5 * MIB + 1), 5 * MIB],

@@ -126,7 +126,7 @@ describe('large uploads into the real process', () => {
     // The first uploads pay for what every process pays once: code, pools, connections.
     for (let seed = 1_000; seed < 1_003; seed++) await work([seed], LARGEST_BYTES);
     if (!canMeasure) return;
-    // The heap of a young process grows by some MiB whenever it likes, so that one upload alone tells little.
+    // The heap of a young process grows by some MiB whenever it likes, so that one upload alone proves little.
     const each: number[] = [];
     for (let seed = 1; seed <= 5; seed++) {
       each.push((await growthDuring(() => work([seed], LARGEST_BYTES))).addedMib);

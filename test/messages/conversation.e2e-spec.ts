@@ -22,7 +22,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-it('a template, a customer’s picture and a document in return: sent, received, fetched, and told of', async () => {
+it('a template, a customer’s picture and a document in return: sent, received, fetched, and reported', async () => {
   const { factories } = test;
   const { id: organizationId } = await factories.workspace();
   const key = await factories.apiKey({ organizationId });
@@ -36,7 +36,7 @@ it('a template, a customer’s picture and a document in return: sent, received,
   expect(hook.status).toBe(200);
   const { secret } = hook.body.data as { secret: string };
   const customer = testPhone();
-  // The platform tells nothing of a message before Herald has its answer: each state is told of by itself.
+  // The platform reports nothing of a message before Herald has its answer: each state is reported separately.
   const send = async (body: Record<string, unknown>): Promise<string> => {
     test.simulator.applyFaults({ statuses: 'hold' });
     const response = await api.post(
@@ -108,18 +108,18 @@ it('a template, a customer’s picture and a document in return: sent, received,
     expect.objectContaining({ type: 'reaction', reaction: { message_id: received.meta_message_id, emoji: '👍' } }),
   ]);
 
-  // All of it was told, once, in the words of the API.
-  const told = await waitFor(() => {
+  // All of it was reported, once, in the API's terms.
+  const reported = await waitFor(() => {
     const events = envelopes(secret);
     return events.length >= 13 && events;
   });
-  expect(new Set(told.map((event) => event.id)).size).toBe(told.length);
+  expect(new Set(reported.map((event) => event.id)).size).toBe(reported.length);
   for (const [id, clientMessageId] of [
     [template, 'first'],
     [bill, null],
     [reaction, null],
   ]) {
-    const own = told
+    const own = reported
       .filter(({ data }) => data.message_id === id)
       .sort((a, b) => Number(a.data.sequence) - Number(b.data.sequence));
     expect(own.map(({ data }) => [data.sequence, data.previous_status, data.status])).toEqual([
@@ -147,7 +147,7 @@ it('a template, a customer’s picture and a document in return: sent, received,
       });
     }
   }
-  const [arrival, ...others] = told.filter(({ type }) => type === 'message.received');
+  const [arrival, ...others] = reported.filter(({ type }) => type === 'message.received');
   expect(others).toEqual([]);
   // A list item also names the user id that was written to, and not when the customer wrote.
   const { recipient: _, ...listed } = inbound;

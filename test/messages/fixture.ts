@@ -15,7 +15,7 @@ export interface SendingWorkspace {
   send(to: string, options?: { body?: Record<string, unknown>; key?: string }): Promise<ApiResponse>;
   /** Sends a text that must be taken, and returns its id. */
   sendText(to: string): Promise<string>;
-  /** The same; the platform tells nothing of any message until Herald has written down that it accepted this one. */
+  /** The same; the platform reports nothing of any message until Herald has recorded that it accepted this one. */
   sendAnswered(to: string, options?: { body?: Record<string, unknown> }): Promise<string>;
   message(id: string): Promise<ApiResponse['body']['data']>;
   /** Waits until the message is in one of the states. */

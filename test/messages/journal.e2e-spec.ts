@@ -254,7 +254,7 @@ describe('the journal', () => {
   it.each([
     ['before=2026-11-21T08:00:00+01:00', 'Escape the + of the zone as %2B.'],
     ['to=+4915112345678', 'the + written as %2B or left out'],
-  ])('tells how to escape the + of %s', async (query, advice) => {
+  ])('says how to escape the + of %s', async (query, advice) => {
     const response = await workspace.api.get(`/messages?${query}`);
     expect(response.status).toBe(400);
     expect(response.body.error.details?.[0]?.message).toContain(advice);

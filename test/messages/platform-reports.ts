@@ -1,10 +1,10 @@
 import type { StatusReport } from '../../src/modules/messages/messages.types.js';
 import type { Factories } from '../support/factories.js';
 
-/** One second for a whole file, so that what is told and what is expected never lie on two sides of its end. */
+/** One second for a whole file, so that what is reported and what is expected never fall into different seconds. */
 const STARTED = Math.floor(Date.now() / 1_000);
 
-/** A whole second, as the platform tells its times. */
+/** A whole second, as in the platform's timestamps. */
 export function secondsAgo(seconds: number): Date {
   return new Date((STARTED - seconds) * 1_000);
 }

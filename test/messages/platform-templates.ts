@@ -7,7 +7,7 @@ import type { SendingWorkspace } from './fixture.js';
 export interface PlatformTemplate {
   id: string;
   name: string;
-  /** Lets the platform decide: `PAUSED`, `REINSTATED`, `DELETED` ...; it tells Herald by notification, or nobody. */
+  /** Lets the platform decide: `PAUSED`, `REINSTATED`, `DELETED` ...; it sends Herald a notification, or none. */
   review(event: string, options?: { notify: boolean }): Promise<void>;
 }
 

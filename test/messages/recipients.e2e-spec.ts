@@ -77,7 +77,7 @@ describe('a message to a number that ends in', () => {
     expect(taken(to)).toBe(0);
   });
 
-  it('0005 is taken and the answer lost: in doubt, then settled by its notifications, sent once', async () => {
+  it('0005 is taken and the answer lost: unknown, then resolved by its notifications, sent once', async () => {
     const to = await workspace.contact('0005');
     const id = await workspace.sendText(to);
     const message = await workspace.reaches(id, 'read');
@@ -86,7 +86,7 @@ describe('a message to a number that ends in', () => {
     expect(taken(to)).toBe(1);
   });
 
-  it('0007 answers after a minute: the doubt is settled long before, sent once', async () => {
+  it('0007 answers after a minute: the outcome is resolved long before, sent once', async () => {
     const to = await workspace.contact('0007');
     const id = await workspace.sendText(to);
     await workspace.reaches(id, 'read');
@@ -138,7 +138,7 @@ describe('a message to a number that ends in', () => {
     ]);
   });
 
-  it('0006 meets a 500 without a body: nobody knows, and nothing is sent again by itself', async () => {
+  it('0006 gets a 500 without a body: the outcome is unknown, and nothing is sent again automatically', async () => {
     const { to, id, since } = doubtful;
     await pause(Math.max(0, since + 2_500 - performance.now()));
     expect(await workspace.message(id)).toMatchObject({

@@ -82,7 +82,7 @@ describe('queued', () => {
     expect(test.simulator.messages.list({ to: '15550109999' })).toHaveLength(0);
   }, 60_000);
 
-  // Of an attempt that failed, "sent" is no news (retries-and-reports.spec.ts).
+  // For an attempt that failed, "sent" changes nothing (retries-and-reports.spec.ts).
   it.each([
     ['outcome_unknown', 'sent'],
     ['failed', 'delivered'],

@@ -115,7 +115,7 @@ describe('a template', () => {
     expect((await workspace.send(to, { key, body: templateBody('order_update', ORDER) })).status).toBe(202);
   });
 
-  it('is answered by its key whatever has become of it since', async () => {
+  it('is answered by its key whatever its status is now', async () => {
     const template = await approvedTemplate(test, workspace, {
       name: 'soon_gone',
       components: [{ type: 'BODY', text: 'Only today.' }],
@@ -245,7 +245,7 @@ it('while a template is paused, approved again and deleted, each message is sent
   // Each of the three ends was met, or this test would prove nothing.
   expect([...codes.keys()].sort()).toEqual(['132001', '132015', 'read']);
 
-  /** Sends; once one is sent and others surely are not, the platform changes its mind. */
+  /** Sends; once one is sent and others definitely are not, the platform changes the template's status. */
   async function sendAndReview(event: string): Promise<void> {
     const early = await Promise.all(Array.from({ length: 15 }, send));
     await waitFor(() => early.some(({ to }) => test.simulator.messages.list({ to }).length > 0), {
@@ -267,11 +267,11 @@ it('while a template is paused, approved again and deleted, each message is sent
   }
 }, 60_000);
 
-it('a template that the platform refuses although nobody has told is looked at again', async () => {
+it('a template that the platform refuses without a notification is read again', async () => {
   const workspace = await sendingWorkspace(test);
   const template = await approvedTemplate(test, workspace, {
     name: 'unannounced',
-    components: [{ type: 'BODY', text: 'Nobody told us.' }],
+    components: [{ type: 'BODY', text: 'Without a notification.' }],
   });
   const send = () => workspace.send(testPhone(), { body: templateBody('unannounced') });
   const first = await send();

@@ -23,7 +23,7 @@ it('a revoked token burns no message: the number is disconnected, and all go out
     recipients.map((to) => workspace.send(to, { body: { connection_id: connection.id } })),
   );
   const taken = answers.filter((answer) => answer.status === 202).map((answer) => answer.body.data.id as string);
-  // Those that came after the platform's refusal were told so at once.
+  // Those that came after the platform's refusal got it at once.
   for (const answer of answers) expect([202, 409]).toContain(answer.status);
   expect(taken.length).toBeGreaterThan(0);
   const shown = async () =>
@@ -34,7 +34,7 @@ it('a revoked token burns no message: the number is disconnected, and all go out
     409,
     expect.objectContaining({ code: 'CONNECTION_NOT_READY', status: 'disconnected' }),
   ]);
-  // Time enough for more tries, if anybody made any.
+  // Time enough for further attempts, if there were any.
   await waitFor(async () => (await statesOf(taken)).every((status) => status === 'queued'));
   const before = await attempts(taken);
   await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -54,7 +54,7 @@ it('a revoked token burns no message: the number is disconnected, and all go out
     what: 'all to be read',
     timeoutMs: 40_000,
   });
-  // At once: a lane that nobody wakes would rest for up to a minute.
+  // At once: a lane that is not woken would rest for up to a minute.
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   const sent = recipients.flatMap((to) => test.simulator.messages.list({ to }));
   expect(sent).toHaveLength(taken.length);

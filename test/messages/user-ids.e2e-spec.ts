@@ -24,7 +24,7 @@ beforeEach(async () => {
 /** Ends in 1111, or in digits that choose a fate at the simulator. */
 const newUserId = (lastDigits = '1111'): string => `DE.1795${String(++made).padStart(8, '0')}${lastDigits}`;
 
-/** The customer writes; without `from` only the user id is known. Returns the message that came of it. */
+/** The customer writes; without `from` only the user id is known. Returns the stored message. */
 async function writes(customer: { user_id: string; from?: string }): Promise<Record<string, unknown>> {
   const { phoneNumberId } = workspace.connection;
   const before = await received();

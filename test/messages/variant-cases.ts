@@ -169,7 +169,7 @@ const list = (action: unknown, change: Record<string, unknown> = {}): Record<str
 const oneButton = { buttons: [button('a', 'A')] };
 const oneRow = { button: 'Open', sections: [{ rows: [{ id: '1', title: 'Row' }] }] };
 
-/** The specification leaves `action` open: what the platform makes of it is told by the message's outcome. */
+/** The specification leaves `action` open: the message's outcome shows how the platform treats it. */
 const actions: [string, unknown][] = [
   ['nothing in it', {}],
   ['four buttons', { buttons: ['a', 'b', 'c', 'd'].map((id) => button(id, id)) }],

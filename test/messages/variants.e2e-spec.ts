@@ -167,7 +167,7 @@ describe('a template', () => {
     template: { name: 'hello_world', language: { code: 'en_US' } },
   };
 
-  it('goes to somebody who never wrote, and opens no window', async () => {
+  it('goes to a contact who never wrote, and opens no window', async () => {
     const to = testPhone();
     const response = await workspace.send(to, { body: template });
     expect(response.status).toBe(202);

@@ -29,7 +29,7 @@ function message(type: string, change: object = {}): Record<string, unknown> {
   return { from: PHONE, id: `wamid.${newId()}`, timestamp: String(secondsNow()), type, ...change };
 }
 
-/** What came of one notified message: in the journal's list, by its id, and in its event. */
+/** One notified message as it is stored: in the journal's list, by its id, and in its event. */
 async function received(change: object, contacts: object[] = []) {
   await notify(
     test,
@@ -103,7 +103,7 @@ describe('what stands beside the content of an inbound message', () => {
     expect([contextOf(single), contextOf(listed), contextOf(event)]).toEqual([expected, expected, expected]);
   });
 
-  it('is no part of a content that nobody knows', async () => {
+  it('is no part of an unknown content', async () => {
     await notify(test, envelope(connection, { messages: [message('hologram', { referral: REFERRAL, extra: 1 })] }));
     const { single } = await lastReceived();
     expect(single).toMatchObject({ content: { extra: 1 }, referral: REFERRAL });
@@ -235,7 +235,7 @@ describe('a call', () => {
   it.each<[string, object]>([
     ['of ours', { direction: 'BUSINESS_INITIATED' }],
     ['that ends', { event: 'terminate' }],
-    ['of nobody', { from: undefined }],
+    ['without a sender', { from: undefined }],
   ])('%s opens nothing', async (_name, change) => {
     await ring(callOf(change), []);
     expect((await send({ to: PHONE })).body.error.code).toBe('SERVICE_WINDOW_CLOSED');

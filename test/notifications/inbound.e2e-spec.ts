@@ -128,7 +128,7 @@ describe('an inbound message', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('that tells of a new number, a correction or a withdrawal opens no window', async () => {
+  it('that reports a new number, a correction or a withdrawal opens no window', async () => {
     const from = testPhone();
     const system = message('system', { from, system: { type: 'user_changed_number', body: 'A changed', wa_id: '1' } });
     const edit = message('edit', { from, edit: { original_message_id: 'wamid.1', message: {} } });

@@ -28,7 +28,7 @@ afterAll(() => test.stop());
 
 const messagingLimit = async () => (await workspace.api.get('/connections')).body.data[0].messaging_limit as string;
 
-/** What the platform tells of a number's quality; the worker, which asks it soon after, will hear the same. */
+/** The platform's notification of a number's quality; the worker, which asks it soon after, gets the same. */
 function limitChange(limit: 'TIER_10K' | 'TIER_100K'): object {
   const { phoneNumber, phoneNumberId, wabaId } = workspace.connection;
   test.simulator.numbers.change(phoneNumberId, { messagingLimit: limit });
@@ -36,7 +36,7 @@ function limitChange(limit: 'TIER_10K' | 'TIER_100K'): object {
   return { id: wabaId, time: secondsNow(), changes: [{ field: 'phone_number_quality_update', value }] };
 }
 
-describe('what the platform tells of', () => {
+describe('a notification', () => {
   it('a template decides what may be sent', async () => {
     const template = await approvedTemplate(test, workspace, {
       name: 'told_of',
@@ -44,10 +44,10 @@ describe('what the platform tells of', () => {
     });
     const send = () => workspace.send(testPhone(), { body: templateBody('told_of') });
     expect((await send()).status).toBe(202);
-    const told = counter(test, 'notifications_management');
+    const before = counter(test, 'notifications_management');
     await template.review('PAUSED');
     await waitFor(async () => (await send()).body.error?.template_status === 'paused');
-    await waitFor(() => counter(test, 'notifications_management') > told);
+    await waitFor(() => counter(test, 'notifications_management') > before);
     await template.review('REINSTATED');
     await waitFor(async () => (await send()).status === 202);
   });

@@ -22,7 +22,7 @@ async function read(id: string) {
   return (await sender.api.get(`/messages/${id}`)).body.data;
 }
 
-async function tell(...statuses: object[]): Promise<void> {
+async function report(...statuses: object[]): Promise<void> {
   await notify(test, envelope(sender.connection, { statuses }));
 }
 
@@ -30,15 +30,15 @@ describe('a status', () => {
   it('moves the message before it is acknowledged', async () => {
     const message = await make('accepted');
     const at = secondsNow() - 9;
-    await tell(statusOf(message, 'sent', { timestamp: String(at) }));
+    await report(statusOf(message, 'sent', { timestamp: String(at) }));
     const sent = await read(message.id);
     expect(sent).toMatchObject({ status: 'sent', delivered_at: null });
     expect(sent.sent_at).toBe(new Date(at * 1_000).toISOString());
   });
 
-  it('that comes before the send’s own answer is believed, and tells the platform’s id', async () => {
+  it('that comes before the send’s own answer is applied, and sets the platform’s id', async () => {
     const message = await make('processing');
-    await tell(statusOf(message, 'delivered', { id: 'wamid.never-answered' }));
+    await report(statusOf(message, 'delivered', { id: 'wamid.never-answered' }));
     expect(await read(message.id)).toMatchObject({
       status: 'delivered',
       meta_message_id: 'wamid.never-answered',
@@ -48,26 +48,26 @@ describe('a status', () => {
 
   it('played counts as read', async () => {
     const message = await make('accepted');
-    await tell(statusOf(message, 'played'));
+    await report(statusOf(message, 'played'));
     expect(await read(message.id)).toMatchObject({ status: 'read' });
   });
 
   it('of a failure says why; one of a delivery after that resolves it', async () => {
     const message = await make('accepted');
     const errors = [{ code: 131026, title: 'Message undeliverable', error_data: { details: 'Not on WhatsApp' } }];
-    await tell(statusOf(message, 'failed', { errors }));
+    await report(statusOf(message, 'failed', { errors }));
     expect(await read(message.id)).toMatchObject({
       status: 'failed',
       failure_category: 'recipient_unreachable',
       error: { code: '131026', message: 'Not on WhatsApp' },
     });
-    await tell(statusOf(message, 'delivered'));
+    await report(statusOf(message, 'delivered'));
     expect(await read(message.id)).toMatchObject({ status: 'delivered', failure_category: null, error: null });
   });
 
-  it('finds its message by the platform’s id where it bears no callback data', async () => {
+  it('finds its message by the platform’s id where it has no callback data', async () => {
     const message = await make('accepted');
-    await tell(statusOf({ ...message, attemptId: null }, 'read'));
+    await report(statusOf({ ...message, attemptId: null }, 'read'));
     expect(await read(message.id)).toMatchObject({ status: 'read', sent_at: null, delivered_at: null });
   });
 
@@ -82,7 +82,7 @@ describe('a status', () => {
     expect(await read(message.id)).toMatchObject({ status: 'accepted' });
   });
 
-  it('tells another spelling of the number: the contact’s inbound message and ours are one conversation', async () => {
+  it('contains another spelling of the number: the contact’s inbound message and ours are one conversation', async () => {
     const { connection } = sender;
     const waId = '551188887777';
     const text = {
@@ -100,7 +100,7 @@ describe('a status', () => {
       recipient: '5511988887777',
       conversationId: ours.id,
     });
-    await tell(statusOf(message, 'sent', { recipient_id: waId, recipient_user_id: 'BR.1' }));
+    await report(statusOf(message, 'sent', { recipient_id: waId, recipient_user_id: 'BR.1' }));
     expect(await read(message.id)).toMatchObject({ contact: { phone: waId, user_id: 'BR.1' } });
     expect(await rowOf(test, 'conversation', ours.id)).toMatchObject({ merged_into: expect.any(String) });
     const answer = await sender.api.post(
@@ -116,12 +116,12 @@ describe('statuses that come twice, late and out of order', () => {
   const RANK: Record<string, number> = { accepted: 0, sent: 1, failed: 2, delivered: 3, read: 4 };
 
   it('leave the highest state, whatever the order, the spelling and the number of notifications', async () => {
-    const told = fc.array(fc.constantFrom('sent', 'delivered', 'read', 'failed', 'played'), {
+    const sequences = fc.array(fc.constantFrom('sent', 'delivered', 'read', 'failed', 'played'), {
       minLength: 1,
       maxLength: 6,
     });
     await fc.assert(
-      fc.asyncProperty(told, fc.boolean(), fc.boolean(), async (statuses, together, parallel) => {
+      fc.asyncProperty(sequences, fc.boolean(), fc.boolean(), async (statuses, together, parallel) => {
         const message = await make('accepted');
         // All of one second, whenever they are made.
         const timestamp = String(secondsNow() - 5);

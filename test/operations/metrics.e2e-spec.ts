@@ -82,7 +82,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  it('tells how long the oldest due message has waited', async () => {
+  it('report how long the oldest due message has waited', async () => {
     const { connection } = await test.sender();
     const stuck = await test.factories.connection({ organizationId: connection.organizationId, status: 'connected' });
     await test.database.execute(

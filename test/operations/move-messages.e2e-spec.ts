@@ -61,7 +61,7 @@ select current_attempt_id, organization_id, id, attempt_count,
   case when status = 'failed' then 'No' end, failure_category, meta_message_id, 'trace'
 from message where current_attempt_id is not null`;
 
-/** The messages that differ, in words. `$1`: ids that somebody has changed meanwhile. */
+/** The messages that differ, in words. `$1`: ids that were changed meanwhile. */
 const DIFFERENT = (columns: string, which: string): string => `
 select b.id, b.status from before b left join (select id, ${columns} from message_view) as v on v.id = b.id
 where b.id <> all($1::uuid[]) and ${which}
@@ -124,7 +124,7 @@ describe('the move of messages into queue, state and content', () => {
     expect(await count(`from message_view where status is null`)).toBe(0);
   });
 
-  it('changes nothing of a message that nobody touched', async () => {
+  it('changes nothing of a message that was not touched', async () => {
     expect(await database.query(DIFFERENT(ALWAYS, 'true'), [touched])).toEqual([]);
     const waits = `b.status in ('queued', 'processing')`;
     expect(await database.query(DIFFERENT(WAITING, waits), [touched])).toEqual([]);

@@ -253,7 +253,7 @@ describe('what is kept for a time only', () => {
         )
       )[0];
 
-    // The second batch waits for a row that somebody holds, and its connection is killed there, as by a crash.
+    // The second batch waits for a locked row, and its connection is killed there, as by a crash.
     // It is held by its id: FOR UPDATE would lock the rows that OFFSET passes over as well.
     const lock = {
       sql: `select 1 from otp_challenge where id = (

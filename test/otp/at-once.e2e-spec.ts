@@ -85,7 +85,7 @@ describe('codes that many ask for at once', () => {
 
   it('a package gives exactly what it has, and what is given back can be sent again', async () => {
     await setSender(first);
-    // Nobody sends: what is accepted stays reserved until it is told to have failed.
+    // No sender runs: what is accepted stays reserved until it is reported as failed.
     const shop = await otpApp(first, 'live', { packages: { DE: SIZES.limit } });
     const send = (n: number, to: string) =>
       (n % 2 === 0 ? first : second).api
@@ -112,7 +112,7 @@ describe('codes that many ask for at once', () => {
       'select attempt_id from otp_challenge where id = any($1::uuid[])',
       [failing],
     );
-    // Each failure is told three times, as a platform that retries does.
+    // Each failure is reported three times, as a platform that retries does.
     await eachAtOnce(attempts.length * 3, async (n) => {
       const report = {
         status: 'failed' as const,
@@ -134,7 +134,7 @@ describe('codes that many ask for at once', () => {
     const shop = await otpApp(first, 'sandbox');
     const before = first.app.get(Counters).snapshot().otp_guessing_alarms ?? 0;
     await eachAtOnce(20, async (n) => {
-      // Whoever guesses has a number of their own too: a right code for it ends nothing.
+      // The guesser has a number too: a right code for it ends nothing.
       if (n % 4 === 3) {
         const { id, test_code: own } = (await shop.send(phone())).body.data as { id: string; test_code: string };
         expect((await shop.verify(id, own)).status).toBe(200);

@@ -42,7 +42,7 @@ const OPENING: Step[][] = [
   [{ kind: 'claim', n: 0 }],
 ];
 /** Each inner list happens at once. */
-const story = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 5, maxLength: 14 });
+const histories = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 5, maxLength: 14 });
 
 interface Row {
   id: string;
@@ -87,7 +87,7 @@ describe('whatever happens to codes, and in what order', () => {
 
   it('counts are right, states go on, a code is claimed once and verified once', async () => {
     await fc.assert(
-      fc.asyncProperty(story, async (batches) => {
+      fc.asyncProperty(histories, async (batches) => {
         const world = await World.make(test);
         for (const batch of [...OPENING, ...batches]) {
           await Promise.all(batch.map((each) => world.play(each)));
@@ -200,7 +200,7 @@ class World {
     if (challenge === null) return;
     const [row] = await this.rows(challenge.id);
     const place = codePlace(this.caller.organizationId, challenge.id);
-    // Somebody may have ended it already.
+    // It may have ended already.
     const sealed = row?.code_ciphertext ?? null;
     this.codes.set(challenge.id, sealed === null ? 'none' : this.service(SecretBox).open(sealed, place));
   }

@@ -121,7 +121,7 @@ describe('one-time codes over WhatsApp', () => {
     expect(await packageOf()).toEqual({ reserved: before.reserved + 1, used: before.used });
   });
 
-  it('the lost lease of a sender that died makes it unknown, and nobody sends it again', async () => {
+  it('the lost lease of a sender that died makes it unknown, and it is not sent again', async () => {
     const to = mobile();
     // A late notification would settle it.
     await setStatuses('off');
@@ -221,7 +221,7 @@ describe('one-time codes over WhatsApp', () => {
     }
   });
 
-  /** Whether the simulator tells what became of a message that it takes from now on. */
+  /** Whether the simulator reports the statuses of messages that it takes from now on. */
   async function setStatuses(statuses: 'on' | 'off'): Promise<void> {
     const body = JSON.stringify({ statuses });
     const { status } = await fetch(`${test.simulatorUrl}/_simulator/faults`, {

@@ -18,7 +18,7 @@ describe('one-time codes in a sandbox', () => {
     expect(status).toBe(202);
     return body.data as { id: string; test_code: string };
   };
-  /** A code that is surely not the right one. */
+  /** A code that is definitely not the right one. */
   const wrongFor = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
   const ageRecipients = () =>
     test.database.execute(`update otp_recipient set last_sent_at = last_sent_at - interval '2 minutes', tokens = 5`);
@@ -112,7 +112,7 @@ describe('one-time codes in a sandbox', () => {
     },
   );
 
-  it('takes a number of a kind that nobody knows', async () => {
+  it('takes a number of an unknown kind', async () => {
     expect((await shop.send('+15550100001')).status).toBe(202);
   });
 
@@ -209,7 +209,7 @@ describe('one-time codes in a sandbox', () => {
     expect([late.status, late.body.error.code]).toEqual([400, 'OTP_CODE_EXPIRED']);
   });
 
-  it('tells unknown, foreign and wrong alike, but for the request id', async () => {
+  it('answers unknown, foreign and wrong alike, but for the request id', async () => {
     const other = await otpApp(test, 'sandbox', { organizationId: shop.project.organizationId });
     const { id, test_code: code } = await sent();
     const answers = [
@@ -223,7 +223,7 @@ describe('one-time codes in a sandbox', () => {
     expect((await shop.verify(id, code)).status).toBe(200);
   });
 
-  it('a foreign id, one of nobody and one that is none are not found', async () => {
+  it('a foreign id, an unknown id and one that is none are not found', async () => {
     const other = await otpApp(test, 'sandbox');
     const { id } = await sent();
     const answers = [
@@ -242,7 +242,7 @@ describe('one-time codes in a sandbox', () => {
     expect(body.error.details?.map(({ field }) => field).sort()).toEqual(['code', 'extra', 'id']);
   });
 
-  it('tells a key of the workspace that codes need one of an OTP project', async () => {
+  it('answers a key of the workspace that codes need one of an OTP project', async () => {
     const { id: organizationId } = await test.factories.workspace();
     const { text } = await test.factories.apiKey({ organizationId });
     const { status, body } = await test.api.as(text).get(`/otp/${newId()}`);

@@ -35,7 +35,7 @@ describe('the number that sends the codes', () => {
       .get(OtpSenderService)
       .set({ phoneNumberId, phoneNumber: null, templateName: TEMPLATE, throughputPerSecond: 1_000, token });
 
-  it('stops when its token is refused: that code is given back, the next is a conflict, until it is set anew', async () => {
+  it('stops when its token is refused: that code is given back, the next is a conflict, until it is set again', async () => {
     const { phoneNumberId } = await setSender(test);
     const token = `token-${randomUUID()}`;
     await again(phoneNumberId, token);
@@ -50,7 +50,7 @@ describe('the number that sends the codes', () => {
     const refused = await shop.send(to, { key });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'OTP_SENDER_NOT_READY']);
     expect(await countsOf(shop)).toEqual({ reserved: 0, used: 0 });
-    // Who has no package is told that first.
+    // A missing package is reported first.
     const abroad = await shop.send('+33612345678');
     expect([abroad.status, abroad.body.error.code]).toEqual([402, 'OTP_PACKAGE_REQUIRED']);
 
@@ -77,7 +77,7 @@ describe('the number that sends the codes', () => {
     );
     expect(await codesSentTo(test, to.slice(1))).toHaveLength(1);
 
-    // The platform still tells of the number that it was; nothing of it is lost.
+    // The platform still reports about the former number; no report is lost.
     await control('notify', {
       waba_id: first.wabaId,
       value: {
@@ -125,7 +125,7 @@ describe('the number that sends the codes', () => {
     await again(phoneNumberId, 'token');
   });
 
-  /** Until it is set anew, which ends a pause. */
+  /** Until it is set again, which ends a pause. */
   async function pauseLane(): Promise<void> {
     await test.database.execute(
       `insert into lane (key, paused_until, pause_count) values ('otp', clock_timestamp() + interval '1 hour', 1)

@@ -113,7 +113,7 @@ describe("a number's business profile", () => {
     expect((await test.api.get(path())).status).toBe(401);
   });
 
-  it('a foreign number and one of nobody answer alike; an id that is none is told', async () => {
+  it('a foreign number and an unknown one answer alike; an id that is none is reported', async () => {
     const foreign = await test.factories.connection({ organizationId: (await test.factories.workspace()).id });
     for (const call of [(id: string) => api.get(path(id)), (id: string) => put(path(id), { about: 'x' })]) {
       const answers = [await call(foreign.id), await call(newId())];
@@ -126,7 +126,7 @@ describe("a number's business profile", () => {
     }
   });
 
-  it('tells a platform that is down, and one that does not answer, within its time', async () => {
+  it('reports a platform that is down, and one that does not answer, within its time', async () => {
     await control('faults', { down: true });
     try {
       for (const answer of [await api.get(path()), await put(path(), { about: 'x' })]) {

@@ -17,7 +17,7 @@ describe('roles apart', () => {
     await api.stop();
   });
 
-  it('a worker answers those who watch it, and nobody else', async () => {
+  it('a worker answers health and metrics requests, and no others', async () => {
     expect((await worker.api.get('/health/live')).status).toBe(200);
     await waitFor(async () => (await worker.api.get('/health/ready')).status === 200, { what: 'readiness' });
     for (const path of ['/messages', '/docs', '/openapi.json', '/api/v2/messages', '/platform/whatsapp/webhook']) {

@@ -81,9 +81,9 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     expect(known).toHaveLength(1);
   });
 
-  it('what either accepts is sent once by any, and told once', async () => {
+  it('what either accepts is sent once by any, and reported once', async () => {
     const sender = await fleet.sender(1_000);
-    const told: { id: string; status: string }[] = [];
+    const events: { id: string; status: string }[] = [];
     const receiver = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -91,7 +91,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
         const { data } = JSON.parse(Buffer.concat(chunks).toString()) as {
           data: { message_id: string; status: string };
         };
-        told.push({ id: data.message_id, status: data.status });
+        events.push({ id: data.message_id, status: data.status });
         response.end();
       });
     });
@@ -109,15 +109,15 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
       expect(await takenOf(ids)).toEqual(ids.map(() => 1));
       // accepted, sent, delivered and read of each; sent may be skipped by what overtook it.
       await waitFor(
-        () => new Set(told.filter(({ status }) => status === 'read').map(({ id }) => id)).size === 60,
+        () => new Set(events.filter(({ status }) => status === 'read').map(({ id }) => id)).size === 60,
         PATIENCE,
       );
       const [endpoints] = await rows(
         'select count(*)::integer as n from webhook_event where endpoint_id is not null',
         [],
       );
-      await waitFor(() => told.length >= Number(endpoints?.n), PATIENCE);
-      const repeats = told.length - new Set(told.map(({ id, status }) => `${id} ${status}`)).size;
+      await waitFor(() => events.length >= Number(endpoints?.n), PATIENCE);
+      const repeats = events.length - new Set(events.map(({ id, status }) => `${id} ${status}`)).size;
       expect(repeats).toBe(0);
     } finally {
       receiver.closeAllConnections();
@@ -169,7 +169,7 @@ describe.each(backends)('two api and two workers, the queue on %s', (backend) =>
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(
       ((70 - perSecond * 0.5) / perSecond) * 1_000 * 0.9,
     );
-    // What was on the wire at the kill may be in doubt for the platform's notification; nothing was sent twice.
+    // What was on the wire at the kill may be unknown until the platform's notification; nothing was sent twice.
     expect(Math.max(...(await takenOf(ids)))).toBe(1);
     const [lost] = await rows(
       `select count(*)::integer as n from message_view where id = any($1) and status = 'failed'`,

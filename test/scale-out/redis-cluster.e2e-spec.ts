@@ -49,7 +49,7 @@ withRedis('a Redis Cluster of three nodes', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('carries the queues: every key bears the hash tag, so all lie in one slot', async () => {
+  it('carries the queues: every key has the hash tag, so all are in one slot', async () => {
     chooseBackendByConnection();
     const env = {
       REDIS_URL: `redis://127.0.0.1:${nodes[1]?.port}`,

@@ -119,7 +119,7 @@ export interface Said {
   holderPid?: number;
 }
 
-/** A process of its own that starts the embedded server and says what came of it. */
+/** A process of its own that starts the embedded server and reports the outcome. */
 export class EmbeddedChild {
   readonly said: Said[] = [];
   log = '';
@@ -177,7 +177,7 @@ export class EmbeddedChild {
     }
   }
 
-  /** What came of the start: either the server or the error. */
+  /** The outcome of the start: either the server or the error. */
   outcome(): Promise<Said> {
     return this.says((said) => said.started === true || said.error !== undefined);
   }

@@ -11,7 +11,7 @@ import {
 import { processesOn, readPostmaster } from '../../src/infrastructure/database/embedded/server.js';
 import { type ChildOptions, EmbeddedChild, makeClone } from './embedded-clone.js';
 
-/** Server settings for data that nobody will miss. */
+/** Server settings for disposable data. */
 export const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /** Folders in which one spec starts embedded servers, here and in processes of their own, and what it started there. */
@@ -67,7 +67,7 @@ export class EmbeddedSite {
     return postmaster.pid;
   }
 
-  /** For `afterEach`: ends what the test left, whatever became of it. */
+  /** For `afterEach`: ends what the test left, whatever its outcome. */
   async clear(): Promise<void> {
     for (const child of this.children.splice(0)) await child.kill();
     for (const postgres of this.running.splice(0)) await postgres.stop();

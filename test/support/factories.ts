@@ -35,7 +35,7 @@ export interface ConversationRow {
   phone: string;
 }
 
-/** Writes rows directly and triggers nothing: no cache is told, no lane woken, no event made. */
+/** Writes rows directly and triggers nothing: no cache is invalidated, no lane woken, no event made. */
 export class Factories {
   constructor(
     private readonly rows: Rows,

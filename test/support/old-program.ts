@@ -48,7 +48,7 @@ export class OldProgram {
     }
   }
 
-  /** Each message goes a way of its own: to the end, back to the queue, into doubt and out of it again. */
+  /** Each message has another history: to the end, back to the queue, into an unknown outcome and out of it again. */
   private async advance(row: OldRow, round: number): Promise<void> {
     const attempt = randomUUID();
     if (row.status === 'queued') {

@@ -40,14 +40,14 @@ export function createEmptyDatabase(): Promise<TestDatabase> {
   return cloneDatabase('template0');
 }
 
-/** A copy of a database to which nobody is connected, as a restored backup would be. */
+/** A copy of a database without connections, as a restored backup would be. */
 export function copyTestDatabase(url: string): Promise<TestDatabase> {
   return cloneDatabase(new URL(url).pathname.slice(1));
 }
 
 async function cloneDatabase(template: string): Promise<TestDatabase> {
   const name = `herald_test_${randomBytes(8).toString('hex')}`;
-  // The template refuses to be copied while somebody else copies it: of many test files that start at once, wait.
+  // The template refuses to be copied while another process copies it: of many test files that start at once, wait.
   for (let tries = 1; ; tries++) {
     try {
       await asAdmin(`create database ${name} template ${template}`);

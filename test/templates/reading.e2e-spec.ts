@@ -314,7 +314,7 @@ describe('while the platform is down', () => {
     for (let times = 1; times < 3 && !asked.quick; times++) asked = await askTwice();
     const { workspace, quick, took } = asked;
     expect({ quick, took }).toEqual({ quick: true, took });
-    // The sync gives up when the platform's time is over; from then on nobody waits.
+    // The sync gives up when the platform's time is over; from then on no caller waits.
     await waitFor(async () => (await failuresOf(workspace.wabaId)) > 0, { what: 'the sync to fail' });
     for (const work of [
       () => workspace.api.get(workspace.path),

@@ -49,7 +49,7 @@ async function whileListing(work: () => Promise<unknown>): Promise<void> {
   stage.platform.beforePage = () => undefined;
 }
 
-function tell(event: string, occurredAt?: Date): Promise<void> {
+function report(event: string, occurredAt?: Date): Promise<void> {
   const [template] = stage.platform.of(workspace.wabaId);
   return workspace.notify(
     'message_template_status_update',
@@ -80,7 +80,7 @@ describe('a sync under way', () => {
   it('does not undo a notification', async () => {
     stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
-    await whileListing(() => tell('PAUSED', inSeconds(2)));
+    await whileListing(() => report('PAUSED', inSeconds(2)));
     expect(await mirrored()).toEqual({ order_update: 'paused' });
   });
 
@@ -95,7 +95,7 @@ describe('a sync under way', () => {
     await workspace.api.get(workspace.path);
     await whileListing(() => workspace.api.post(workspace.path, TEXT));
     expect(await mirrored()).toEqual({ order_update: 'pending' });
-    // Nobody can tell which of the two is newer: the platform was asked once more, after the write.
+    // It is unknown which of the two is newer: the platform was asked once more, after the write.
     await waitFor(() => stage.platform.lists(workspace.wabaId).length >= 3, { what: 'the platform to be asked again' });
     expect(stage.platform.lists(workspace.wabaId)).toHaveLength(3);
   });
@@ -176,7 +176,7 @@ describe('a sync under way', () => {
       env: { WHATSAPP_API_URL: stage.platform.url, WHATSAPP_TIMEOUT_MS: '3000' },
       shareWith: stage.test,
     });
-    // The one list of the process that ends; whoever asks after it has his answer.
+    // The one list of the process that ends; every waiting caller has an answer.
     let first = true;
     stage.platform.fate = () => {
       if (!first) return { kind: 'answer' };
@@ -195,21 +195,21 @@ describe('notifications', () => {
     stage.platform.add(workspace.wabaId);
     await workspace.api.get(workspace.path);
     await ageMirror(stage.test, workspace.wabaId, 100);
-    // The sweep may ask the platform where their order is in doubt; it is not to help here.
+    // The sweep may ask the platform where their order is unclear; it is not to help here.
     stage.platform.fate = () => ({ kind: 'cut' });
     const now = secondsNow();
-    await tell('PAUSED', inSeconds(-5, now));
-    await tell('PAUSED', inSeconds(-5, now));
+    await report('PAUSED', inSeconds(-5, now));
+    await report('PAUSED', inSeconds(-5, now));
     expect(await mirrored()).toEqual({ order_update: 'paused' });
-    await tell('DISABLED', inSeconds(-1, now));
-    await tell('APPROVED', inSeconds(-3, now));
-    await tell('PAUSED', inSeconds(-5, now));
+    await report('DISABLED', inSeconds(-1, now));
+    await report('APPROVED', inSeconds(-3, now));
+    await report('PAUSED', inSeconds(-5, now));
     expect(await mirrored()).toEqual({ order_update: 'disabled' });
-    await tell('REINSTATED', inSeconds(0, now));
+    await report('REINSTATED', inSeconds(0, now));
     expect(await mirrored()).toEqual({ order_update: 'approved' });
-    await tell('DELETED', inSeconds(1, now));
+    await report('DELETED', inSeconds(1, now));
     expect(await mirrored()).toEqual({});
-    await tell('APPROVED', inSeconds(2, now));
+    await report('APPROVED', inSeconds(2, now));
     expect(await mirrored()).toEqual({});
   });
 
@@ -278,7 +278,7 @@ describe('notifications', () => {
     for (const { wabaId } of [workspace, stranger]) stage.platform.add(wabaId);
     for (const { api, path } of [workspace, other, stranger]) await api.get(path);
     stage.platform.fate = () => ({ kind: 'cut' });
-    await tell('PAUSED', inSeconds(1));
+    await report('PAUSED', inSeconds(1));
     const statuses = await Promise.all(
       [workspace, other, stranger].map(async (each) => (await each.version()).status as string),
     );
@@ -306,7 +306,7 @@ describe('what a send asks', () => {
     expect(() => template.render([])).toThrow(
       expect.objectContaining({ code: 'TEMPLATE_PARAMETERS_MISMATCH', status: 422 }),
     );
-    await tell('PAUSED', inSeconds(1));
+    await report('PAUSED', inSeconds(1));
     const toldAt = performance.now();
     let lastTaken = toldAt;
     await waitFor(
@@ -326,7 +326,7 @@ describe('what a send asks', () => {
     );
     // Sooner than what was known before is forgotten by itself.
     expect(lastTaken - toldAt).toBeLessThan(1_500);
-    await tell('APPROVED', inSeconds(2));
+    await report('APPROVED', inSeconds(2));
     // A refusal rests on the database, never on what was known a moment ago.
     expect((await workspace.forSending()).headerMedia).toBeNull();
   });

@@ -181,7 +181,7 @@ describe('POST /connections/{id}/templates', () => {
     });
   });
 
-  it('tells a limit of the platform apart from a refusal', async () => {
+  it('distinguishes a limit of the platform from a refusal', async () => {
     writesMeet({ kind: 'error', ...graphError(80_007, null, 'Too many calls.'), status: 429 });
     const { status, body, headers } = await create();
     expect([status, body.error.code, body.error.retry_after_seconds]).toEqual([429, 'RATE_LIMITED', 60]);
@@ -212,9 +212,9 @@ describe('POST /connections/{id}/templates', () => {
     await workspace.api.get(workspace.path);
     stage.platform.fate = async ({ method }) => {
       if (method !== 'POST') return { kind: 'answer' };
-      // The template is approved, and told of, before its maker has his answer.
+      // The template is approved and reported before its creator has the answer.
       const made = stage.platform.add(workspace.wabaId, { components: COMPONENTS });
-      await told(made.id, 'APPROVED');
+      await notifyOf(made.id, 'APPROVED');
       await waitFor(async () => (await workspace.version())?.status === 'approved');
       const { id, category } = made;
       return { kind: 'error', status: 200, body: { id, category, status: 'PENDING' } };
@@ -235,7 +235,7 @@ describe('a write whose answer was lost', () => {
   ];
 
   it.each(CASES)(
-    'and that %s: the caller is told, and the mirror learns what is true',
+    'and that %s: the caller gets the reason, and the mirror the true state',
     async (_case, fate, status, code) => {
       await workspace.api.get(workspace.path);
       const happened = 'after' in fate && fate.after === true;
@@ -357,11 +357,11 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
     await expect(workspace.forSending()).rejects.toMatchObject({ code: 'TEMPLATE_NOT_FOUND', status: 422 });
   });
 
-  it('tells what it deleted, also where the notification is faster than the answer', async () => {
+  it('reports what it deleted, also where the notification is faster than the answer', async () => {
     const { id } = stage.platform.add(workspace.wabaId);
     await workspace.version();
     stage.platform.fate = async ({ method }) => {
-      if (method === 'DELETE') await told(id, 'DELETED');
+      if (method === 'DELETE') await notifyOf(id, 'DELETED');
       return { kind: 'answer' };
     };
     const { status, body } = await remove();
@@ -369,7 +369,7 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
     expect(await workspace.version()).toBeUndefined();
   });
 
-  it('lets the name be made anew, here and elsewhere', async () => {
+  it('frees the name for a new template, here and elsewhere', async () => {
     stage.platform.add(workspace.wabaId);
     const before = await workspace.version();
     await remove();
@@ -379,8 +379,8 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
 
     await remove();
     expect(await workspace.version()).toBeUndefined();
-    const anew = stage.platform.add(workspace.wabaId);
-    await told(anew.id, 'APPROVED');
+    const again = stage.platform.add(workspace.wabaId);
+    await notifyOf(again.id, 'APPROVED');
     await waitFor(async () => (await workspace.version())?.status === 'approved', { what: 'the new one to be known' });
   });
 
@@ -403,7 +403,7 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
   });
 });
 
-function told(templateId: string, event: string): Promise<void> {
+function notifyOf(templateId: string, event: string): Promise<void> {
   return workspace.notify('message_template_status_update', {
     event,
     message_template_id: Number(templateId),

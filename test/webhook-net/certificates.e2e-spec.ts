@@ -21,7 +21,7 @@ async function receiverWith(options: TlsOptions & Credentials): Promise<RawRecei
   return receiver;
 }
 
-const stranger = new TestAuthority('Somebody else');
+const stranger = new TestAuthority('Another authority');
 
 describe('a certificate', () => {
   it.each([
@@ -62,7 +62,7 @@ describe('a certificate', () => {
     expect(receiver.bytes).toBe(0);
   });
 
-  it('that is good for this authority only is bad for everybody else', async () => {
+  it('that is valid for this authority only is invalid for all others', async () => {
     const receiver = await receiverWith(trusted);
     const error = 'tls: certificate chain is incomplete or its authority unknown';
     expect(await deliver(clientFor(receiver.port, { ca: undefined }))).toMatchObject({ kind: 'failed', error });

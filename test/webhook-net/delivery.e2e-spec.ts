@@ -57,7 +57,7 @@ describe('a delivery', () => {
       expect(await deliver(client)).toMatchObject({ kind: 'answered', status: 204 });
       expect(receiver.received[0]?.headers.host).toBe(HOST);
     } else {
-      // An ordinary user may not listen there, and somebody else may already.
+      // An ordinary user may not listen there, and another process may already.
       expect(['EACCES', 'EADDRINUSE']).toContain(receiver);
     }
   });
@@ -71,7 +71,7 @@ describe('a delivery', () => {
   });
 
   it.each([200, 201, 204, 299, 300, 301, 302, 303, 304, 307, 308, 400, 404, 410, 500, 503])(
-    'tells of a %d, and follows nothing',
+    'reports a %d, and follows nothing',
     async (status) => {
       const receiver = await receive((response) =>
         response.writeHead(status, { location: `https://${HOST}/elsewhere` }).end(),
@@ -84,7 +84,7 @@ describe('a delivery', () => {
   it.each([
     ['7', 7_000],
     ['soon', null],
-  ])('tells how long to wait: %s', async (header, retryAfterMs) => {
+  ])('reports how long to wait: %s', async (header, retryAfterMs) => {
     const receiver = await receive((response) => response.writeHead(429, { 'retry-after': header }).end());
     expect(await deliver(clientFor(receiver.port))).toMatchObject({ status: 429, retryAfterMs });
   });
@@ -107,7 +107,7 @@ describe('a delivery', () => {
     expect(wire?.touched).toBe(0);
   });
 
-  it('tries the next address where nobody listens on the first', async () => {
+  it('tries the next address where no server listens on the first', async () => {
     const receiver = await receive(ok);
     const client = clientFor(receiver.port, {
       resolver: new FakeResolver(() => ['127.0.0.9', '127.0.0.8', '127.0.0.1']),
@@ -223,7 +223,7 @@ describe('an answer', () => {
 });
 
 describe('no connection', () => {
-  it('where nobody listens', async () => {
+  it('where no server listens', async () => {
     const receiver = await Receiver.start(ok);
     const { port } = receiver;
     await receiver.stop();

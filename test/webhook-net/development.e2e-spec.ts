@@ -74,7 +74,7 @@ describe('with private targets allowed', () => {
   it('says what is wrong with the rest as ever', async () => {
     const made = client();
     expect(await deliver(made, { url: 'ftp://localhost/' })).toMatchObject({ error: 'not_https' });
-    expect(await deliver(made, { url: 'http://nobody.invalid/' })).toMatchObject({ error: 'unresolvable' });
+    expect(await deliver(made, { url: 'http://unknown.invalid/' })).toMatchObject({ error: 'unresolvable' });
     expect(await deliver(made, { url: 'http://u:p@localhost/' })).toMatchObject({ error: 'credentials_in_url' });
   });
 });

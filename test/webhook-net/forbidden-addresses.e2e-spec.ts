@@ -6,7 +6,7 @@ import { clientFor, closeClients, deliver, FakeResolver, HOST, trusted } from '.
 import { NameServer } from './name-server.js';
 import { RawReceiver, Receiver, Tripwire } from './receiver.js';
 
-/** What the client may reach is 127.0.0.1 alone; on the same port of all these sits somebody who must stay alone. */
+/** What the client may reach is 127.0.0.1 alone; on the same port of all these is a server that must get no request. */
 const FORBIDDEN = ['127.0.0.2', '127.0.0.3', '127.100.100.100', '::1'];
 
 let receiver: Receiver;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await Promise.all([receiver.stop(), ...wires.map((wire) => wire.stop())]);
 });
 
-describe('nobody is reached', () => {
+describe('no server is reached', () => {
   it('where the name leads to a forbidden address', async () => {
     for (const { address } of wires) {
       const client = clientFor(receiver.port, { resolver: new FakeResolver(() => [address]) });

@@ -111,7 +111,7 @@ describe('a kept connection', () => {
     ['connection: close', 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'],
     ['keep-alive: timeout=1', 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 0\r\n\r\n'],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
-    ['an answer nobody asked for', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'.repeat(2)],
+    ['an unrequested answer', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'.repeat(2)],
   ])('is closed after %s', async (_title, text) => {
     const receiver = await RawReceiver.start((socket) => socket.on('data', () => socket.write(text)), trusted);
     closers.push(() => receiver.stop());

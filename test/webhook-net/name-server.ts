@@ -14,7 +14,7 @@ export type DnsReply = readonly DnsRecord[] | number | 'silence';
 
 const TYPES: Readonly<Record<RecordType, number>> = { A: 1, CNAME: 5, AAAA: 28 };
 
-/** A name server on 127.0.0.1 (UDP) that says whatever it is told to. */
+/** A name server on 127.0.0.1 (UDP) with configured answers. */
 export class NameServer {
   /** `A example.com`, in the order of arrival. */
   readonly questions: string[] = [];

@@ -93,7 +93,7 @@ describe.each([
     };
   };
 
-  // Whoever has no Python still tests the rest.
+  // Without Python the rest is still tested.
   const ifHere = here ? it : it.skip;
 
   ifHere('takes what Herald signs, also while two secrets sign', async () => {

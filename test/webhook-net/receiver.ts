@@ -15,7 +15,7 @@ export interface Received {
 
 export type Answerer = (response: ServerResponse, received: Received) => void;
 
-/** Somebody's webhook receiver on 127.0.0.1: HTTPS with credentials, else HTTP. */
+/** A webhook receiver on 127.0.0.1: HTTPS with credentials, else HTTP. */
 export class Receiver {
   readonly received: Received[] = [];
   connections = 0;
@@ -104,7 +104,7 @@ export class RawReceiver {
   }
 }
 
-/** Listens where nobody may ever come, and counts who does. */
+/** Listens where no connection may ever arrive, and counts those that do. */
 export class Tripwire {
   touched = 0;
 

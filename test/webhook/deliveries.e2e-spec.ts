@@ -53,7 +53,7 @@ function settled(id: string, attempts: number) {
 }
 
 describe('a delivery', () => {
-  it('bears the envelope, verifies with the published library and is logged', async () => {
+  it('has the envelope, verifies with the published library and is logged', async () => {
     const { organizationId, api, configure, emit } = await subscriber(test);
     const { secret } = await configure({ url: receiver.url('/first?from=herald') });
     const [id = ''] = await emit();
@@ -88,7 +88,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('is made of chosen kinds only, but a test goes to everybody', async () => {
+  it('is made of chosen kinds only, but a test is always sent', async () => {
     const { api, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/received-only'), events: ['message.received'] });
     expect(await emit(3, 'message.status.updated')).toEqual([]);
@@ -112,7 +112,7 @@ describe('a delivery', () => {
     expect(most).toBeGreaterThan(5);
   });
 
-  it('is a failed attempt that says why, that counts against nobody, where its secret cannot be opened', async () => {
+  it('is a failed attempt that says why, that counts against no endpoint, where its secret cannot be opened', async () => {
     const { organizationId, api, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/sealed') });
     const turnByte = (by: number) =>
@@ -206,16 +206,16 @@ describe('a failed attempt', () => {
     expect(failed).toHaveLength(10);
     expect(failed[0]).toMatchObject({ attempt: 10, next_attempt_at: null });
 
-    await configure({ url: receiver.url('/mended') });
+    await configure({ url: receiver.url('/fixed') });
     const replayed = await api.post(`/webhook/deliveries/${failed[3].id}/replay`);
     expect(replayed.status).toBe(202);
     expect(replayed.body.data).toMatchObject({ event_id: id, status: 'queued' });
-    await waitFor(() => receiver.of('/mended').length === 1);
-    expect(receiver.of('/mended')[0]?.id).toBe(id);
+    await waitFor(() => receiver.of('/fixed').length === 1);
+    expect(receiver.of('/fixed')[0]?.id).toBe(id);
     expect(await settled(id, 11)).toMatchObject({ status: 'delivered' });
   });
 
-  it('is any answer but 2xx: redirects are not followed, a dead port is told', async () => {
+  it('is any answer but 2xx: redirects are not followed, a dead port is reported', async () => {
     const { organizationId, api, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/redirect') });
     const [id = ''] = await emit();
@@ -245,7 +245,7 @@ describe('a failed attempt', () => {
     expect(asked).toBeLessThanOrEqual(3_600_000);
   });
 
-  it('that nobody recorded, because its worker died, is made again and logged as interrupted', async () => {
+  it('that was not recorded, because its worker died, is made again and logged as interrupted', async () => {
     const { organizationId, api, configure } = await subscriber(test);
     await configure({ url: receiver.url('/interrupted'), active: false });
     const [id = ''] = await insertEvents(test.database, [{ organizationId, count: 1 }]);

@@ -39,7 +39,7 @@ afterAll(async () => {
 const events = (): Envelope[] => receiver.received.map((delivery) => verify(secret, delivery));
 
 describe('what happens to messages', () => {
-  it('is told as it is described: each state of a sent one, once', async () => {
+  it('is sent as it is described: each state of a sent message, once', async () => {
     const { phone } = await test.openWindow(sender);
     const { body } = await sender.api.post(
       '/messages',
@@ -71,7 +71,7 @@ describe('what happens to messages', () => {
     });
   });
 
-  it('is told of a failure with its reason', async () => {
+  it('contains a failure with its reason', async () => {
     const { phone } = await test.openWindow(sender, `4915${String(Date.now()).slice(-7)}0003`);
     const { body } = await sender.api.post(
       '/messages',
@@ -84,7 +84,7 @@ describe('what happens to messages', () => {
     expect(failed.data.error).toMatchObject({ code: '131009' });
   });
 
-  it('is told of what a customer wrote', async () => {
+  it('contains what a customer wrote', async () => {
     const response = await fetch(`${test.simulatorUrl}/_simulator/inbound`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

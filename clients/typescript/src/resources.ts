@@ -20,7 +20,7 @@ type Body<Name extends keyof operations> = operations[Name] extends {
   : never;
 type Query<Name extends keyof operations> = NonNullable<operations[Name]['parameters']['query']>;
 
-/** Exactly one of the message variants; `type` tells them apart. */
+/** Exactly one of the message variants; `type` distinguishes them. */
 export type SendMessage = Body<'messages_send'>;
 export type CreateTemplate = Body<'templates_create'>;
 export type EditTemplate = Body<'templates_edit'>;

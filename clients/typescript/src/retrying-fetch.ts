@@ -24,7 +24,7 @@ export function retryingFetch(fetcher: typeof fetch, options: RetryOptions): (re
         if (outcome instanceof Error) throw outcome;
         return outcome;
       }
-      // A body that nobody reads would keep its connection.
+      // An unread body would keep its connection.
       if (!(outcome instanceof Error)) await outcome.body?.cancel();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
@@ -38,15 +38,15 @@ async function once(fetcher: typeof fetch, request: Request, timeoutMs: number):
       signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]),
     });
   } catch (cause) {
-    // Whoever aborts wants no further try, and his own reason back.
+    // A caller that aborts wants no further attempt, and its own reason back.
     if (request.signal.aborted) throw cause;
     return new HeraldConnectionError(`no answer from ${request.method} ${request.url}`, { cause });
   }
 }
 
 /**
- * 429 was not taken, so anything may be sent again. 503 and no answer at all leave a doubt: reads and PUT do no harm
- * twice, and an Idempotency-Key makes the second the same as the first; nothing else is repeated.
+ * 429 was not taken, so anything may be sent again. After 503 and without an answer the outcome is unknown: reads and
+ * PUT do no harm twice, and an Idempotency-Key makes the second the same as the first; nothing else is repeated.
  */
 function mayRepeat(request: Request, outcome: Response | Error): boolean {
   if (outcome instanceof Response && outcome.status !== 503) return outcome.status === 429;

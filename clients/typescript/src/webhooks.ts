@@ -3,7 +3,7 @@ import type { components } from './schema.js';
 
 export { WebhookVerificationError };
 
-/** What Herald posts to you; `type` tells one from another. */
+/** What Herald posts to you; `type` distinguishes the events. */
 export type WebhookEvent =
   | components['schemas']['MessageReceivedEvent']
   | components['schemas']['MessageStatusUpdatedEvent']

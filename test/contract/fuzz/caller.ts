@@ -83,7 +83,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The call as a command that anybody can repeat. */
+/** The call as a command that can be repeated. */
 export function asCurl({ method, target, headers, body }: Call): string {
   const given = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((one) => `-H ${quoted(`${name}: ${one}`)}`),

@@ -109,7 +109,7 @@ function envelopeFaults({ json, headers }: Answer): Fault[] {
   return faults;
 }
 
-/** `namespace_rule`: an answer as it looks to a caller who may not tell one id from another. */
+/** `namespace_rule`: an answer as it looks to a caller who must not be able to distinguish ids. */
 export function anonymous({ status, headers, text }: Answer, ids: readonly string[]): Record<string, unknown> {
   const requestId = String(headers['x-request-id']);
   const { date: _date, ratelimit: _left, 'x-request-id': _id, 'content-length': _length, ...rest } = headers;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { asCurl, type Answer, type Call, type Caller } from './caller.js';
 
-/** What one request may cost at most, whoever makes it. */
+/** What one request may cost at most, for every caller. */
 const MOST_ANSWER_BYTES = 64 * 1_024;
 const MOST_BUSY_MS = 100;
 const MOST_MEMORY_BYTES = 50 * 1_024 * 1_024;

@@ -7,9 +7,11 @@ type Json = Record<string, unknown>;
 /** The id that the platform gave a file which was uploaded past Herald. */
 const PLATFORM_ID = '1037543291543636';
 
-/** A message body that the workspace can send: to somebody whose window is open, with files and templates that exist. */
+/**
+ * A message body that the workspace can send: to a contact whose window is open, with files and templates that exist.
+ */
 export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Request, 'headers' | 'body'> {
-  // A made-up user id is nobody whose window is open: `to` stands in its place.
+  // A made-up user id has no open window: `to` replaces it.
   const { media_object_id: file, recipient: _userId, ...rest } = body as Json;
   const { phone, earlier } = own.contacts[pick % own.contacts.length] as Tenant['contacts'][number];
   const placed: Json = {

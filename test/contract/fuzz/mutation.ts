@@ -3,7 +3,7 @@ import type { Call } from './caller.js';
 import type { Operation } from './description.js';
 import type { Request } from './request.js';
 
-/** What must come of a bent request; null: anything documented, since what was bent may still be right. */
+/** The expected outcome of a mutated request; null: anything documented, since the mutation may be valid. */
 export interface Refusal {
   statuses: readonly number[];
   codes: readonly string[];

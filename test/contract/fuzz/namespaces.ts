@@ -22,7 +22,7 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   webhook_remove: 'a workspace has one',
   webhook_test: 'a workspace has one',
   webhook_rotateSecret: 'a workspace has one',
-  otp_send: 'the key tells the project; the body has a number',
+  otp_send: 'the key identifies the project; the body has a number',
 };
 
 /** A caller's own words, which name nothing of ours. */
@@ -95,8 +95,8 @@ function withField(body: Json, field: string, id: string): Json {
 }
 
 /**
- * `namespace_rule`: what belongs to somebody else, and what was deleted, is answered as what never existed, byte for
- * byte; what is no id is refused and reaches nothing.
+ * `namespace_rule`: what belongs to another workspace, and what was deleted, is answered as what never existed, byte
+ * for byte; what is no id is refused and reaches nothing.
  */
 export async function everyNamespace(fuzzer: Fuzzer, operation: Operation): Promise<string[]> {
   const places = placesOf(operation, fuzzer.checks.description);
@@ -107,18 +107,19 @@ export async function everyNamespace(fuzzer: Fuzzer, operation: Operation): Prom
   );
   for (const place of places) {
     const isName = place.name.endsWith('name');
-    const unknown = isName ? 'nobody_has_this' : newId();
-    const ofNobody = async () => anonymous(await ask(fuzzer, operation, place.put(request, unknown)), [unknown]);
-    const wanted = await ofNobody();
+    const unknown = isName ? 'unknown_name' : newId();
+    const answerForUnknown = async () =>
+      anonymous(await ask(fuzzer, operation, place.put(request, unknown)), [unknown]);
+    const wanted = await answerForUnknown();
     const same: string[] = [...(isName ? ['of_the_other_workspace'] : foreignIds(fuzzer.stage.foreign))];
     same.push(isName ? 'deleted_here' : fuzzer.stage.own.deletedFile);
     for (const id of same) {
       const bent = place.put(request, id);
       let answer = await ask(fuzzer, operation, bent);
       let differences = sameAnswer(anonymous(answer, [id]), wanted);
-      // A list may have grown between the two questions: what tells one id from another tells them apart each time.
+      // A list may have grown between the two questions: a real difference between ids shows each time.
       for (let again = 0; again < 3 && differences.length > 0; again++) {
-        const now = await ofNobody();
+        const now = await answerForUnknown();
         answer = await ask(fuzzer, operation, bent);
         differences = sameAnswer(anonymous(answer, [id]), now);
       }
@@ -158,7 +159,7 @@ function judge(
   fuzzer.ledger.find(`${operation.id} namespace.${place.name}`, call, answer, faults);
 }
 
-/** Nothing of the other workspace may stand in an answer, unless the caller has said it himself. */
+/** Nothing of the other workspace may be in an answer, unless the caller has sent it. */
 function shown(foreign: Tenant, answer: { text: string; status: number }) {
   if (answer.status >= 400) return [];
   const seen = foreignIds(foreign).filter((id) => answer.text.includes(id));

@@ -4,7 +4,7 @@ interface Router {
   stack: { route?: { path: string | string[]; methods: Record<string, boolean> } }[];
 }
 
-/** `METHOD /path/{name}` of every route below /api that the router has, whoever put it there. */
+/** `METHOD /path/{name}` of every route below /api that the router has, whichever code registered it. */
 export function routesOf(app: NestExpressApplication): string[] {
   const { router } = app.getHttpAdapter().getInstance() as { router: Router };
   return router.stack

@@ -210,11 +210,11 @@ async function startSink(): Promise<Server> {
 
 let phones = 0;
 
-/** A German mobile number that nobody has had yet. */
+/** A German mobile number that was not used yet. */
 export function nextPhone(): string {
   phones += 1;
   return `+4915112${String(phones).padStart(5, '0')}`;
 }
 
-/** An id that nothing bears. */
+/** An id that does not exist. */
 export const unknownId = newId;

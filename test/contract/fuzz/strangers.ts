@@ -23,7 +23,7 @@ export async function ensureOwnLists({ own, foreign, test }: Stage): Promise<voi
     expect([path, rows.length > 0]).toEqual([path, true]);
     for (const { id, created_at: before } of rows.slice(0, 3)) {
       const cursor = (beforeId: string) => api.get(`${path}?before=${before}&before_id=${beforeId}`);
-      // A cursor is a place in time: it tells nothing of whether there is such a row. Deliveries go on meanwhile.
+      // A cursor is a place in time: it does not reveal whether there is such a row. Deliveries go on meanwhile.
       await waitFor(
         async () => {
           const [passed, unknown] = [await cursor(id), await cursor(neighbourOf(id))];

@@ -43,7 +43,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       messageOfKey.set(key, first.messageId);
       const again = await stage.caller.send(connection, n % RECIPIENTS, key);
       if (again.messageId !== first.messageId) violations.push(`key ${key} was answered with two ids`);
-      if (!again.replayed) violations.push(`the repeat of key ${key} was not told to be one`);
+      if (!again.replayed) violations.push(`the repeat of key ${key} was not marked as replayed`);
       await pause(BETWEEN_MS);
     }
   };

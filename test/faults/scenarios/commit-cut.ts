@@ -34,7 +34,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   if (database === undefined) throw new Error('the api has no proxy');
   database.inspect = (bytes) => {
     if (hits.cut + hits.lose_answer >= cuts || !bytes.includes(ACCEPT) || Math.random() > SHARE) return 'pass';
-    // In turn: the commit surely did not happen, and it surely did; the api sees the same.
+    // In turn: the commit definitely did not happen, and it definitely did; the api sees the same.
     const verdict = hits.cut > hits.lose_answer ? 'lose_answer' : 'cut';
     hits[verdict]++;
     return verdict;

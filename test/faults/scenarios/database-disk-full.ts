@@ -18,7 +18,7 @@ const STAYS_FULL_MS = 3_000;
 /** PostgreSQL's disk is full while messages are accepted and sent: requests are refused, and nothing accepted is lost. */
 export const databaseDiskFull: Scenario = {
   name: 'database-disk-full',
-  goal: "PostgreSQL's disk full: requests answered 503, 0 acknowledged lost, 0 sent twice, goes on when there is room",
+  goal: "PostgreSQL's disk full: requests answered 503, 0 acknowledged lost, 0 sent twice, goes on when space is free again",
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -44,7 +44,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     }).catch(() => traffic.late.push('no request was refused: the disk was never full'));
     await pause(STAYS_FULL_MS);
     disk.empty();
-    // Without room for its log PostgreSQL stops, as it must; whoever runs it starts it again.
+    // Without space for its log PostgreSQL stops, as it must; its operator starts it again.
     if (!(await postgres.isRunning())) {
       restarts++;
       await postgres.restart();

@@ -38,7 +38,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const acknowledged: string[] = [];
   const mayEnd = new AbortController();
   const balancer = { ready: true };
-  let [attempted, refused, told] = [0, 0, 0];
+  let [attempted, refused, closing] = [0, 0, 0];
 
   const client = async (): Promise<void> => {
     while (!mayEnd.signal.aborted) {
@@ -53,7 +53,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       const answer = await caller.call(messageRequest(apiKey, connection, n % RECIPIENTS, randomUUID()));
       if (answer.status === 202) {
         acknowledged.push((JSON.parse(answer.text) as { data: { id: string } }).data.id);
-        if (headerOf(answer, 'connection') === 'close') told++;
+        if (headerOf(answer, 'connection') === 'close') closing++;
       } else if (answer.refused) refused++;
       else violations.add(answer.status === 0 ? `broke: ${answer.text}` : `answered ${answer.status}`);
       await pause(randomBetween(0, 2 * BETWEEN_MS));
@@ -65,13 +65,13 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   let [longestMs, stoppedAt, notReady] = [0, performance.now(), 0];
   for (let stop = 1; stop <= stops; stop++) {
     await pause(randomBetween(300, 1_000));
-    const before = told;
+    const before = closing;
     const [api, worker] = await Promise.all([stopped(stage.api, balancer), stopped(stage.worker)]);
     stoppedAt = performance.now();
     longestMs = Math.max(longestMs, api.ms, worker.ms);
     notReady += api.notReady;
     if (api.notReady === 0) violations.late('a stop during which readiness never failed');
-    if (told === before) violations.late('a stop during which no answer bore Connection: close');
+    if (closing === before) violations.late('a stop during which no answer had Connection: close');
     stage.api.revive();
     stage.worker.revive();
     await Promise.all([stage.api.ready(), stage.worker.ready()]);
@@ -95,7 +95,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   });
 }
 
-/** SIGTERM, and a look at readiness until the end, which the balancer is told. */
+/** SIGTERM, and a poll of readiness until the end, as a load balancer does. */
 async function stopped(
   herald: HeraldProcess,
   balancer: { ready: boolean } | null = null,

@@ -28,18 +28,18 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const processes = await Promise.all([stage.herald('api'), stage.herald('api')]);
   const callers = processes.map(({ url }) => new HttpCaller(scope, url, 32));
   const violations = new Violations();
-  const told = await revokeAll(context, stage, callers, revocations, violations);
-  context.say(`${revocations} revoked; last accepted ${Math.round(told.longestMs)} ms after`);
+  const revoked = await revokeAll(context, stage, callers, revocations, violations);
+  context.say(`${revocations} revoked; last accepted ${Math.round(revoked.longestMs)} ms after`);
   const guesses = await guess(callers, tokens, violations);
   const reads = await readsForBadChecksums(stage, callers, tokens, violations);
   return {
     faults: revocations,
-    attempted: told.requests + guesses + tokens,
-    acknowledged: told.accepted,
+    attempted: revoked.requests + guesses + tokens,
+    acknowledged: revoked.accepted,
     lost: 0,
     duplicated: 0,
     unknown: 0,
-    recovered_ms: told.longestMs,
+    recovered_ms: revoked.longestMs,
     violations: violations.list(),
     notes: { revocations, random_tokens: guesses, tokens_with_bad_checksum: tokens, reads_for_them: reads },
   };
@@ -92,7 +92,7 @@ async function revokeKey({ database }: Stage, id: string, notice: boolean): Prom
   );
 }
 
-/** Well-formed tokens that nobody was given. */
+/** Well-formed tokens that were never issued. */
 async function guess(callers: readonly HttpCaller[], tokens: number, violations: Violations): Promise<number> {
   await forEachOf(tokens, 32, async (n) => {
     await ask(callers, n, newKey(n % 2 === 0 ? 'live' : 'test').text, violations);
@@ -101,7 +101,7 @@ async function guess(callers: readonly HttpCaller[], tokens: number, violations:
 }
 
 /**
- * Mistyped tokens, while the table of keys is out of reach: whoever asks it gets an error, and the answer is no 401.
+ * Mistyped tokens, while the table of keys is out of reach: a query of it fails, and the answer is no 401.
  * Returns how many did.
  */
 async function readsForBadChecksums(

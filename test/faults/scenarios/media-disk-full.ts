@@ -16,7 +16,7 @@ const SWEPT_MS = 20_000;
 /** The disk of the files runs full in the middle of uploads. */
 export const mediaDiskFull: Scenario = {
   name: 'media-disk-full',
-  goal: 'G22: full disk under uploads; each is stored or answered 503 SERVICE_UNAVAILABLE, 0 temporary files left, goes on when there is room',
+  goal: 'G22: full disk under uploads; each is stored or answered 503 SERVICE_UNAVAILABLE, 0 temporary files left, goes on when space is free again',
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
 
@@ -54,7 +54,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     attempted++;
     const after = await upload(api.url, workspace, FILE_BYTES);
     recoveredMs = Math.max(recoveredMs, performance.now() - from);
-    if (after.status !== 201) violations.push(`with room again an upload was answered ${after.status} ${after.code}`);
+    if (after.status !== 201)
+      violations.push(`with free space again an upload was answered ${after.status} ${after.code}`);
     else stored++;
     await stage.database.pool.query('delete from media_object');
     emptyMedia(`${disk.folder}/media`);

@@ -101,10 +101,10 @@ async function recoveredAfter({ database }: Stage, killedAt: number): Promise<nu
   return performance.now() - killedAt;
 }
 
-/** What the database and the platform say once the platform has told everything. */
+/** The state of the database and the platform once the platform has sent all notifications. */
 async function evidence({ database, simulator }: Stage) {
-  const told = async () => ((await simulator.pendingNotifications()) === 0 ? true : null);
-  await waitFor('the platform to report', told, { timeoutMs: NOTIFICATIONS_MS }).catch(() => null);
+  const allSent = async () => ((await simulator.pendingNotifications()) === 0 ? true : null);
+  await waitFor('the platform to report', allSent, { timeoutMs: NOTIFICATIONS_MS }).catch(() => null);
   const { rows: codes } = await database.pool.query<JudgedCode>(
     `select id, recipient, status, attempt_id as "attemptId", released_at is not null as "givenBack" from otp_challenge`,
   );

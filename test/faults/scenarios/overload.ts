@@ -75,10 +75,10 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   if (recoveredMs > NORMAL_WITHIN_MS) violations.late(`normal only ${Math.round(recoveredMs)} ms after`);
   const refusals = [...crowded.refusals, ...slowed.refusals];
   const perSecond = (tally: Tally): number => Math.round((tally.accepted.length / phaseMs) * 1_000);
-  const doorRefused = await shed(caller);
+  const shedRequests = await shed(caller);
   context.say(
     `accepted a second: usual ${perSecond(usual)}, crowded ${perSecond(crowded)}, slowed ${perSecond(slowed)}; ` +
-      `${refusals.length} refused, at the door: ${doorRefused}`,
+      `${refusals.length} refused, before authentication: ${shedRequests}`,
   );
   return {
     faults: 1,
@@ -102,7 +102,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
             refusal_p50_ms: Math.round(percentile(refusals, 0.5)),
             refusal_p99_ms: Math.round(percentile(refusals, 0.99)),
           }),
-      refused_at_the_door: doorRefused,
+      refused_at_the_door: shedRequests,
     },
   };
 }
@@ -170,7 +170,7 @@ async function normalAfter(caller: HttpCaller, workspace: SeededWorkspace): Prom
   return normalFrom - from;
 }
 
-/** What the door refused, as the metrics tell it. */
+/** Requests refused before authentication, from the metrics. */
 async function shed(caller: HttpCaller): Promise<string> {
   const { text } = await caller.call({ path: '/metrics', headers: { authorization: 'Bearer overload' } });
   const kinds = [...text.matchAll(/^herald_requests_shed_(\w+)_total (\d+)$/gm)].map(

@@ -131,7 +131,7 @@ class Run {
     this.late.push(`${away}/s without Redis, ${withRedis}/s with it`);
   }
 
-  /** Every process is ready, and its part `queue` tells the truth soon. */
+  /** Every process is ready, and its part `queue` is right soon. */
   async checkReady(away: boolean): Promise<void> {
     for (const { url, roles } of [this.stage.api, ...this.stage.workers]) {
       const isSo = async (): Promise<true | null> => {

@@ -17,7 +17,7 @@ const DRIBBLE_MS = 500;
 const OTHERS = 8;
 const OTHERS_PAUSE_MS = 10;
 const SLOWER_MOST = 2;
-/** Below this nobody is hurt, whatever the ratio. */
+/** Below this no client is affected, whatever the ratio. */
 const QUICK_MS = 100;
 
 interface Kind {

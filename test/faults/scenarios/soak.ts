@@ -111,7 +111,7 @@ function sampleOf(processes: readonly HeraldProcess[], atMs: number): Sample {
   return { atMs, residentMib, files };
 }
 
-/** 0 where the system does not tell (only Linux does). */
+/** 0 where the system does not report it (only Linux does). */
 function openFiles(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

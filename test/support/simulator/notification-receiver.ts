@@ -30,7 +30,7 @@ export interface ReceivedRequest {
   answered: number;
 }
 
-/** A webhook for tests: keeps every request, answers as told. */
+/** A webhook for tests: keeps every request, answers as configured. */
 export class NotificationReceiver {
   readonly requests: ReceivedRequest[] = [];
   /** Status for a request; by default 200. It has not been answered yet when this runs. */

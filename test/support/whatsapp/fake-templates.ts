@@ -22,7 +22,7 @@ export interface FakeCall {
   body: Record<string, unknown> | null;
 }
 
-/** What becomes of a call: answered, refused with an error, or one of the ways in which no answer comes. */
+/** The fate of a call: answered, refused with an error, or one of the ways in which no answer comes. */
 export type Fate =
   | { kind: 'answer' }
   | { kind: 'error'; status: number; body: unknown }
@@ -41,7 +41,7 @@ export class FakeTemplates {
   readonly calls: FakeCall[] = [];
   /** Of each account, in the order of the list. */
   readonly accounts = new Map<string, FakeTemplate[]>();
-  /** What becomes of a call; runs before anything else and may wait. */
+  /** The fate of a call; runs before anything else and may wait. */
   fate: (call: FakeCall) => Fate | Promise<Fate> = () => ({ kind: 'answer' });
   /** Runs after a page was made and before it is sent: what it shows is old by then. */
   beforePage: (call: FakeCall) => void | Promise<void> = () => undefined;
@@ -62,7 +62,7 @@ export class FakeTemplates {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Cuts the connections of all calls that had no answer, so that nobody waits for one any longer. */
+  /** Cuts the connections of all calls that had no answer, so that no caller waits for one any longer. */
   endSilence(): void {
     for (const response of this.unanswered) response.destroy();
     this.unanswered.clear();

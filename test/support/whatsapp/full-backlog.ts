@@ -11,7 +11,7 @@ const LISTENER = `
   });
 `;
 
-/** A port of 127.0.0.1 where somebody listens and never accepts. */
+/** A port of 127.0.0.1 with a listener that never accepts. */
 export interface DeafListener {
   readonly port: number;
   /** Fills the backlog, so that from now on not even the kernel completes a connection. */
@@ -36,7 +36,7 @@ export async function startDeafListener(): Promise<DeafListener> {
         socket.on('error', () => {});
         fillers.push(socket);
         hangs = await new Promise<boolean>((resolve) => {
-          // What the kernel completed while this process was paused is told between a timer and the next immediate.
+          // What the kernel completed while this process was paused is reported between a timer and the next immediate.
           const timer = setTimeout(() => setImmediate(() => resolve(true)), 300);
           socket.once('connect', () => {
             clearTimeout(timer);
