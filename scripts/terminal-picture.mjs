@@ -14,7 +14,7 @@ const PICTURE = join(ROOT, 'docs/pictures/terminal.svg');
 /** What is run in the second terminal, as one types it and as it is run here. */
 const COMMANDS = [
   ['message', 'send', '--to', '+15550001234', '--text', 'Your table is ready.', '--watch'],
-  ['message', 'send', '--to', '+15550100002', '--text', 'Anybody there?', '--watch'],
+  ['message', 'send', '--to', '+15550100002', '--text', 'Are you there?', '--watch'],
 ];
 const START_WITHIN_MS = 120_000;
 const COMMAND_WITHIN_MS = 120_000;

@@ -8,7 +8,7 @@ const TOLERANCE_SECONDS = 300;
 function verify(headers, body) {
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
-  // Against repeats by somebody who listened. Anything but digits is no time.
+  // Prevents replay attacks. A timestamp has digits only.
   if (!/^\d+$/.test(timestamp) || Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_SECONDS + 1) return false;
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
   // For 24 hours after a rotation there are two, each for its secret.
@@ -19,7 +19,7 @@ function verify(headers, body) {
   });
 }
 
-const seen = new Set(); // in earnest: a table with a unique key
+const seen = new Set(); // in production, use a table with a unique key
 
 const server = createServer((request, response) => {
   const chunks = [];
