@@ -1656,6 +1656,10 @@ export interface components {
         QueuedMessageResponse: {
             data: components["schemas"]["QueuedMessage"];
         };
+        RetryMessageRequest: {
+            /** @description Send again although the message may have been sent already. Default: false. */
+            confirm_outcome_unknown?: Record<string, never>;
+        };
         SendAudio: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -4503,15 +4507,12 @@ export interface operations {
     media_list: {
         parameters: {
             query?: {
-                /** @description Only files made before this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
-                /** @description Together with `before`: the last file of the previous page. */
                 before_id?: string;
                 /** @description Only files of this number: an id from GET /connections. */
                 connection_id?: string;
                 /** @description `outbound`: uploaded here; `inbound`: sent by customers. */
                 direction?: "outbound" | "inbound";
-                /** @description How many at the most. */
                 limit?: number;
                 /** @description Only files of this type. */
                 type?: "image" | "video" | "audio" | "document" | "sticker";
@@ -5134,9 +5135,7 @@ export interface operations {
     messages_list: {
         parameters: {
             query?: {
-                /** @description Only messages made before this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
-                /** @description Together with `before`: the last message of the previous page. */
                 before_id?: string;
                 /** @description Your own id, as sent. */
                 client_message_id?: string;
@@ -5148,7 +5147,6 @@ export interface operations {
                 direction?: "outbound" | "inbound";
                 /** @description Messages from this number: a customer's, or one of yours. */
                 from?: string;
-                /** @description How many at the most. */
                 limit?: number;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
@@ -5788,10 +5786,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description Send again although the message may have been sent already. Default: false. */
-                    confirm_outcome_unknown?: boolean;
-                };
+                "application/json": components["schemas"]["RetryMessageRequest"];
             };
         };
         responses: {
@@ -7093,13 +7088,10 @@ export interface operations {
     webhook_deliveries: {
         parameters: {
             query?: {
-                /** @description Only attempts begun before this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
-                /** @description Together with `before`: the last attempt of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
                 event_type?: "message.received" | "message.status.updated" | "webhook.test";
-                /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
                 status?: "succeeded" | "failed";

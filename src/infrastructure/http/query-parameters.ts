@@ -1,17 +1,10 @@
-import { SetMetadata, type Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
 import { MOST_DETAILS } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { unknownField } from '../../common/shape.js';
 import { PUBLIC_ROUTE } from '../access/route-policy.js';
 import { isDto, propertiesOf } from './validated-request.pipe.js';
-
-const QUERY_PARAMETERS = 'herald:query';
-
-/** Names the query parameters of a route whose `@Query()` is no DTO class; routes without either take none. */
-export function TakesQuery(names: readonly string[]): MethodDecorator {
-  return SetMetadata(QUERY_PARAMETERS, names);
-}
 
 /**
  * The query parameters that a route knows; null where any may come: routes without a key are called by platforms,
@@ -20,8 +13,6 @@ export function TakesQuery(names: readonly string[]): MethodDecorator {
 export function queryParametersOf(controller: Type, handler: object, method: string): ReadonlySet<string> | null {
   const metadata = (key: string): unknown => Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller);
   if (metadata(PUBLIC_ROUTE) === true) return null;
-  const named = metadata(QUERY_PARAMETERS) as readonly string[] | undefined;
-  if (named !== undefined) return new Set(named);
   const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<
     string,
     { index: number; data?: unknown }

@@ -58,9 +58,10 @@ function validQuery(query: Query, dto: Dto): object {
     else if (given.includes('\u0000')) faults.push({ field: name, rule: 'text', message: `${name} ${BAD_TEXT}` });
     else instance[name] = coerced(given, typeOf(dto, instance, name));
   }
-  if (faults.length > 0) refuse(faults);
+  const named = new Set(faults.map(({ field }) => field));
   const errors = validateSync(instance, { forbidUnknownValues: false });
-  if (errors.length > 0) refuse(detailsOf(errors));
+  const details = [...faults, ...detailsOf(errors).filter(({ field }) => !named.has(field))];
+  if (details.length > 0) refuse(details);
   return instance;
 }
 

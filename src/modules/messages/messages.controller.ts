@@ -8,15 +8,14 @@ import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyErrors } from '../../infrastructure/http/body.guard.js';
-import { TakesQuery } from '../../infrastructure/http/query-parameters.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
-import { JOURNAL_PARAMETERS, readJournalFilter } from './journal/journal-filter.js';
+import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
+import { RetryMessageRequest } from './dto/retry-message.request.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
-import { readRetryInput } from './accept/retry-input.js';
 
 /** The specification lists no 400 for these routes: an id that can't be one names nothing. */
 const MessageId = (example = EXAMPLE_MESSAGE_ID): ParameterDecorator =>
@@ -63,10 +62,9 @@ export class MessagesController {
 
   @Get()
   @RequireScope('messages:read')
-  @TakesQuery(JOURNAL_PARAMETERS)
   @ListMessagesDocs()
-  async list(@CurrentCaller() caller: Caller, @Query() query: Record<string, unknown>): Promise<JournalResponse> {
-    const { messages, next } = await this.messages.list(caller.organizationId, readJournalFilter(query));
+  async list(@CurrentCaller() caller: Caller, @Query() query: ListMessagesQuery): Promise<JournalResponse> {
+    const { messages, next } = await this.messages.list(caller.organizationId, filterOf(query));
     return {
       data: messages.map(listItemOf),
       pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
@@ -88,11 +86,11 @@ export class MessagesController {
     @CurrentCaller() caller: Caller,
     @MessageId(EXAMPLE_FAILED_MESSAGE_ID) id: string,
     @Headers('idempotency-key') key: string | undefined,
-    @Body() body: unknown,
+    @Body() request: RetryMessageRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SingleMessageResponse> {
     const { message, replayed } = await this.messages.retry(caller, id, {
-      ...readRetryInput(body),
+      confirmOutcomeUnknown: request.confirm_outcome_unknown,
       idempotencyKey: key === undefined ? null : validKey(key),
     });
     if (replayed) response.setHeader(REPLAYED, 'true');

@@ -5,7 +5,7 @@ import { Database } from '../../infrastructure/database/database.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
-import type { JournalFilter } from './journal/journal-filter.js';
+import type { JournalFilter } from './dto/list-messages.query.js';
 import { UNFILTERED } from './journal/journal-page.js';
 import { fingerprintOf, readMessageInput } from './accept/message-input.js';
 import { statesThatTake } from './message-state.js';

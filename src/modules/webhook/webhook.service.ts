@@ -3,7 +3,7 @@ import { commonErrors } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
-import { readCursor } from '../../common/list-cursor.js';
+import { cursorOf } from '../../infrastructure/http/page-query.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { TargetChecker } from './address/target-checker.js';
@@ -106,10 +106,10 @@ export class WebhookService {
     return this.viewOf(await this.endpointOf(organizationId), plain);
   }
 
-  /** @throws WEBHOOK_NOT_FOUND (404), INVALID_REQUEST (400) where the cursor is none, or only half there. */
+  /** @throws WEBHOOK_NOT_FOUND (404). */
   async listDeliveries(organizationId: string, request: ListDeliveriesRequest): Promise<DeliveriesResponse> {
     const { limit, status, event_type: eventType } = request;
-    const filter = { ...readCursor(request), limit: limit + 1, status, eventType };
+    const filter = { ...cursorOf(request), limit: limit + 1, status, eventType };
     const endpoint = await this.endpointOf(organizationId);
     const found = await this.deliveries.list(organizationId, endpoint.id, filter);
     const data = found.slice(0, limit);

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsOptional, IsString, Matches, Max, Min } from 'class-validator';
+import { IsIn, IsOptional, Matches } from 'class-validator';
 import { UUID_PATTERN } from '../../../common/ids.js';
-import { readCursor } from '../../../common/list-cursor.js';
+import { cursorOf, PageQuery } from '../../../infrastructure/http/page-query.js';
 import {
   MEDIA_DIRECTIONS,
   MEDIA_TYPES,
@@ -13,27 +13,7 @@ import {
 const uuid = (name: string) => Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
 
 /** The query of GET /media. */
-export class ListMediaQuery {
-  /** How many at the most. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 100, default: 50 })
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  limit = 50;
-
-  /** Only files made before this time, such as `2026-11-21T08:00:00.000Z`. */
-  @ApiPropertyOptional({ format: 'date-time' })
-  @IsOptional()
-  @IsString()
-  before?: string;
-
-  /** Together with `before`: the last file of the previous page. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @uuid('before_id')
-  before_id?: string;
-
+export class ListMediaQuery extends PageQuery {
   /** Only files of this number: an id from GET /connections. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
@@ -53,11 +33,10 @@ export class ListMediaQuery {
   direction?: MediaDirection;
 }
 
-/** @throws INVALID_REQUEST (400) where the cursor is none, or only half there. */
 export function filterOf(query: ListMediaQuery): MediaFilter {
   return {
     limit: query.limit,
-    ...readCursor(query),
+    ...cursorOf(query),
     connectionId: query.connection_id?.toLowerCase() ?? null,
     type: query.type ?? null,
     direction: query.direction ?? null,

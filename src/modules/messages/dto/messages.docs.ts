@@ -1,11 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiQuery } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
-import { JOURNAL_DIRECTIONS } from '../journal/journal-filter.js';
-import { MESSAGE_STATUSES } from '../message-state.js';
-import { USER_ID } from '../accept/recipient.js';
-import { RETRY_SHAPE } from '../accept/retry-input.js';
+import { RetryMessageRequest } from './retry-message.request.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
 import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';
@@ -89,72 +86,6 @@ export const ListMessagesDocs = (): MethodDecorator =>
         '`next_before_id` of the answer as `before` and `before_id`; both are null on the last page.',
       ].join('\n'),
     }),
-    ApiQuery({
-      name: 'limit',
-      required: false,
-      description: 'How many at the most.',
-      schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 },
-    }),
-    ApiQuery({
-      name: 'before',
-      required: false,
-      description: 'Only messages made before this time, such as `2026-11-21T08:00:00.000Z`.',
-      schema: { type: 'string', format: 'date-time' },
-    }),
-    ApiQuery({
-      name: 'before_id',
-      required: false,
-      description: 'Together with `before`: the last message of the previous page.',
-      schema: { type: 'string', format: 'uuid' },
-    }),
-    ApiQuery({
-      name: 'connection_id',
-      required: false,
-      description: 'Only messages of this number: an id from GET /connections.',
-      schema: { type: 'string', format: 'uuid' },
-    }),
-    ApiQuery({
-      name: 'conversation_id',
-      required: false,
-      description: 'Only messages of this conversation, in both directions.',
-      schema: { type: 'string', format: 'uuid' },
-    }),
-    ApiQuery({
-      name: 'direction',
-      required: false,
-      description: '`outbound`: sent here; `inbound`: written by customers.',
-      schema: { type: 'string', enum: [...JOURNAL_DIRECTIONS] },
-    }),
-    ApiQuery({
-      name: 'status',
-      required: false,
-      description: '`received` selects inbound messages.',
-      schema: { type: 'string', enum: [...MESSAGE_STATUSES] },
-    }),
-    ApiQuery({
-      name: 'client_message_id',
-      required: false,
-      description: 'Your own id, as sent.',
-      schema: { type: 'string', maxLength: 200 },
-    }),
-    ApiQuery({
-      name: 'to',
-      required: false,
-      description: 'Outbound messages to this number.',
-      schema: { type: 'string', pattern: '^\\+?[0-9]{8,16}$' },
-    }),
-    ApiQuery({
-      name: 'from',
-      required: false,
-      description: "Messages from this number: a customer's, or one of yours.",
-      schema: { type: 'string', pattern: '^\\+?[0-9]{8,16}$' },
-    }),
-    ApiQuery({
-      name: 'recipient',
-      required: false,
-      description: 'Messages to and from the contact with this business-scoped user id, such as `DE.1795`.',
-      schema: { type: 'string', pattern: USER_ID.source },
-    }),
     ApiOkResponse({ type: JournalResponse, description: 'One page.' }),
     ApiErrors('CONNECTION_NOT_FOUND'),
   );
@@ -187,7 +118,7 @@ export const RetryMessageDocs = (): MethodDecorator =>
     idempotencyKey(false, 'Optional: a repeat with the same key answers the message as it is and queues nothing.'),
     ApiBody({
       required: false,
-      schema: RETRY_SHAPE.schema,
+      type: RetryMessageRequest,
       examples: {
         plain: { summary: 'A failed message', value: {} },
         confirmed: { summary: 'A message whose outcome is unknown', value: { confirm_outcome_unknown: true } },

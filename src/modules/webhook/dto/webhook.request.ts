@@ -1,18 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import { EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
+import { PageQuery } from '../../../infrastructure/http/page-query.js';
 import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 import {
   DELIVERY_STATUSES,
@@ -46,27 +35,7 @@ export class ConfigureWebhookRequest {
   active?: boolean;
 }
 
-export class ListDeliveriesRequest {
-  /** How many at the most. */
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 100, default: 50 })
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  limit = 50;
-
-  /** Only attempts begun before this time, such as `2026-11-21T08:00:00.000Z`. */
-  @ApiPropertyOptional({ format: 'date-time' })
-  @IsOptional()
-  @IsString()
-  before?: string;
-
-  /** Together with `before`: the last attempt of the previous page. */
-  @ApiPropertyOptional({ format: 'uuid' })
-  @IsOptional()
-  @IsString()
-  before_id?: string;
-
+export class ListDeliveriesRequest extends PageQuery {
   /** Only attempts that ended so. */
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
   @IsOptional()

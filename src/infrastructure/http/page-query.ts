@@ -1,0 +1,58 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInt, IsOptional, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { isDateTime } from '../../common/date-time.js';
+import { UUID_PATTERN } from '../../common/ids.js';
+
+/** Where a page of a list begins: behind the row that was made then and has this id; without an id, before the time. */
+export interface ListCursor {
+  before: Date | null;
+  beforeId: string | null;
+}
+
+/** The query of every list that goes from new to old. */
+export class PageQuery {
+  /** How many at the most. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 100, default: 50 })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  limit = 50;
+
+  /** Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+  @ApiPropertyOptional({ format: 'date-time' })
+  @IsOptional()
+  @ValidateBy({
+    name: 'format',
+    validator: { validate: isDateTimeText, defaultMessage: (broken) => timeMessage(String(broken?.value)) },
+  })
+  before?: string;
+
+  /** Together with `before`: the last entry of the previous page. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @Matches(UUID_PATTERN, { message: 'before_id must be a UUID.' })
+  @ValidateBy({
+    name: 'requiresBefore',
+    validator: {
+      validate: (_id, given) => (given?.object as PageQuery | undefined)?.before !== undefined,
+      defaultMessage: () => 'before_id needs before: pass both as the last page gave them.',
+    },
+  })
+  before_id?: string;
+}
+
+/** Of a query that was validated. */
+export function cursorOf({ before, before_id: beforeId }: PageQuery): ListCursor {
+  return { before: before === undefined ? null : new Date(before), beforeId: beforeId?.toLowerCase() ?? null };
+}
+
+function isDateTimeText(value: unknown): boolean {
+  return typeof value === 'string' && isDateTime(value);
+}
+
+function timeMessage(given: string): string {
+  // In a query an unescaped + means a space.
+  const plus = isDateTime(given.replace(' ', '+')) ? ' Escape the + of the zone as %2B.' : '';
+  return `before must be an ISO 8601 date-time with its zone, such as 2026-11-21T08:00:00.000Z.${plus}`;
+}

@@ -1,0 +1,82 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
+import { UUID_PATTERN } from '../../../common/ids.js';
+import { cursorOf, PageQuery } from '../../../infrastructure/http/page-query.js';
+import { USER_ID } from '../accept/recipient.js';
+import type { JournalQuery } from '../journal/journal-page.js';
+import { MESSAGE_STATUSES, type MessageStatus } from '../message-state.js';
+
+const DIRECTIONS = ['outbound', 'inbound'] as const;
+const PHONE = /^\+?[0-9]{8,16}$/;
+const PHONE_MEANING = 'a phone number of 8 to 16 digits, the + written as %2B or left out';
+
+const uuid = (name: string) => Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
+const phone = (name: string) => Matches(PHONE, { message: `${name} must be ${PHONE_MEANING}.` });
+
+/** The query of GET /messages. */
+export class ListMessagesQuery extends PageQuery {
+  /** Only messages of this number: an id from GET /connections. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @uuid('connection_id')
+  connection_id?: string;
+
+  /** Only messages of this conversation, in both directions. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @uuid('conversation_id')
+  conversation_id?: string;
+
+  /** `outbound`: sent here; `inbound`: written by customers. */
+  @ApiPropertyOptional({ enum: DIRECTIONS })
+  @IsOptional()
+  @IsIn(DIRECTIONS)
+  direction?: (typeof DIRECTIONS)[number];
+
+  /** `received` selects inbound messages. */
+  @ApiPropertyOptional({ enum: MESSAGE_STATUSES })
+  @IsOptional()
+  @IsIn(MESSAGE_STATUSES)
+  status?: MessageStatus;
+
+  /** Your own id, as sent. */
+  @ApiPropertyOptional({ maxLength: 200 })
+  @IsOptional()
+  @MaxLength(200)
+  client_message_id?: string;
+
+  /** Outbound messages to this number. */
+  @ApiPropertyOptional({ pattern: PHONE.source })
+  @IsOptional()
+  @phone('to')
+  to?: string;
+
+  /** Messages from this number: a customer's, or one of yours. */
+  @ApiPropertyOptional({ pattern: PHONE.source })
+  @IsOptional()
+  @phone('from')
+  from?: string;
+
+  /** Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
+  @ApiPropertyOptional({ pattern: USER_ID.source })
+  @IsOptional()
+  @Matches(USER_ID, { message: 'recipient must be a user id such as DE.1795.' })
+  recipient?: string;
+}
+
+export type JournalFilter = Omit<JournalQuery, 'organizationId'>;
+
+export function filterOf(query: ListMessagesQuery): JournalFilter {
+  return {
+    limit: query.limit,
+    ...cursorOf(query),
+    connectionId: query.connection_id?.toLowerCase() ?? null,
+    conversationId: query.conversation_id?.toLowerCase() ?? null,
+    direction: query.direction ?? null,
+    status: query.status ?? null,
+    clientMessageId: query.client_message_id ?? null,
+    from: query.from?.replace('+', '') ?? null,
+    to: query.to?.replace('+', '') ?? null,
+    recipient: query.recipient ?? null,
+  };
+}
