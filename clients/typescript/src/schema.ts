@@ -1658,7 +1658,7 @@ export interface components {
         };
         RetryMessageRequest: {
             /** @description Send again although the message may have been sent already. Default: false. */
-            confirm_outcome_unknown?: Record<string, never>;
+            confirm_outcome_unknown?: boolean;
         };
         SendAudio: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
@@ -2633,7 +2633,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -2771,7 +2771,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -2980,7 +2980,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -3244,7 +3244,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -3455,7 +3455,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -3711,7 +3711,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -3891,7 +3891,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -4120,7 +4120,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -4355,7 +4355,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -4507,12 +4507,15 @@ export interface operations {
     media_list: {
         parameters: {
             query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only files of this number: an id from GET /connections. */
                 connection_id?: string;
                 /** @description `outbound`: uploaded here; `inbound`: sent by customers. */
                 direction?: "outbound" | "inbound";
+                /** @description How many at the most. */
                 limit?: number;
                 /** @description Only files of this type. */
                 type?: "image" | "video" | "audio" | "document" | "sticker";
@@ -4575,7 +4578,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -4733,7 +4736,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -4895,7 +4898,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -5038,7 +5041,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -5135,7 +5138,9 @@ export interface operations {
     messages_list: {
         parameters: {
             query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Your own id, as sent. */
                 client_message_id?: string;
@@ -5147,6 +5152,7 @@ export interface operations {
                 direction?: "outbound" | "inbound";
                 /** @description Messages from this number: a customer's, or one of yours. */
                 from?: string;
+                /** @description How many at the most. */
                 limit?: number;
                 /** @description Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */
                 recipient?: string;
@@ -5226,7 +5232,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -5380,7 +5386,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -5677,7 +5683,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -5892,7 +5898,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -6118,7 +6124,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -6287,7 +6293,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -6486,7 +6492,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -6666,7 +6672,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -6848,7 +6854,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -6991,7 +6997,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -7088,10 +7094,13 @@ export interface operations {
     webhook_deliveries: {
         parameters: {
             query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
                 before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
                 event_type?: "message.received" | "message.status.updated" | "webhook.test";
+                /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
                 status?: "succeeded" | "failed";
@@ -7153,7 +7162,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -7298,7 +7307,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -7489,7 +7498,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {
@@ -7657,7 +7666,7 @@ export interface operations {
             /**
              * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
              *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
-             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request bears no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
              *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
              */
             401: {

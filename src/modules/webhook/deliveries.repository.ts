@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ListCursor } from '../../infrastructure/http/page-query.js';
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { DeliveryResponse, QueuedEventData } from './dto/webhook.response.js';
 import { DELIVERY_STATUSES, EVENT_TYPES, TEST_EVENT, type DeliveryStatus, type EventType } from './webhook.types.js';

@@ -3,7 +3,7 @@ import { commonErrors } from '../../common/common.errors.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
-import { cursorOf } from '../../infrastructure/http/page-query.js';
+import { cursorOf } from '../../infrastructure/http/page.query.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { TargetChecker } from './address/target-checker.js';

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { UUID_PATTERN } from '../../../common/ids.js';
-import { cursorOf, PageQuery } from '../../../infrastructure/http/page-query.js';
+import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
 import {
   MEDIA_DIRECTIONS,
   MEDIA_TYPES,

@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
 import { UUID_PATTERN } from '../../../common/ids.js';
-import { cursorOf, PageQuery } from '../../../infrastructure/http/page-query.js';
+import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { USER_ID } from '../accept/recipient.js';
 import type { JournalQuery } from '../journal/journal-page.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message-state.js';

@@ -5,7 +5,7 @@ import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js'
 /** Body of POST /messages/{id}/retry; it may be left out. */
 export class RetryMessageRequest {
   /** Send again although the message may have been sent already. */
-  @ApiPropertyOptional({ default: false })
+  @ApiPropertyOptional({ type: Boolean, default: false })
   @IfGiven()
   @IsBoolean()
   confirm_outcome_unknown = false;

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsOptional, IsString, MaxLength } from 'class-validator';
 import { EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
-import { PageQuery } from '../../../infrastructure/http/page-query.js';
+import { PageQuery } from '../../../infrastructure/http/page.query.js';
 import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 import {
   DELIVERY_STATUSES,

@@ -1,5 +1,5 @@
 import type { AppError, ErrorDetail } from '../../common/app-error.js';
-import { cursorOf, PageQuery } from './page-query.js';
+import { cursorOf, PageQuery } from './page.query.js';
 import { ValidatedRequestPipe } from './validated-request.pipe.js';
 
 const ID = '01936F70-4D5E-7A41-8B2C-6C7D8E9F0A1B';
