@@ -260,14 +260,16 @@ export interface paths {
         put?: never;
         /**
          * Queue a message
-         * @description Stores the message durably, queues it and answers at once; the delivery is followed with GET /messages/{id}.
+         * @description Stores the message durably, queues it and answers at once; the delivery is followed with GET
+         *     /messages/{id}.
          *
          *     The body is exactly one of the variants, with exactly one of `to` (a phone number) and `recipient` (the user id
-         *     of a contact who may hide the number, as `contact.user_id` names it). Outside the 24-hour window that a contact opens by writing, only a
-         *     template may be sent. Messages to one recipient go out in the order in which they were taken.
+         *     of a contact who may hide the number, as `contact.user_id` names it). Outside the 24-hour window that a contact
+         *     opens by writing, only a template may be sent. Messages to one recipient go out in the order in which they were
+         *     taken.
          *
-         *     A template must be approved, and take the values that are given; its text is then the `body` of the message.
-         *     A file is named by the id that POST /media gave: in `media.id`, in `media_object_id`, or in the header of a
+         *     A template must be approved, and take the values that are given; its text is then the `body` of the message. A
+         *     file is named by the id that POST /media gave: in `media.id`, in `media_object_id`, or in the header of a
          *     template. Herald uploads it to WhatsApp at its first use. Where the header of a template shows a file,
          *     `media_object_id` fills it.
          *
@@ -291,8 +293,8 @@ export interface paths {
         };
         /**
          * Read one message with its send attempts
-         * @description Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt, and `error`
-         *     why the last one failed.
+         * @description Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt,
+         *     and `error` why the last one failed.
          *
          *     ![States of a message](/docs/pictures/message-states.svg)
          *
@@ -319,8 +321,8 @@ export interface paths {
         /**
          * Send a failed message again
          * @description Queues a new attempt. A message whose outcome is unknown may have been sent: it goes again only with
-         *     `confirm_outcome_unknown: true`, and the recipient may then get it twice. What must be so for a send, such as
-         *     an open window or an approved template, must be so for a retry too.
+         *     `confirm_outcome_unknown: true`, and the recipient may then get it twice. What must be so for a send, such as an
+         *     open window or an approved template, must be so for a retry too.
          *
          *     Needs a key with the scope `messages:write`.
          */

@@ -44,6 +44,24 @@ export class MessagesController {
     });
   }
 
+  /**
+   * Queue a message
+   *
+   * @remarks Stores the message durably, queues it and answers at once; the delivery is followed with GET
+   * /messages/{id}.
+   *
+   * The body is exactly one of the variants, with exactly one of `to` (a phone number) and `recipient` (the user id
+   * of a contact who may hide the number, as `contact.user_id` names it). Outside the 24-hour window that a contact
+   * opens by writing, only a template may be sent. Messages to one recipient go out in the order in which they were
+   * taken.
+   *
+   * A template must be approved, and take the values that are given; its text is then the `body` of the message. A
+   * file is named by the id that POST /media gave: in `media.id`, in `media_object_id`, or in the header of a
+   * template. Herald uploads it to WhatsApp at its first use. Where the header of a template shows a file,
+   * `media_object_id` fills it.
+   *
+   * Repeat a request with the same Idempotency-Key as often as you like: one key makes one message and never expires.
+   */
   @Post()
   @HttpCode(202)
   @RequireScope('messages:write')
@@ -60,6 +78,12 @@ export class MessagesController {
     return { data: { id: messageId, status: 'queued' } };
   }
 
+  /**
+   * Read the message journal
+   *
+   * @remarks The workspace's messages in both directions, newest first. For the next page pass `next_before` and
+   * `next_before_id` of the answer as `before` and `before_id`; both are null on the last page.
+   */
   @Get()
   @RequireScope('messages:read')
   @ListMessagesDocs()
@@ -71,6 +95,14 @@ export class MessagesController {
     };
   }
 
+  /**
+   * Read one message with its send attempts
+   *
+   * @remarks Poll it to follow a delivery, or receive webhooks instead. `attempts` lists the outcome of each attempt,
+   * and `error` why the last one failed.
+   *
+   * ![States of a message](/docs/pictures/message-states.svg)
+   */
   @Get(':id')
   @RequireScope('messages:read')
   @GetMessageDocs()
@@ -78,6 +110,13 @@ export class MessagesController {
     return { data: responseOf(await this.messages.getById(caller.organizationId, id)) };
   }
 
+  /**
+   * Send a failed message again
+   *
+   * @remarks Queues a new attempt. A message whose outcome is unknown may have been sent: it goes again only with
+   * `confirm_outcome_unknown: true`, and the recipient may then get it twice. What must be so for a send, such as an
+   * open window or an approved template, must be so for a retry too.
+   */
   @Post(':id/retry')
   @HttpCode(202)
   @RequireScope('messages:write')

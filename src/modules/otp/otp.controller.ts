@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_OTP_ID } from '../../common/example-ids.js';
 import { accessErrors } from '../../infrastructure/access/access.errors.js';
@@ -124,12 +124,15 @@ export class OtpController {
     return { data: OtpChallengeResponse.of(verified) };
   }
 
+  /**
+   * Read the state of a code
+   *
+   * @remarks Reports whether the code was sent, delivered, read and verified; never the code itself.
+   *
+   * ![States of a one-time code](/docs/pictures/otp-states.svg)
+   */
   @Get(':id')
   @RequireScope('otp:read')
-  @ApiOperation({
-    summary: 'Read the state of a code',
-    description: `Reports whether the code was sent, delivered, read and verified; never the code itself.\n\n![States of a one-time code](/docs/pictures/otp-states.svg)`,
-  })
   @ApiOkResponse({ type: SingleOtpResponse, description: 'The challenge.', examples: STATE_EXAMPLES })
   @ApiErrors('OTP_PROJECT_REQUIRED', 'OTP_NOT_FOUND')
   async get(

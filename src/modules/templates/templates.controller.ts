@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse, ApiParam, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
@@ -119,12 +119,15 @@ export class TemplatesController {
     return { data: await this.templates.preview(organizationId, id, request) };
   }
 
+  /**
+   * Read one template
+   *
+   * @remarks All languages of a template, or with `language` that one only.
+   *
+   * ![States of a template](/docs/pictures/template-states.svg)
+   */
   @Get(':name')
   @RequireScope('templates:read')
-  @ApiOperation({
-    summary: 'Read one template',
-    description: `All languages of a template, or with \`language\` that one only.\n\n![States of a template](/docs/pictures/template-states.svg)`,
-  })
   @ApiName()
   @ApiOkResponse({ type: TemplateVersionsResponse, description: 'The template.' })
   @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', ...PLATFORM_CODES)

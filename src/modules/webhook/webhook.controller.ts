@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiNoContentResponse, ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { EXAMPLE_DELIVERY_ID } from '../../common/example-ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
@@ -21,12 +21,15 @@ import { WebhookService } from './webhook.service.js';
 export class WebhookController {
   constructor(private readonly webhook: WebhookService) {}
 
+  /**
+   * Read the webhook and its recent deliveries
+   *
+   * @remarks The signing secret is not shown; `secret_hint` distinguishes secrets.
+   *
+   * ![States of the webhook](/docs/pictures/webhook-states.svg)
+   */
   @Get()
   @RequireScope('webhooks:read')
-  @ApiOperation({
-    summary: 'Read the webhook and its recent deliveries',
-    description: `The signing secret is not shown; \`secret_hint\` distinguishes secrets.\n\n![States of the webhook](/docs/pictures/webhook-states.svg)`,
-  })
   @ApiOkResponse({ type: WebhookResponse, description: 'The webhook.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller): Promise<WebhookResponse> {
