@@ -5,6 +5,7 @@ import type { Config } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { HELD_ADVICE, LANES_HELD } from '../../infrastructure/lanes/database-identity.js';
 import { RESERVED_CONNECTIONS } from '../../infrastructure/database/database.js';
+import { VACUUM_HORIZON, type Holder } from '../../infrastructure/database/vacuum-horizon.js';
 import { compareSchema } from '../../infrastructure/database/schema-version.js';
 
 /** What one check found. `warn`: works, but needs attention. */
@@ -143,18 +144,22 @@ async function checkClock(client: pg.Client): Promise<Finding> {
 
 /** Rows that a transaction anywhere on the server may still see can't be cleared away: hot tables grow and slow down. */
 async function checkTransactions(client: pg.Client): Promise<Finding> {
-  const { rows } = await client.query<{ seconds: number; pid: number; name: string }>(
-    `select extract(epoch from clock_timestamp() - xact_start)::float8 as seconds, pid, application_name as name
-     from pg_stat_activity where xact_start is not null and pid <> pg_backend_pid() and backend_type = 'client backend'
-     order by xact_start limit 1`,
-  );
-  const oldest = rows[0];
-  if (oldest === undefined || oldest.seconds < TRANSACTION_WARN_S) return ok('transactions', 'none is long');
-  const minutes = Math.round(oldest.seconds / 60);
-  return warn(
-    'transactions',
-    `one of "${oldest.name}" (process ${oldest.pid}) has been open for ${minutes} min: end it`,
-  );
+  const { rows } = await client.query<Holder>(VACUUM_HORIZON);
+  const long = rows.find(({ seconds }) => (seconds ?? 0) >= TRANSACTION_WARN_S);
+  if (long !== undefined) {
+    const minutes = Math.round((long.seconds ?? 0) / 60);
+    const text = `"${long.name}"${long.pid === null ? '' : ` (process ${long.pid})`} has been open for ${minutes} min`;
+    if (long.kind === 'session') return warn('transactions', `one of ${text}: end it`);
+    return warn('transactions', `the prepared one ${text}: commit prepared or rollback prepared ends it`);
+  }
+  const slot = rows.find(({ kind, pid }) => kind === 'slot' && pid === null);
+  if (slot !== undefined) {
+    return warn(
+      'transactions',
+      `the replication slot "${slot.name}" is not in use and keeps rows and WAL: start its standby, or pg_drop_replication_slot`,
+    );
+  }
+  return ok('transactions', 'none is long');
 }
 
 /** Where secrets are stored; what seals one again is `herald secrets rotate`. */

@@ -8,6 +8,7 @@ import { LANE_OWNER, LaneParts, PLATFORM_SLOTS } from './lane-processor.js';
 import { Restoration } from './restoration.js';
 import { Retention } from './retention.js';
 import { Sweeps } from './sweeps.js';
+import { VacuumWatch } from './vacuum-watch.js';
 
 /** Lanes for every module that works later: holds, pauses, sweeps, and the bound on requests in flight. */
 @Global()
@@ -18,6 +19,7 @@ import { Sweeps } from './sweeps.js';
     Restoration,
     Retention,
     ClockSteps,
+    VacuumWatch,
     LaneParts,
     { provide: LANE_OWNER, useFactory: () => newId() },
     {
