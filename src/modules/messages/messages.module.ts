@@ -10,7 +10,6 @@ import { BacklogGuard } from './accept/backlog-guard.js';
 import { ContentPreparation } from './accept/content-preparation.js';
 import { ConversationsRepository } from './contacts/conversations.repository.js';
 import { FileExchange } from './send/file-exchange.js';
-import { LowWaterMarks } from './send/low-water-marks.repository.js';
 import { MessageEventsService } from './reports/message-events.service.js';
 import { MessageSender } from './send/message-sender.js';
 import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
@@ -19,7 +18,6 @@ import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
 import { MessagesService } from './messages.service.js';
 import { OutcomeRepository } from './send/outcome.repository.js';
-
 import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
@@ -38,7 +36,6 @@ import { SendRepository } from './send/send.repository.js';
     RecipientsService,
     BacklogGuard,
     SendRepository,
-    LowWaterMarks,
     OutcomeRepository,
     MessageSender,
     FileExchange,

@@ -8,8 +8,7 @@ import { newId } from '../../../common/ids.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { LaneRepository, NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
 import { INSERT_MESSAGES } from '../accept/accept.repository.js';
-import { CLAIM, DUE } from './claim-sql.js';
-import { LowWaterMarks } from './low-water-marks.repository.js';
+import { CHECK_MARKS, CLAIM, DUE } from './claim-sql.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { RECORD } from './outcome.repository.js';
 import { claimParams, EXPIRE_LEASES, EXPIRE_QUEUED, SendRepository } from './send.repository.js';
@@ -22,23 +21,26 @@ const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
 
 let opened: OpenTestDatabase;
 let factories: Factories;
-let marks: LowWaterMarks;
 let sends: SendRepository;
 let connection: ConnectionRow;
 
 async function openDatabase(): Promise<void> {
   opened = await openTestDatabase(4);
   factories = new Factories(opened.database);
-  sends = new SendRepository(opened.database);
 }
 
 beforeAll(openDatabase);
 afterAll(() => opened.close());
 
 async function newLane(): Promise<void> {
-  marks = new LowWaterMarks(opened.database);
   connection = await factories.connection({ organizationId: (await factories.workspace()).id });
   await new LaneRepository(opened.database).ensure(connection.id);
+  // One that has checked no marks yet.
+  sends = new SendRepository(opened.database);
+}
+
+function checkMarks(): Promise<number> {
+  return opened.database.execute(CHECK_MARKS);
 }
 
 async function claim(limit = 64) {
@@ -99,17 +101,17 @@ describe('a mark', () => {
     const [message] = await claim();
     expect(message).toBeDefined();
     await pass(30);
-    expect(await marks.move()).toBe(1);
+    expect(await sends.moveMarks()).toBe(1);
     await pass(30);
     await insert(opened.database);
     await claim();
-    expect(await marks.move()).toBe(1);
+    expect(await sends.moveMarks()).toBe(1);
     const [lane] = await opened.database.query('select low_seq::integer from lane where key = $1', [connection.id]);
     expect(lane?.low_seq).toBeGreaterThan(0);
     await pass(60);
-    await marks.move();
+    await sends.moveMarks();
     await pass(60);
-    expect(await marks.move()).toBe(0);
+    expect(await sends.moveMarks()).toBe(0);
   });
 
   it('stays before what waits, however long, and behind what was put off', async () => {
@@ -119,7 +121,7 @@ describe('a mark', () => {
     for (let n = 0; n < 4; n++) {
       await pass(30);
       await claim(0);
-      await marks.move();
+      await sends.moveMarks();
       expect(await hidden()).toEqual([]);
     }
     expect(await claim()).toHaveLength(1);
@@ -128,10 +130,10 @@ describe('a mark', () => {
   it('is taken back by the check where something came to stand before it', async () => {
     await claim(0);
     await pass(30);
-    await marks.move();
+    await sends.moveMarks();
     await factories.message({ connection, recipient: '111', createdAt: new Date(Date.now() - 60_000) });
     expect(await claim()).toEqual([]);
-    expect(await marks.check()).toBe(1);
+    expect(await checkMarks()).toBe(1);
     expect(await claim()).toHaveLength(1);
   });
 
@@ -146,7 +148,7 @@ describe('a mark', () => {
     for (let n = 0; n < 3; n++) {
       await claim(0);
       await pass(30);
-      await marks.move();
+      await sends.moveMarks();
     }
     await opened.database.execute(
       `update message_queue set next_attempt_at = now() - interval '2 minutes' where message_id = $1`,
@@ -157,14 +159,14 @@ describe('a mark', () => {
         JSON.stringify(recipients.map((recipient) => ({ ...newMessage(newId()), recipient }))),
       ]);
     await accept(Array.from({ length: 200 }, (_none, n) => `${400 + n}0`));
-    await marks.check();
+    await checkMarks();
     let served = false;
     for (let round = 0; round < 50 && !served; round++) {
       const claimed = await claim(10);
       served = claimed.some(({ id }) => id === deferred.id);
       await opened.database.execute('delete from message_queue where attempt_id is not null');
       await accept(claimed.map(({ recipient }) => recipient));
-      await marks.move();
+      await sends.moveMarks();
     }
     expect(served).toBe(true);
     await opened.database.execute('delete from message_queue');
@@ -196,7 +198,7 @@ describe('a mark', () => {
         const under: { client: pg.Client; id: string; since: number; passed: number }[] = [];
         let stepped = false;
         const expectNoneHidden = async (): Promise<void> => {
-          if (stepped) await marks.check();
+          if (stepped) await checkMarks();
           expect(await hidden()).toEqual([]);
         };
         const commit = async (): Promise<void> => {
@@ -230,7 +232,7 @@ describe('a mark', () => {
                 break;
               case 'move':
                 await claim(0);
-                moved += await marks.move();
+                moved += await sends.moveMarks();
                 break;
               case 'pass':
                 // A statement that lasts too long is ended by its time limit.
@@ -274,7 +276,7 @@ describe('beside a transaction that stays open, behind 100,000 messages that wer
     for (let round = 0; round < 2; round++) {
       await claim(0);
       await pass(60);
-      await marks.move();
+      await sends.moveMarks();
     }
     // Nothing of it waits any more, and that is what the planner believes.
     await opened.database.execute('analyze message_queue');

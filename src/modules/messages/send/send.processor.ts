@@ -11,7 +11,6 @@ import {
   PLATFORM_SLOTS,
 } from '../../../infrastructure/lanes/lane-processor.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
-import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessageSender, type SendTask } from './message-sender.js';
 import { SendRepository, type MovedMessage } from './send.repository.js';
 
@@ -44,7 +43,6 @@ const CLAIM_EVERY_MS = 30;
 export class SendProcessor extends LaneProcessor<SendTask> {
   constructor(
     private readonly sends: SendRepository,
-    marks: LowWaterMarks,
     sender: MessageSender,
     private readonly webhook: WebhookService,
     @InjectQueue(SEND_QUEUE) queue: Queue<DrainJob>,
@@ -75,7 +73,7 @@ export class SendProcessor extends LaneProcessor<SendTask> {
       everyMs: 10_000,
       run: async (signal) => {
         const expired = await inBatches(signal, SWEEP_BATCH, (limit) => this.sweepExpired(limit));
-        await marks.move();
+        await sends.moveMarks();
         return expired;
       },
     });

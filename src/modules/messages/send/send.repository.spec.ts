@@ -8,7 +8,6 @@ import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from '../accept/accept.repository.js';
-import { LowWaterMarks } from './low-water-marks.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome.repository.js';
@@ -23,7 +22,6 @@ const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
 let opened: OpenTestDatabase;
 let sends: SendRepository;
 let lanes: LaneRepository;
-let marks: LowWaterMarks;
 let accepts: AcceptRepository;
 let outcomes: OutcomeRepository;
 
@@ -31,7 +29,6 @@ beforeAll(async () => {
   opened = await openTestDatabase(4);
   sends = new SendRepository(opened.database);
   lanes = new LaneRepository(opened.database);
-  marks = new LowWaterMarks(opened.database);
   accepts = new AcceptRepository(opened.database);
   outcomes = new OutcomeRepository(opened.database);
 });
@@ -374,7 +371,7 @@ describe('claiming behind recipients that are not to be served', () => {
     await queue(lane, ...DUE);
     await crowd(lane, { recipients: 10_000, queuedAt: A_MINUTE_AGO, nextAttemptAt: LATER });
     await claim(lane, 10);
-    await marks.move();
+    await sends.moveMarks();
     const claimAgain = () => claimAlone(lane, 64);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);
     expect(await rowsRead(opened.database, 'message_queue', claimAgain)).toBeLessThan(500);

@@ -8,7 +8,7 @@ import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
 import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
-import { attemptIdOf, CLAIM, dueConnections, READY, type ClaimRow } from './claim-sql.js';
+import { attemptIdOf, CHECK_MARKS, CLAIM, dueConnections, MOVE_MARKS, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes } from '../message-state.js';
 
@@ -64,6 +64,7 @@ const MAX_CURSORS = 100_000;
 // A complete look at what has run out begins this far before the last one: its rows may have been locked.
 const LEASES_AGAIN_SECONDS = 30;
 const ALL_LEASES_EVERY_MS = 60_000;
+const CHECK_MARKS_EVERY_MS = 60_000;
 
 /** The lane's statements on `message_queue`: claim, sweeps, due lanes. */
 @Injectable()
@@ -72,6 +73,8 @@ export class SendRepository {
   private readonly cursors = new Map<string, string>();
   /** From where on leases that ran out are looked for: the database's time, null for all; and since when so. */
   private leases: { from: string | null; since: number } = { from: null, since: -Infinity };
+
+  private marksCheckedAt = -Infinity;
 
   /** Connections with due messages that can send. */
   readonly dueConnections: DueLanes;
@@ -218,6 +221,23 @@ export class SendRepository {
   /** Fails messages that have been queued for longer than `ttlHours`. */
   async expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
     return movedOf(await this.database.query<MovedRow>(EXPIRE_QUEUED, [ttlHours, limit]));
+  }
+
+  /**
+   * Moves the low-water marks of lanes in use, `lane.low_at` and `low_seq`, before which nothing stands that has been due
+   * since it was accepted; returns how many. By them claims and sweeps pass over the rows that are gone without reading
+   * them, however many another transaction keeps from being removed.
+   *
+   * A mark moves up to fifteen seconds behind the clock, longer than an INSERT may take. Whatever is passed all the same,
+   * as by a commit that stalled for longer or a clock that stepped back, a check finds, once a minute: it takes the mark
+   * of that lane back.
+   */
+  async moveMarks(): Promise<number> {
+    if (performance.now() - this.marksCheckedAt >= CHECK_MARKS_EVERY_MS) {
+      this.marksCheckedAt = performance.now();
+      await this.database.execute(CHECK_MARKS);
+    }
+    return this.database.execute(MOVE_MARKS);
   }
 }
 
