@@ -9,7 +9,7 @@ import type { RunningPostgres } from '../infrastructure/database/embedded/embedd
 const LEAST_VERSION = 150_000;
 
 /**
- * Asks the database before anything else does, for its faults are the commonest of a first start.
+ * Asks the database before anything else does, as its errors are the most common of a first start.
  *
  * @throws StartError naming the server, never the password.
  */

@@ -2,13 +2,13 @@ import { Teardown } from './teardown.js';
 
 function teardown() {
   const ended: string[] = [];
-  const faults: string[] = [];
-  const steps = new Teardown((step, error) => faults.push(`${step}: ${(error as Error).message}`));
+  const errors: string[] = [];
+  const steps = new Teardown((step, error) => errors.push(`${step}: ${(error as Error).message}`));
   const step = (name: string) => async (): Promise<void> => {
     await Promise.resolve();
     ended.push(name);
   };
-  return { steps, ended, faults, step };
+  return { steps, ended, errors, step };
 }
 
 describe('Teardown', () => {
@@ -22,21 +22,21 @@ describe('Teardown', () => {
   });
 
   it('goes on after a step that fails, and reports it', async () => {
-    const { steps, ended, faults, step } = teardown();
+    const { steps, ended, errors, step } = teardown();
     steps.add('first', step('first'));
     steps.add('second', () => Promise.reject(new Error('no')));
     await steps.run(1_000);
-    expect({ ended, faults }).toEqual({ ended: ['first'], faults: ['second: no'] });
+    expect({ ended, errors }).toEqual({ ended: ['first'], errors: ['second: no'] });
   });
 
   it('gives up what takes too long, but never the database', async () => {
-    const { steps, ended, faults, step } = teardown();
+    const { steps, ended, errors, step } = teardown();
     steps.add('database', step('database'), true);
     steps.add('application', step('application'));
     steps.add('hangs', () => new Promise(() => undefined));
     await steps.run(20);
     expect(ended).toEqual(['database']);
-    expect(faults).toEqual(['stop: not everything ended within 20 ms']);
+    expect(errors).toEqual(['stop: not everything ended within 20 ms']);
   });
 
   it('halts with the database alone, and runs once however often it is asked', async () => {

@@ -3,7 +3,7 @@ export class Teardown {
   private readonly steps: { name: string; last: boolean; end: () => Promise<void> }[] = [];
   private running: Promise<void> | null = null;
 
-  constructor(private readonly onFault: (step: string, error: unknown) => void) {}
+  constructor(private readonly onError: (step: string, error: unknown) => void) {}
 
   /** @param last ended after everything else, and by `halt` too: a server that would outlive this process. */
   add(name: string, end: () => Promise<void>, last = false): void {
@@ -32,7 +32,7 @@ export class Teardown {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
-        this.onFault('stop', new Error(`not everything ended within ${withinMs} ms`));
+        this.onError('stop', new Error(`not everything ended within ${withinMs} ms`));
         resolve();
       }, withinMs);
     });
@@ -45,7 +45,7 @@ export class Teardown {
     try {
       await step.end();
     } catch (error) {
-      this.onFault(step.name, error);
+      this.onError(step.name, error);
     }
   }
 }

@@ -67,7 +67,7 @@ export function commandsOf(command: Command, words: readonly string[] = []): [wo
   return command.commands.flatMap((inner) => commandsOf(inner, [...words, inner.name()]));
 }
 
-// Of faults that commander finds before any option is read.
+// Of errors that commander finds before any option is read.
 const WANTS_JSON = process.argv.includes('--json');
 
 const PROGRAM_NOTES = `
@@ -91,7 +91,7 @@ function endWith(end: CommanderError): never {
   process.exit(end.exitCode === 0 ? EXIT.done : EXIT.wrongUse);
 }
 
-/** A program that reads JSON gets its faults as JSON too. */
+/** A program that reads JSON gets errors as JSON too. */
 function writeUsageError(text: string, write: (text: string) => void): void {
   const message = text.trim().replace(/^error: /, '');
   if (!WANTS_JSON) write(`${paint.bad('herald:')} ${message}\n`);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, paint } from './output.js';
 import { AppError } from '../common/app-error.js';
 import { describeError } from '../common/describe-error.js';
-import { ApiFault } from './api/client.js';
+import { ApiError } from './api/client.js';
 import type { Services } from './services.js';
 import { openServices } from './session.js';
 
@@ -177,11 +177,11 @@ function printError(json: boolean, error: unknown): void {
 
 /** The API's code is what its documents are searched by. */
 function textOf(error: unknown): string {
-  return error instanceof ApiFault ? `${error.code}: ${error.message}` : describeError(error);
+  return error instanceof ApiError ? `${error.code}: ${error.message}` : describeError(error);
 }
 
 function errorBody(error: unknown): { code?: string; message: string } {
-  if (error instanceof AppError || error instanceof ApiFault) {
+  if (error instanceof AppError || error instanceof ApiError) {
     return { code: error.code, message: error.message, ...error.extra };
   }
   if (error instanceof UsageError) return { code: error.code, message: error.message };

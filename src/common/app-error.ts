@@ -19,14 +19,14 @@ export const ERROR_STATUS = {
 
 export type ErrorKind = keyof typeof ERROR_STATUS;
 
-/** One faulty place of a request. `field` is a path such as `text.body`; `rule` is the constraint's name. */
+/** One violation in a request. `field` is a path such as `text.body`; `rule` is the constraint's name. */
 export interface ErrorDetail {
   field: string;
   rule: string;
   message: string;
 }
 
-/** More faults than these help no caller, and a hostile body has thousands. */
+/** More violations than these help no caller, and a hostile body has thousands. */
 export const MOST_DETAILS = 20;
 /** Characters of a path that an answer repeats: its keys are the caller's, of any length. */
 export const LONGEST_FIELD = 200;

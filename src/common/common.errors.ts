@@ -7,7 +7,9 @@ export const commonErrors = defineErrors('common', {
   INVALID_REQUEST: error<{ details: ErrorDetail[] }>({
     kind: 'invalid_request',
     message: ({ details }) =>
-      details.length === 1 ? (details[0]?.message ?? '') : 'The request is invalid; see details for each faulty field.',
+      details.length === 1
+        ? (details[0]?.message ?? '')
+        : 'The request is invalid; see details for each invalid field.',
     when: 'The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.',
     fix: 'Fix the fields named in `details` and send the request again.',
     extra: ({ details }) => ({ details }),
@@ -16,7 +18,9 @@ export const commonErrors = defineErrors('common', {
   VALIDATION_FAILED: error<{ details: ErrorDetail[] }>({
     kind: 'unprocessable',
     message: ({ details }) =>
-      details.length === 1 ? (details[0]?.message ?? '') : 'The message is invalid; see details for each faulty field.',
+      details.length === 1
+        ? (details[0]?.message ?? '')
+        : 'The message is invalid; see details for each invalid field.',
     when: 'The body of POST /messages fits no message variant, or more than one.',
     fix: 'Fix the fields named in `details`; the API description shows an example of each variant.',
     extra: ({ details }) => ({ details }),
@@ -70,7 +74,7 @@ export const commonErrors = defineErrors('common', {
   INTERNAL_ERROR: error({
     kind: 'internal',
     message: 'Something went wrong on our side; try again, and report the request id if it stays.',
-    when: 'Herald met a fault of its own.',
+    when: 'Herald met an internal error.',
     fix: 'Try again with the same Idempotency-Key; report the request id if it stays.',
   }),
   SERVICE_UNAVAILABLE: error<{ retryAfterSeconds?: number } | undefined>({

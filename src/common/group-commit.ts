@@ -25,7 +25,7 @@ export interface GroupCommitOptions<I, O> {
   maxInFlight: number;
   /** Items waiting for a batch; further ones are refused with `overloaded`. */
   maxWaiting: number;
-  /** The whole batch failed through no item's fault and may be tried again (deadlock). */
+  /** The whole batch failed, caused by no item, and may be tried again (deadlock). */
   isRetryable(error: unknown): boolean;
   /** The batch may or may not have been written (connection lost in COMMIT): nothing is tried again. */
   isOutcomeUnknown(error: unknown): boolean;
@@ -70,9 +70,9 @@ const TURNS_MS = 2;
  * Gathers the writes of many callers into few transactions: while `maxInFlight` batches are being committed, further
  * callers wait in order and share the following one.
  *
- * A batch that fails for an item's own fault is halved until the guilty item stands alone, so strangers that happened
- * to share its batch are not harmed. One that may have met a lock is set aside and halved beside the batches in
- * flight, carefully; the locked item is tried again until its lock is released. Pure: knows nothing of databases.
+ * A batch that fails because of an item is halved until the failing item is alone, so other items of its batch are not
+ * affected. One that may have met a lock is set aside and halved beside the batches in flight, carefully; the locked
+ * item is tried again until its lock is released. Pure: knows nothing of databases.
  */
 export class GroupCommitRunner<I, O> {
   private readonly waiting: Waiting<I, O>[] = [];

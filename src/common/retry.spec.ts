@@ -14,7 +14,7 @@ describe('retry', () => {
     expect(failures).toHaveLength(2);
   });
 
-  it('gives up with the last fault when the time is over', async () => {
+  it('gives up with the last error when the time is over', async () => {
     let tries = 0;
     const work = () => Promise.reject(new Error(`away ${++tries}`));
     const trying = retry(work, { forMs: 120, onFailure: () => undefined }).catch((error: unknown) => error);

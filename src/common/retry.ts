@@ -9,7 +9,7 @@ const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
 /**
- * Repeats work that must not be dropped for a fault that passes, such as a database that is away, with growing waits.
+ * Repeats work that must not be dropped for a transient error, such as a database that is away, with growing waits.
  *
  * @throws what the last try threw.
  */

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import type { ErrorDetail } from './app-error.js';
 import { array, boolean, object, oneOf, string, uuid, type Shape } from './shape.js';
 
-function faultsOf(shape: Shape, value: unknown, field = 'f'): ErrorDetail[] {
-  const faults: ErrorDetail[] = [];
-  shape.check(value, field, faults);
-  return faults;
+function violationsOf(shape: Shape, value: unknown, field = 'f'): ErrorDetail[] {
+  const violations: ErrorDetail[] = [];
+  shape.check(value, field, violations);
+  return violations;
 }
 const rules = (shape: Shape, value: unknown): string[] =>
-  faultsOf(shape, value, '').map((fault) => `${fault.field}:${fault.rule}`);
+  violationsOf(shape, value, '').map((violation) => `${violation.field}:${violation.rule}`);
 
 describe('shapes', () => {
   it.each<[unknown, string[]]>([
@@ -23,7 +23,7 @@ describe('shapes', () => {
     [null, ['type']],
     [['x'], ['type']],
   ])('a string of 1 to 5 characters takes %j: %j', (value, expected) => {
-    expect(faultsOf(string({ min: 1, max: 5 }), value).map((fault) => fault.rule)).toEqual(expected);
+    expect(violationsOf(string({ min: 1, max: 5 }), value).map((violation) => violation.rule)).toEqual(expected);
   });
 
   it('names nested, missing and unknown fields', () => {
@@ -67,7 +67,7 @@ describe('shapes', () => {
     const value = fc.record({ a: loose, b: loose, c: loose, d: loose, e: loose }, { requiredKeys: [] });
     fc.assert(
       fc.property(value, (candidate) => {
-        expect(faultsOf(shape, candidate, '').length === 0).toBe(validate(candidate));
+        expect(violationsOf(shape, candidate, '').length === 0).toBe(validate(candidate));
       }),
       { numRuns: 500 },
     );

@@ -8,8 +8,8 @@ import { isObject } from './json.js';
  * that the two cannot differ. Plain functions instead of decorators, because the hottest route validates with them.
  */
 export interface Shape {
-  /** Adds what is wrong with `value` to `faults`. `field` is its path, such as `text.body`. */
-  check(value: unknown, field: string, faults: ErrorDetail[]): void;
+  /** Adds the violations of `value` to `violations`. `field` is its path, such as `text.body`. */
+  check(value: unknown, field: string, violations: ErrorDetail[]): void;
   /** JSON Schema of the shape, draft 2020-12. */
   readonly schema: Readonly<Record<string, unknown>>;
 }
@@ -29,13 +29,15 @@ export interface StringRules {
 export function string(rules: StringRules = {}): Shape {
   const { min = 0, max = Infinity, pattern } = rules;
   return {
-    check(value, field, faults) {
+    check(value, field, violations) {
       if (typeof value !== 'string') {
-        faults.push(fault(field, 'type', `${field} must be a string.`));
+        violations.push(violation(field, 'type', `${field} must be a string.`));
       } else if (value.length < min || (value.length > max && codePoints(value) > max)) {
-        faults.push(fault(field, 'length', `${field} must be ${lengthText(min, max)} long.`));
+        violations.push(violation(field, 'length', `${field} must be ${lengthText(min, max)} long.`));
       } else if (pattern !== undefined && !pattern.test(value)) {
-        faults.push(fault(field, 'format', `${field} must be ${rules.meaning ?? `of the form ${pattern.source}`}.`));
+        violations.push(
+          violation(field, 'format', `${field} must be ${rules.meaning ?? `of the form ${pattern.source}`}.`),
+        );
       }
     },
     schema: defined({
@@ -57,10 +59,10 @@ export function uuid(rules: Pick<StringRules, 'description' | 'example'> = {}): 
 export function integer(rules: { min: number; max: number; description?: string; example?: number }): Shape {
   const { min, max, description, example } = rules;
   return {
-    check(value, field, faults) {
-      if (!Number.isInteger(value)) faults.push(fault(field, 'type', `${field} must be a whole number.`));
+    check(value, field, violations) {
+      if (!Number.isInteger(value)) violations.push(violation(field, 'type', `${field} must be a whole number.`));
       else if (Number(value) < min || Number(value) > max) {
-        faults.push(fault(field, 'range', `${field} must be ${min} to ${max}.`));
+        violations.push(violation(field, 'range', `${field} must be ${min} to ${max}.`));
       }
     },
     schema: defined({
@@ -75,8 +77,8 @@ export function integer(rules: { min: number; max: number; description?: string;
 
 export function boolean(rules: { default?: boolean; description?: string } = {}): Shape {
   return {
-    check(value, field, faults) {
-      if (typeof value !== 'boolean') faults.push(fault(field, 'type', `${field} must be true or false.`));
+    check(value, field, violations) {
+      if (typeof value !== 'boolean') violations.push(violation(field, 'type', `${field} must be true or false.`));
     },
     schema: defined({ type: 'boolean', ...rules }),
   };
@@ -84,9 +86,9 @@ export function boolean(rules: { default?: boolean; description?: string } = {})
 
 export function oneOf(words: readonly string[], rules: { description?: string } = {}): Shape {
   return {
-    check(value, field, faults) {
+    check(value, field, violations) {
       if (typeof value !== 'string' || !words.includes(value)) {
-        faults.push(fault(field, 'one_of', `${field} must be ${words.join(', ')}.`));
+        violations.push(violation(field, 'one_of', `${field} must be ${words.join(', ')}.`));
       }
     },
     schema:
@@ -108,27 +110,27 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
   const keys = new Set([...required, ...optional].map(([key]) => key));
   return {
     keys,
-    check(value, field, faults) {
+    check(value, field, violations) {
       if (!isObject(value)) {
-        faults.push(fault(field, 'type', `${field === '' ? 'The body' : field} must be a JSON object.`));
+        violations.push(violation(field, 'type', `${field === '' ? 'The body' : field} must be a JSON object.`));
         return;
       }
       const prefix = field === '' ? '' : `${field}.`;
       for (const [key, shape] of required) {
         const item = value[key];
         const path = prefix + key;
-        if (item === undefined) faults.push(fault(path, 'required', `${path} is missing.`));
-        else shape.check(item, path, faults);
+        if (item === undefined) violations.push(violation(path, 'required', `${path} is missing.`));
+        else shape.check(item, path, violations);
       }
       for (const [key, shape] of optional) {
         const item = value[key];
-        if (item !== undefined) shape.check(item, prefix + key, faults);
+        if (item !== undefined) shape.check(item, prefix + key, violations);
       }
       if (rules.open === true) return;
       let unknown = 0;
       for (const key of Object.keys(value)) {
         if (keys.has(key)) continue;
-        faults.push(unknownField(prefix + key, keys));
+        violations.push(unknownField(prefix + key, keys));
         if (++unknown >= MOST_DETAILS) return;
       }
     },
@@ -145,19 +147,19 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
 export function array(items: Shape, rules: { min?: number; max?: number; description?: string } = {}): Shape {
   const { min = 0, max = Infinity } = rules;
   return {
-    check(value, field, faults) {
+    check(value, field, violations) {
       if (!Array.isArray(value)) {
-        faults.push(fault(field, 'type', `${field} must be an array.`));
+        violations.push(violation(field, 'type', `${field} must be an array.`));
         return;
       }
       if (value.length < min || value.length > max) {
-        faults.push(fault(field, 'length', `${field} must have ${countText(min, max)} items.`));
+        violations.push(violation(field, 'length', `${field} must have ${countText(min, max)} items.`));
         return;
       }
-      const before = faults.length;
+      const before = violations.length;
       for (const [index, item] of value.entries()) {
-        items.check(item, `${field}[${index}]`, faults);
-        if (faults.length - before >= MOST_DETAILS) return;
+        items.check(item, `${field}[${index}]`, violations);
+        if (violations.length - before >= MOST_DETAILS) return;
       }
     },
     schema: defined({
@@ -176,14 +178,14 @@ export function array(items: Shape, rules: { min?: number; max?: number; descrip
  */
 export function refined<S extends Shape>(
   shape: S,
-  check: (value: never, field: string, faults: ErrorDetail[]) => void,
+  check: (value: never, field: string, violations: ErrorDetail[]) => void,
   schema: Readonly<Record<string, unknown>> = {},
 ): Shape {
   return {
-    check(value, field, faults) {
-      const before = faults.length;
-      shape.check(value, field, faults);
-      if (faults.length === before) check(value as never, field, faults);
+    check(value, field, violations) {
+      const before = violations.length;
+      shape.check(value, field, violations);
+      if (violations.length === before) check(value as never, field, violations);
     },
     schema: { ...shape.schema, ...schema },
   };
@@ -194,14 +196,14 @@ export function free(schema: Readonly<Record<string, unknown>>): Shape {
   return { check: () => undefined, schema };
 }
 
-export function fault(field: string, rule: string, message: string): ErrorDetail {
+export function violation(field: string, rule: string, message: string): ErrorDetail {
   return { field, rule, message };
 }
 
 export function unknownField(path: string, known: ReadonlySet<string>): ErrorDetail {
   const field = clip(path, LONGEST_FIELD);
   const allowed = known.size === 0 ? 'none is allowed' : `allowed: ${[...known].join(', ')}`;
-  return fault(field, 'unknown_field', `${field} is not known here; ${allowed}.`);
+  return violation(field, 'unknown_field', `${field} is not known here; ${allowed}.`);
 }
 
 function lengthText(min: number, max: number): string {

@@ -40,11 +40,11 @@ describe('tests', () => {
   const specs = [...filesUnder('src'), ...filesUnder('test')].filter((path) => path.endsWith('spec.ts'));
 
   it('are all run, and none is a favourite', () => {
-    const faulty = specs.filter((path) =>
+    const invalid = specs.filter((path) =>
       // A condition in front, such as "as root only", may skip; a bare call may not.
       /^\s*((fdescribe|fit|xit|xdescribe|xtest)\(|(describe|it|test)\.(only|skip|todo)\b)/m.test(readProjectFile(path)),
     );
-    expect(faulty).toEqual([]);
+    expect(invalid).toEqual([]);
   });
 
   it('have the name of their kind, so that one of the suites takes them', () => {

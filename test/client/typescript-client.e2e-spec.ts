@@ -95,7 +95,7 @@ describe('the client against Herald', () => {
     expect(ids.length).toBeGreaterThan(4);
   });
 
-  it('rejects with the code, the faulty fields and the request id', async () => {
+  it('rejects with the code, the invalid fields and the request id', async () => {
     // @ts-expect-error a text has a body, not words: the compiler says so before Herald does
     const wrong: SendMessage = { connection_id: sender.connection.id, to, type: 'text', text: { words: 'Hello' } };
     const error: unknown = await herald.messages.send(wrong).catch((reason: unknown) => reason);

@@ -212,9 +212,9 @@ describe('query parameters', () => {
     ['active=1', 'type active'],
     ['limit=1&limit=2', 'repeated limit'],
     ['limit=%00', 'text limit'],
-  ])('%s is 400', async (query, fault) => {
+  ])('%s is 400', async (query, violation) => {
     const { status, body } = await small.api.get(`/things?${query}`, { key });
     expect(status).toBe(400);
-    expect(body.error.details?.map(({ field, rule }) => `${rule} ${field}`)).toEqual([fault]);
+    expect(body.error.details?.map(({ field, rule }) => `${rule} ${field}`)).toEqual([violation]);
   });
 });

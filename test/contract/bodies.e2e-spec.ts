@@ -29,7 +29,7 @@ function retry(body?: unknown, headers: Record<string, string> = {}) {
   return small.api.post(`/things/${UUID}/retry`, body, { key, headers });
 }
 
-async function faultOf(answer: ReturnType<typeof echo>) {
+async function violationOf(answer: ReturnType<typeof echo>) {
   const { status, body } = await answer;
   const detail = body.error.details?.[0];
   return `${status} ${body.error.code} ${detail?.rule ?? ''} ${detail?.field ?? ''}`.trimEnd();
@@ -99,8 +99,8 @@ describe('JSON bodies', () => {
     ['NaN', '400 INVALID_REQUEST json'],
     [Buffer.from([0x22, 0xff, 0x22]), '400 INVALID_REQUEST encoding'],
     [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), '400 INVALID_REQUEST encoding'],
-  ])('that cannot be read are 400 (%s)', async (text, fault) => {
-    expect(await faultOf(echo(text))).toBe(fault);
+  ])('that cannot be read are 400 (%s)', async (text, violation) => {
+    expect(await violationOf(echo(text))).toBe(violation);
   });
 
   it('say where they cannot be read, and never quote the body', async () => {
@@ -114,21 +114,23 @@ describe('JSON bodies', () => {
     ['{"a":{"b":"\\ud800"}}', '422 VALIDATION_FAILED text a.b'],
     ['{"__proto__":{"admin":true}}', '422 VALIDATION_FAILED forbidden_key __proto__'],
     ['{"a":{"constructor":1}}', '422 VALIDATION_FAILED forbidden_key a.constructor'],
-  ])('%s is refused by name, with 422 where the route says so', async (text, fault) => {
-    expect(await faultOf(echo(text))).toBe(fault);
+  ])('%s is refused by name, with 422 where the route says so', async (text, violation) => {
+    expect(await violationOf(echo(text))).toBe(violation);
   });
 
   it('are refused with 400 where it does not', async () => {
-    expect(await faultOf(retry('{"confirm":"\\u0000"}'))).toBe('400 INVALID_REQUEST text confirm');
+    expect(await violationOf(retry('{"confirm":"\\u0000"}'))).toBe('400 INVALID_REQUEST text confirm');
   });
 
   it('too deep or with too many keys are refused', async () => {
     const deep = `${'['.repeat(33)}${']'.repeat(33)}`;
-    expect(await faultOf(echo(deep))).toMatch(/^422 VALIDATION_FAILED depth/);
+    expect(await violationOf(echo(deep))).toMatch(/^422 VALIDATION_FAILED depth/);
     expect((await echo(deep.slice(1, -1))).status).toBe(201);
     const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`k${i}`, i])));
-    expect(await faultOf(echo(wide))).toBe('422 VALIDATION_FAILED keys');
-    expect(await faultOf(echo(`${'['.repeat(100_000)}${']'.repeat(100_000)}`))).toMatch(/^422 VALIDATION_FAILED depth/);
+    expect(await violationOf(echo(wide))).toBe('422 VALIDATION_FAILED keys');
+    expect(await violationOf(echo(`${'['.repeat(100_000)}${']'.repeat(100_000)}`))).toMatch(
+      /^422 VALIDATION_FAILED depth/,
+    );
   });
 
   it('of 256 KiB are taken, one byte more is 413, with and without Content-Length', async () => {
@@ -164,10 +166,10 @@ describe('a body that may be left out', () => {
 
   it('is checked where it is there', async () => {
     expect((await retry({ confirm: true })).body.data.confirm).toBe(true);
-    expect(await faultOf(retry({ confirm: 'true' }))).toBe('400 INVALID_REQUEST type confirm');
-    expect(await faultOf(retry({ confirmed: true }))).toBe('400 INVALID_REQUEST unknown_field confirmed');
-    expect(await faultOf(retry('[]'))).toBe('400 INVALID_REQUEST type');
-    expect(await faultOf(retry('"x"'))).toBe('400 INVALID_REQUEST type');
+    expect(await violationOf(retry({ confirm: 'true' }))).toBe('400 INVALID_REQUEST type confirm');
+    expect(await violationOf(retry({ confirmed: true }))).toBe('400 INVALID_REQUEST unknown_field confirmed');
+    expect(await violationOf(retry('[]'))).toBe('400 INVALID_REQUEST type');
+    expect(await violationOf(retry('"x"'))).toBe('400 INVALID_REQUEST type');
   });
 });
 
@@ -183,11 +185,11 @@ describe('a POST that takes no body', () => {
   });
 
   it('refuses what it can not read, and what it would ignore', async () => {
-    expect(await faultOf(touch('{'))).toBe('400 INVALID_REQUEST json');
-    expect(await faultOf(touch('[]'))).toBe('400 INVALID_REQUEST type');
-    expect(await faultOf(touch('null'))).toBe('400 INVALID_REQUEST type');
-    expect(await faultOf(touch({ url: 'x' }))).toBe('400 INVALID_REQUEST unknown_field url');
-    expect(await faultOf(touch('a=b', { 'content-type': 'application/x-www-form-urlencoded' }))).toBe(
+    expect(await violationOf(touch('{'))).toBe('400 INVALID_REQUEST json');
+    expect(await violationOf(touch('[]'))).toBe('400 INVALID_REQUEST type');
+    expect(await violationOf(touch('null'))).toBe('400 INVALID_REQUEST type');
+    expect(await violationOf(touch({ url: 'x' }))).toBe('400 INVALID_REQUEST unknown_field url');
+    expect(await violationOf(touch('a=b', { 'content-type': 'application/x-www-form-urlencoded' }))).toBe(
       '415 UNSUPPORTED_CONTENT_TYPE',
     );
     expect((await touch(' '.repeat(LIMIT + 1))).status).toBe(413);
@@ -211,10 +213,10 @@ describe('types in bodies', () => {
       'length items',
     ],
     [{ connection_id: UUID }, 'required text'],
-  ])('are never bent: %j', async (body, fault) => {
+  ])('are never bent: %j', async (body, violation) => {
     const { status, body: answer } = await small.api.post('/things', body, { key });
     expect(status).toBe(400);
-    expect(answer.error.details?.map(({ field, rule }) => `${rule} ${field}`)).toEqual([fault]);
+    expect(answer.error.details?.map(({ field, rule }) => `${rule} ${field}`)).toEqual([violation]);
   });
 });
 

@@ -30,7 +30,7 @@ const cases: Record<string, Case> = {
     status: 204,
     run: () => small.api.request({ method: 'DELETE', path: `/things/${UUID}`, key }),
   },
-  'a faulty field': { status: 400, code: 'INVALID_REQUEST', run: () => small.api.post('/things', {}, { key }) },
+  'an invalid field': { status: 400, code: 'INVALID_REQUEST', run: () => small.api.post('/things', {}, { key }) },
   'broken JSON': { status: 400, code: 'INVALID_REQUEST', run: () => small.api.post('/things', '{', { key }) },
   'no key': { status: 401, code: 'API_KEY_MISSING', run: () => small.api.get('/things') },
   'a scope that the key lacks': {
@@ -64,7 +64,7 @@ const cases: Record<string, Case> = {
     run: () =>
       small.api.post('/things', 'a=b', { key, headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
   },
-  'a text that cannot be stored, where faults of the body are 422': {
+  'a text that cannot be stored, where violations of the body are 422': {
     status: 422,
     code: 'VALIDATION_FAILED',
     run: () => small.api.post('/things/echo', { a: ['\u0000'] }, { key }),
@@ -81,7 +81,7 @@ const cases: Record<string, Case> = {
       });
     },
   },
-  'a fault of our own': { status: 500, code: 'INTERNAL_ERROR', run: () => small.api.get('/things/explode', { key }) },
+  'an internal error': { status: 500, code: 'INTERNAL_ERROR', run: () => small.api.get('/things/explode', { key }) },
 };
 
 describe.each(Object.entries(cases))('%s', (_name, { status, code, run }) => {
@@ -125,7 +125,7 @@ describe.each(Object.entries(cases))('%s', (_name, { status, code, run }) => {
 });
 
 describe('error bodies', () => {
-  it('name each faulty field, its rule and what to do', async () => {
+  it('name each invalid field, its rule and what to do', async () => {
     const body = { connection_id: 5, text: { body: '', color: 'red' }, items: [{ type: 'X' }], ttl: 7, more: 1 };
     const { body: answer } = await small.api.post('/things', body, { key });
     const details = answer.error.details as { field: string; rule: string; message: string }[];

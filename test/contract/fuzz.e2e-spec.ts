@@ -69,7 +69,7 @@ describe('the served description', () => {
     const codes = new Set(declaredErrors().map(({ code }) => code));
     // Sentences come from comments, by the compiler's plugin, which does not run here.
     const published = new Description(JSON.parse(readProjectFile('openapi.json')) as OpenApi);
-    const faulty = description.operations.flatMap(({ id, scope, tags, answers }) => [
+    const invalid = description.operations.flatMap(({ id, scope, tags, answers }) => [
       ...(/^[a-z]+_[a-zA-Z]+$/.test(id) ? [] : [`${id}: id`]),
       ...(published.operation(id).summary.length > 5 ? [] : [`${id}: summary`]),
       ...(SCOPES.some((one) => one === scope) ? [] : [`${id}: scope`]),
@@ -81,7 +81,7 @@ describe('the served description', () => {
         .filter((code) => !codes.has(code))
         .map((code) => `${id}: ${code} is declared nowhere`),
     ]);
-    expect(faulty).toEqual([]);
+    expect(invalid).toEqual([]);
     expect(new Set(description.operations.map(({ id }) => id)).size).toBe(description.operations.length);
     expect(() => description.operations.map(guideOf)).not.toThrow();
   });

@@ -109,7 +109,7 @@ describe.each(names)('%s', (name) => {
           const path = known[at % known.length] ?? ['to'];
           const response = await post(changed(body, path, (holder, key) => (holder[key] = wrong)));
           const field = fieldOf(path);
-          // An object in the place of an object is faulty inside.
+          // An object in the place of an object is invalid inside.
           const named = response.body.error.details?.some(
             (detail) => `${detail.field}.`.startsWith(`${field}.`) || detail.field.startsWith(`${field}[`),
           );

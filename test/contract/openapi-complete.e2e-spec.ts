@@ -95,7 +95,7 @@ const validators = new Map<string, ValidateFunction>();
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
 
 /** What is wrong with an example, or null. */
-function faultOf(schema: object, value: unknown): string | null {
+function violationOf(schema: object, value: unknown): string | null {
   const text = JSON.stringify(schema);
   const validate = validators.get(text) ?? ajv.compile({ ...schema, components: document.components });
   validators.set(text, validate);
@@ -114,8 +114,8 @@ function wrongExamples(content: Content): string[] {
   const examples = examplesOf(content);
   if (examples.length === 0) return ['there is none'];
   return examples.flatMap(([name, value]) => {
-    const fault = faultOf(content.schema, value);
-    return fault === null ? [] : [`${name}: ${fault}`];
+    const violation = violationOf(content.schema, value);
+    return violation === null ? [] : [`${name}: ${violation}`];
   });
 }
 
@@ -152,7 +152,8 @@ describe.each(operations)('$at', ({ path, operation }) => {
       // Swagger UI fills in what has an example: an optional filter with one would change the first click.
       const filledIn = required === true || place === 'header';
       expect({ name, filledIn: shown !== undefined }).toEqual({ name, filledIn });
-      if (shown !== undefined) expect({ name, fault: faultOf(schema, shown) }).toEqual({ name, fault: null });
+      if (shown !== undefined)
+        expect({ name, violation: violationOf(schema, shown) }).toEqual({ name, violation: null });
     }
   });
 

@@ -35,19 +35,19 @@ describe('openapi.json', () => {
     };
     const addresses = [info.license.url, externalDocs.url];
     expect(addresses.filter((url) => !URL.canParse(url))).toEqual([]);
-    const faults: string[] = [];
+    const violations: string[] = [];
     const look = (node: unknown, path: string): void => {
       if (typeof node !== 'object' || node === null) return;
       for (const [key, child] of Object.entries(node)) {
         const inProperties = path.endsWith('/properties');
-        if (inProperties && typeof child === 'boolean') faults.push(`${path}/${key} is ${child}`);
+        if (inProperties && typeof child === 'boolean') violations.push(`${path}/${key} is ${child}`);
         if (inProperties && (child as { default?: unknown }).default !== undefined)
-          faults.push(`${path}/${key} has a default`);
+          violations.push(`${path}/${key} has a default`);
         look(child, `${path}/${key}`);
       }
     };
     look(rest, '');
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
   it('has no example that only says its type', () => {

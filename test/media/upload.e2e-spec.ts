@@ -117,17 +117,17 @@ describe('POST /media', () => {
         return refusal({ status, headers, body: (await response.json()) as ApiBody });
       };
       const png = new Blob([new Uint8Array(sample.png())]);
-      const faulty = (field: string): object => ({ status: 400, code: 'INVALID_REQUEST', fields: [field] });
+      const invalid = (field: string): object => ({ status: 400, code: 'INVALID_REQUEST', fields: [field] });
       expect(
         await post((form) => {
           form.append('type', 'image');
           form.append('type', 'image');
           form.append('file', png, 'a.png');
         }),
-      ).toEqual(faulty('type: repeated'));
-      expect(await post((form) => form.append('file', 'text'))).toEqual(faulty('file: type'));
+      ).toEqual(invalid('type: repeated'));
+      expect(await post((form) => form.append('file', 'text'))).toEqual(invalid('file: type'));
       expect(await post((form) => form.append('upload', png, 'a.png'))).toEqual(
-        faulty('upload: limit_unexpected_file'),
+        invalid('upload: limit_unexpected_file'),
       );
       expect(
         await post((form) => {

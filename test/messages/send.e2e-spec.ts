@@ -183,11 +183,11 @@ describe('413, 415', () => {
 
 describe('422', () => {
   // Forms that are refused; the accepted ones need more than a form and have tests of their own.
-  it.each(VARIANT_CASES.filter(({ faults }) => faults.length > 0))('$name', async ({ body, faults }) => {
+  it.each(VARIANT_CASES.filter(({ violations }) => violations.length > 0))('$name', async ({ body, violations }) => {
     const response = await workspace.send('15550100001', { body: { type: undefined, text: undefined, ...body } });
     expect([response.status, codeOf(response)]).toEqual([422, 'VALIDATION_FAILED']);
     const details = response.body.error.details ?? [];
-    expect(details.map((detail) => `${detail.field}:${detail.rule}`)).toEqual(faults);
+    expect(details.map((detail) => `${detail.field}:${detail.rule}`)).toEqual(violations);
   });
 
   it.each([

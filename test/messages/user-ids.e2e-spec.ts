@@ -199,15 +199,15 @@ describe('POST /messages refuses', () => {
   it.each(['', 'DE', 'DE.', 'de.1795', 'D1.1795', '15550001234', 'DE.17-95', `DE.${'1'.repeat(129)}`, 'DE.1795\n'])(
     'the recipient %j',
     async (recipient) => {
-      const [status, , faults] = await details({ recipient });
-      expect([status, faults]).toEqual([422, [expect.objectContaining({ field: 'recipient', rule: 'format' })]]);
+      const [status, , violations] = await details({ recipient });
+      expect([status, violations]).toEqual([422, [expect.objectContaining({ field: 'recipient', rule: 'format' })]]);
     },
   );
 
   it.each(['004915112345678', '+004915112345678'])('the number %s, as POST /otp/send does', async (to) => {
-    const [status, , faults] = await details({ to });
+    const [status, , violations] = await details({ to });
     expect(status).toBe(422);
-    expect(faults).toEqual([
+    expect(violations).toEqual([
       expect.objectContaining({ field: 'to', rule: 'format', message: expect.stringContaining('00') as string }),
     ]);
   });

@@ -4,15 +4,15 @@ export interface VariantCase {
   name: string;
   /** Body without connection_id and to, unless they are what is tested. */
   body: Record<string, unknown>;
-  /** Expected `field:rule` of each fault; none: accepted. */
-  faults: string[];
+  /** Expected `field:rule` of each violation; none: accepted. */
+  violations: string[];
 }
 
 const UUID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
 const long = (length: number, unit = 'x'): string => unit.repeat(length);
 
 function cases(group: string, table: [string, Record<string, unknown>, string[]][]): VariantCase[] {
-  return table.map(([name, body, faults]) => ({ name: `${group}: ${name}`, body, faults }));
+  return table.map(([name, body, violations]) => ({ name: `${group}: ${name}`, body, violations }));
 }
 
 const text = (change: Record<string, unknown>): Record<string, unknown> => ({ type: 'text', text: change });

@@ -187,7 +187,7 @@ const REFUSED_FOR_MORE_THAN_FORM: Record<string, string> = {
 };
 
 describe('202 at every limit', () => {
-  it.each(VARIANT_CASES.filter(({ faults }) => faults.length === 0))('$name', async ({ name, body }) => {
+  it.each(VARIANT_CASES.filter(({ violations }) => violations.length === 0))('$name', async ({ name, body }) => {
     const to = typeof body.to === 'string' ? body.to.replace('+', '') : await workspace.contact();
     if (body.to !== undefined) {
       await test.database.execute(

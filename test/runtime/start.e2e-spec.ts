@@ -127,7 +127,7 @@ describe('npm start without any setting', () => {
 });
 
 describe('a start that cannot be', () => {
-  it('names all faulty settings together and exits with 78', async () => {
+  it('names all invalid settings together and exits with 78', async () => {
     const env = { PORT: 'many', LOG_LEVEL: 'loud', NODE_ENV: 'production' };
     const { code, stderr } = await HeraldProcess.launch(env).untilEnded();
     expect(code).toBe(78);

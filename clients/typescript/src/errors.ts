@@ -15,7 +15,7 @@ export class HeraldError<Code extends string = ErrorCode> extends Error {
     readonly requestId: string,
     /** A page about the code: when it comes, and what to do. */
     readonly docUrl: string | null,
-    /** The faulty fields, where the request was invalid. */
+    /** The invalid fields, where the request was invalid. */
     readonly details: readonly ErrorDetail[],
     /** Seconds to wait before the next try, where Herald said so. */
     readonly retryAfterSeconds: number | null,

@@ -917,7 +917,7 @@ export interface components {
                  * @example INVALID_REQUEST
                  */
                 code: string;
-                /** @description The faulty fields, where the request was invalid. */
+                /** @description The invalid fields, where the request was invalid. */
                 details?: components["schemas"]["ErrorDetail"][];
                 /**
                  * Format: uri
@@ -2687,7 +2687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -2851,7 +2851,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -3086,7 +3086,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -3311,7 +3311,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -3561,7 +3561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -3781,7 +3781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -3974,7 +3974,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -4229,7 +4229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -4451,7 +4451,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -4645,7 +4645,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -4832,7 +4832,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -4965,7 +4965,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -5108,7 +5108,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -5299,7 +5299,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -5522,7 +5522,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -5750,7 +5750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6030,7 +6030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6194,7 +6194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6411,7 +6411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6575,7 +6575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6739,7 +6739,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6934,7 +6934,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7064,7 +7064,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7229,7 +7229,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7400,7 +7400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7591,7 +7591,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7759,7 +7759,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met a fault of its own. */
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
             500: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

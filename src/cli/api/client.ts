@@ -5,7 +5,7 @@ import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { secretArgument } from '../arguments.js';
 
 /** An answer of the API that is no success, in its own words. */
-export class ApiFault extends Error {
+export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -14,23 +14,23 @@ export class ApiFault extends Error {
     readonly extra: Record<string, unknown> = {},
   ) {
     super(message);
-    this.name = 'ApiFault';
+    this.name = 'ApiError';
   }
 }
 
-interface FaultBody {
+interface ErrorBody {
   error?: { code?: string; message?: string; details?: { field: string; message: string }[] } & Record<string, unknown>;
 }
 
 /** Names the invalid fields too: the API lists them beside its message. */
-export function apiFault(status: number, body: unknown): ApiFault {
-  const { error } = (typeof body === 'object' && body !== null ? body : {}) as FaultBody;
+export function apiError(status: number, body: unknown): ApiError {
+  const { error } = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
   if (error?.code === undefined) {
-    return new ApiFault(status, 'UNEXPECTED_ANSWER', `the answer was ${status}: is this address a Herald?`);
+    return new ApiError(status, 'UNEXPECTED_ANSWER', `the answer was ${status}: is this address a Herald?`);
   }
   const { code, message = '', ...extra } = error;
   const details = (error.details ?? []).map((detail) => detail.message).join(' ');
-  return new ApiFault(status, code, details === '' ? message : `${message} ${details}`, extra);
+  return new ApiError(status, code, details === '' ? message : `${message} ${details}`, extra);
 }
 
 export interface ApiAnswer<T> {
@@ -75,7 +75,7 @@ export class ApiClient {
   /**
    * One call of `/api/v1`. Waits where the rate limit asks for it.
    *
-   * @throws ApiFault for every answer but 2xx, Error saying what to do where no service answers.
+   * @throws ApiError for every answer but 2xx, Error saying what to do where no service answers.
    */
   async call<T>(method: string, path: string, request: ApiRequest = {}): Promise<ApiAnswer<T>> {
     for (let tries = 1; ; tries++) {
@@ -83,8 +83,8 @@ export class ApiClient {
       const body = await readJson(response);
       if (response.ok) return { status: response.status, body: body as T, headers: response.headers };
       const wait = Number(response.headers.get('retry-after') ?? 'none');
-      const limited = response.status === 429 && wait <= 5 && apiFault(429, body).code === 'RATE_LIMITED';
-      if (!limited || tries >= RATE_LIMIT_TRIES) throw apiFault(response.status, body);
+      const limited = response.status === 429 && wait <= 5 && apiError(429, body).code === 'RATE_LIMITED';
+      if (!limited || tries >= RATE_LIMIT_TRIES) throw apiError(response.status, body);
       await sleep(wait * 1_000, undefined, { signal: this.signal });
     }
   }

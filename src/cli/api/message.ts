@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { describeError } from '../../common/describe-error.js';
-import { type ApiClient, ApiFault, type Target } from './client.js';
+import { type ApiClient, ApiError, type Target } from './client.js';
 import { clock, clockAfter, padded, paint, paintStatus } from '../output.js';
 import type { Live } from '../runner.js';
 
@@ -74,7 +74,7 @@ export function shortId(id: string): string {
 }
 
 /** From this status on an answer does not say whether the request took effect. */
-const SERVER_FAULT = 500;
+const SERVER_ERROR = 500;
 
 interface ApiConnection {
   id: string;
@@ -103,7 +103,7 @@ export async function sendMessage(api: ApiClient, body: object, idempotencyKey: 
   const answer = await api
     .call<Single<{ id: string; status: string }>>('POST', '/messages', { body, headers })
     .catch((error: unknown) => {
-      if (error instanceof ApiFault && error.status < SERVER_FAULT) throw error;
+      if (error instanceof ApiError && error.status < SERVER_ERROR) throw error;
       const again = `It may have been taken all the same: repeat the command with --idempotency-key ${idempotencyKey}`;
       throw new Error(`${describeError(error)}. ${again}`, { cause: error });
     });

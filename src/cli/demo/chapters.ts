@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { ApiMedia, ApiMessage, Page, Single } from '../api/message.js';
 import { paint } from '../output.js';
 import { type Chapter, Skipped, type Stage } from './stage.js';
-import { ApiFault } from '../api/client.js';
+import { ApiError } from '../api/client.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
 /** Of the demo's numbers, by what the simulator does with a message to them. */
@@ -199,7 +199,7 @@ async function webhookUrl(stage: Stage): Promise<string | null> {
     const { data } = await stage.api.get<Single<{ url: string }>>('/webhook');
     return data.url;
   } catch (error) {
-    if (error instanceof ApiFault && error.code === 'WEBHOOK_NOT_FOUND') return null;
+    if (error instanceof ApiError && error.code === 'WEBHOOK_NOT_FOUND') return null;
     throw error;
   }
 }
@@ -209,7 +209,7 @@ async function setWebhook(stage: Stage, url: string): Promise<string> {
     const answer = await stage.api.call<Single<{ secret: string }>>('PUT', '/webhook', { body: { url } });
     return answer.body.data.secret;
   } catch (error) {
-    if (!(error instanceof ApiFault) || error.code !== 'WEBHOOK_URL_NOT_ALLOWED') throw error;
+    if (!(error instanceof ApiError) || error.code !== 'WEBHOOK_URL_NOT_ALLOWED') throw error;
     throw new Skipped(
       'webhooks go to public https addresses only; to see this chapter start Herald with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
     );

@@ -1,4 +1,4 @@
-import { type ApiClient, ApiFault, notAnswering } from '../api/client.js';
+import { type ApiClient, ApiError, notAnswering } from '../api/client.js';
 import type { DemoFile } from '../../bootstrap/demo-file.js';
 import { type ApiMessageDetail, type Sent, sendMessage, watchMessage } from '../api/message.js';
 import type { Live } from '../runner.js';
@@ -129,7 +129,7 @@ export class Stage {
       await call();
       return null;
     } catch (error) {
-      if (error instanceof ApiFault) return error.code;
+      if (error instanceof ApiError) return error.code;
       throw error;
     }
   }

@@ -62,7 +62,7 @@ export async function checkQueue(config: Config): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      const reason = connection.fault === null ? '' : ` (${connection.fault})`;
+      const reason = connection.error === null ? '' : ` (${connection.error})`;
       reject(new Error(`${where} did not answer within 5 s${reason}: check REDIS_URL`));
     }, REACH_WITHIN_MS);
   });

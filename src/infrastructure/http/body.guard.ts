@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
 import { commonErrors } from '../../common/common.errors.js';
 import type { HeraldRequest } from './herald-request.js';
-import { jsonFaultAt, jsonFaults } from './json-faults.js';
+import { jsonErrorAt, jsonViolations } from './json-violations.js';
 import type { AppError } from '../../common/app-error.js';
 import { object } from '../../common/shape.js';
 import { queryParametersOf, refuseUnknownQuery } from './query-parameters.js';
@@ -35,7 +35,7 @@ export type BodyErrorKind = 'invalid_request' | 'unprocessable';
 export const BODY_ERRORS = 'herald:body-errors';
 
 /**
- * How faults inside well-formed JSON are answered: 400 INVALID_REQUEST (without this decorator), or 422
+ * How violations in well-formed JSON are answered: 400 INVALID_REQUEST (without this decorator), or 422
  * VALIDATION_FAILED. JSON that can't be read is 400 everywhere.
  */
 export function BodyErrors(kind: BodyErrorKind): MethodDecorator & ClassDecorator {
@@ -117,7 +117,7 @@ export function parseJson(bytes: Buffer): { value: unknown; text: string } {
 }
 
 function placeOf(text: string): string {
-  const at = jsonFaultAt(text);
+  const at = jsonErrorAt(text);
   if (at >= text.length) return 'it ends too early';
   const before = text.slice(0, at).split('\n');
   return `look at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
@@ -209,13 +209,13 @@ function accept(req: HeraldRequest, route: RouteInput, bytes: Buffer): true {
 function jsonOf(bytes: Buffer, route: RouteInput): unknown {
   if (bytes.length === 0) return undefined;
   const { value, text } = parseJson(bytes);
-  const details = jsonFaults(value, text);
+  const details = jsonViolations(value, text);
   if (!route.wanted && details.length === 0) NO_FIELDS.check(value, '', details);
-  if (details.length > 0) throw faultOf(route.errors, details);
+  if (details.length > 0) throw refusalOf(route.errors, details);
   return value;
 }
 
-function faultOf(kind: BodyErrorKind, details: ReturnType<typeof jsonFaults>): AppError {
+function refusalOf(kind: BodyErrorKind, details: ReturnType<typeof jsonViolations>): AppError {
   return kind === 'unprocessable'
     ? commonErrors.VALIDATION_FAILED({ details })
     : commonErrors.INVALID_REQUEST({ details });

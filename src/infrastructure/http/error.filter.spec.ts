@@ -37,7 +37,7 @@ describe('the body of an error', () => {
   });
 });
 
-function fault(code: string): Error {
+function databaseError(code: string): Error {
   return Object.assign(new Error('the driver says something'), { code });
 }
 
@@ -51,12 +51,12 @@ describe('toAppError', () => {
     ['is not the primary', '25006'],
     ['met a deadlock', '40P01'],
   ])('asks the caller to come back where the database %s', (_, code) => {
-    expect(toAppError(fault(code))).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
-    expect(toAppError({ driverError: fault(code) })).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(toAppError(databaseError(code))).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
+    expect(toAppError({ driverError: databaseError(code) })).toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('calls anything else a fault of its own', () => {
-    expect(toAppError(fault('42601'))).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
+  it('answers anything else as an internal error', () => {
+    expect(toAppError(databaseError('42601'))).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 });
     expect(toAppError(null)).toMatchObject({ code: 'INTERNAL_ERROR' });
   });
 });

@@ -296,7 +296,7 @@ export const ERROR_SCHEMAS = {
           doc_url: { type: 'string', format: 'uri', description: 'More about this code.' },
           details: {
             type: 'array',
-            description: 'The faulty fields, where the request was invalid.',
+            description: 'The invalid fields, where the request was invalid.',
             items: { $ref: '#/components/schemas/ErrorDetail' },
           },
         },

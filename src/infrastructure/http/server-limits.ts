@@ -36,7 +36,7 @@ export function limitServer(server: Server, publicUrl: () => string, connections
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerBroken(error, socket, publicUrl()));
 }
 
-const FAULTS: Record<string, { status: string; rule: string; message: string }> = {
+const REFUSALS: Record<string, { status: string; rule: string; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     rule: 'headers',
@@ -61,10 +61,10 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: s
     socket.destroy(error);
     return;
   }
-  const { status, rule, message } = FAULTS[error.code ?? ''] ?? MALFORMED;
+  const { status, rule, message } = REFUSALS[error.code ?? ''] ?? MALFORMED;
   const requestId = randomUUID();
-  const fault = commonErrors.INVALID_REQUEST({ details: [{ field: '', rule, message }] });
-  const body = JSON.stringify(errorBody(fault, requestId, publicUrl));
+  const refusal = commonErrors.INVALID_REQUEST({ details: [{ field: '', rule, message }] });
+  const body = JSON.stringify(errorBody(refusal, requestId, publicUrl));
   const headers = [
     `HTTP/1.1 ${status}`,
     'Connection: close',

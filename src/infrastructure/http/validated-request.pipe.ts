@@ -12,7 +12,7 @@ import { detailsOf, missingObjects } from './validation-details.js';
  * is bent into another), `@Query() query: ListThings` by its texts (they become the numbers and booleans that the class
  * declares, a parameter given twice is refused; unknown ones the guard has refused). Whatever is no such class passes.
  *
- * @throws INVALID_REQUEST (400) naming each faulty field.
+ * @throws INVALID_REQUEST (400) naming each invalid field.
  */
 export class ValidatedRequestPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -50,17 +50,17 @@ const BAD_TEXT = 'must not contain U+0000.';
 
 function validQuery(query: Query, dto: Dto): object {
   const instance = new dto() as Record<string, unknown>;
-  const faults: ErrorDetail[] = [];
+  const violations: ErrorDetail[] = [];
   for (const name of propertiesOf(dto)) {
     const given = query[name];
     if (given === undefined) continue;
-    if (Array.isArray(given)) faults.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
-    else if (given.includes('\u0000')) faults.push({ field: name, rule: 'text', message: `${name} ${BAD_TEXT}` });
+    if (Array.isArray(given)) violations.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
+    else if (given.includes('\u0000')) violations.push({ field: name, rule: 'text', message: `${name} ${BAD_TEXT}` });
     else instance[name] = coerced(given, typeOf(dto, instance, name));
   }
-  const named = new Set(faults.map(({ field }) => field));
+  const named = new Set(violations.map(({ field }) => field));
   const errors = validateSync(instance, { forbidUnknownValues: false });
-  const details = [...faults, ...detailsOf(errors).filter(({ field }) => !named.has(field))];
+  const details = [...violations, ...detailsOf(errors).filter(({ field }) => !named.has(field))];
   if (details.length > 0) refuse(details);
   return instance;
 }

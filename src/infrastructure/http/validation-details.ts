@@ -2,7 +2,7 @@ import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 
-/** One detail for each faulty field, 20 at most, with its whole path and a sentence that says what to do. */
+/** One detail for each invalid field, 20 at most, with its whole path and a sentence that says what to do. */
 export function detailsOf(errors: readonly ValidationError[]): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   visitAll(errors, '', details);

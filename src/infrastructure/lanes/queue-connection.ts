@@ -16,13 +16,13 @@ const QUERY_TIMEOUT_MS = 10_000;
  */
 @Injectable()
 export class QueueConnection implements OnApplicationShutdown {
-  private lastFault: string | null = null;
+  private lastError: string | null = null;
 
   private constructor(
     private readonly client: pg.Pool | Redis | Cluster,
     private readonly prefix: string,
   ) {
-    if (!(client instanceof pg.Pool)) client.on('error', (error: Error) => (this.lastFault = describeError(error)));
+    if (!(client instanceof pg.Pool)) client.on('error', (error: Error) => (this.lastError = describeError(error)));
   }
 
   /** Connects, and on PostgreSQL brings BullMQ's schema up to date. */
@@ -58,8 +58,8 @@ export class QueueConnection implements OnApplicationShutdown {
   }
 
   /** Why Redis could not be reached the last time; null where that never happened. */
-  get fault(): string | null {
-    return this.lastFault;
+  get error(): string | null {
+    return this.lastError;
   }
 
   /** What is to be known of the Redis behind the queues; null where they are in PostgreSQL. */
@@ -130,7 +130,7 @@ function openPool(config: Config): pg.Pool {
   });
   // Each queue and worker listens for errors of the pool; more than ten is no leak.
   pool.setMaxListeners(0);
-  pool.on('error', () => undefined); // a broken idle connection is replaced; its statement reports the fault
+  pool.on('error', () => undefined); // a broken idle connection is replaced; its statement reports the error
   leaveDemotedPrimary(pool);
   return pool;
 }

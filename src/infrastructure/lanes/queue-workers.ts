@@ -53,7 +53,7 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
       worker.concurrency = this.config.queue.concurrency;
     }
     this.requireOneWorkerEach(hosts);
-    // A faulty schema stops the start. A server that is away does not: due rows are found in PostgreSQL.
+    // An invalid schema stops the start. A server that is away does not: due rows are found in PostgreSQL.
     const ready = Promise.all(hosts.map((host) => host.worker.waitUntilReady()));
     ready.catch(() => undefined);
     await Promise.race([ready, wait(READY_WITHIN_MS, undefined, { ref: false })]);

@@ -61,7 +61,7 @@ export class Retention implements OnModuleInit {
   }
 
   private async run(signal: AbortSignal): Promise<number> {
-    const faults: string[] = [];
+    const errors: string[] = [];
     let cleared = 0;
     let open = this.kept;
     // One batch of each in turn: neither a backlog of one kind nor its failure keeps the others from being cleared.
@@ -74,12 +74,12 @@ export class Retention implements OnModuleInit {
           cleared += rows;
           if (rows >= BATCH) more.push(kept);
         } catch (error) {
-          faults.push(`${kept.name}: ${describeError(error)}`);
+          errors.push(`${kept.name}: ${describeError(error)}`);
         }
       }
       open = more;
     }
-    if (faults.length > 0) throw new Error(faults.join('; '));
+    if (errors.length > 0) throw new Error(errors.join('; '));
     return cleared;
   }
 }

@@ -22,7 +22,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   media_fetch_too_late: "Customers' files that another process had fetched meanwhile.",
   media_fetch_wait: "Fetches of customers' files that will be tried again.",
   media_ids_refused: "The platform's ids of our files that it did not know any more.",
-  media_upload_faults: 'Uploads to the platform that ended in a fault of ours.',
+  media_upload_faults: 'Uploads to the platform that ended in an internal error.',
   metrics_collect_failed: 'Measures left out of /metrics because they failed or took too long.',
   notifications_apply_failed: 'Stored notifications that could not be applied at once; the sweep tries again.',
   notifications_failed:

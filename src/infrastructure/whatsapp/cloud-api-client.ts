@@ -41,7 +41,7 @@ const MAX_MANAGEMENT_RESPONSE_BYTES = 8 * 1024 * 1024;
 const MANAGEMENT_WAIT_MS = 5_000;
 
 /**
- * The WhatsApp Cloud API over HTTP. A fault of the network or the platform is never thrown: a send always has an
+ * The WhatsApp Cloud API over HTTP. A failure of the network or the platform is never thrown: a send always has an
  * outcome, any other call a result. The access token is in none of them.
  */
 export class CloudApiClient {

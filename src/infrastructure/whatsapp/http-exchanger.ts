@@ -116,7 +116,7 @@ export class HttpExchanger {
     return this.calls.size;
   }
 
-  /** Makes one exchange. Never rejects: every fault is an answer of its own. */
+  /** Makes one exchange. Never rejects: every error is an answer of its own. */
   exchange(request: ExchangeRequest): Promise<Exchange> {
     if (this.closing !== null) return Promise.resolve(notWritten('CLOSED'));
     return new Promise((resolve) => {

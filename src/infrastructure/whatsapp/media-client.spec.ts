@@ -181,8 +181,8 @@ describe('an upload', () => {
 
   it('of a file that can not be opened throws what the opener threw', async () => {
     const { client } = await platformAndClient();
-    const fault = new Error('gone');
-    await expect(upload(client, { open: () => Promise.reject(fault) })).rejects.toBe(fault);
+    const error = new Error('gone');
+    await expect(upload(client, { open: () => Promise.reject(error) })).rejects.toBe(error);
   });
 
   it('stops at the caller’s wish', async () => {
@@ -412,9 +412,9 @@ describe('a download', () => {
   it('throws what the taker throws, and reads no more', async () => {
     const { platform, client } = await platformAndClient();
     const id = platform.add({ bytes: BYTES });
-    const fault = new Error('the disk is full');
-    const consume = () => Promise.reject(fault);
-    await expect(download(client, `${platform.url}/files/${id}`, { consume })).rejects.toBe(fault);
+    const error = new Error('the disk is full');
+    const consume = () => Promise.reject(error);
+    await expect(download(client, `${platform.url}/files/${id}`, { consume })).rejects.toBe(error);
   });
 
   it('stops at the caller’s wish and when the client is closed', async () => {

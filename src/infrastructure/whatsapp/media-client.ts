@@ -61,7 +61,7 @@ const LONGEST_TRANSFER_MS = 15 * 60_000;
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
 
 /**
- * The media calls of the Cloud API. Faults of the network or the platform are answers, never thrown; the access token
+ * The media calls of the Cloud API. Failures of the network or the platform are answers, never thrown; the access token
  * is in none of them, and goes to no host but the platform's. A file is streamed, never held, and never sent again by
  * itself.
  */

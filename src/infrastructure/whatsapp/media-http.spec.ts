@@ -55,7 +55,7 @@ describe('a post that breaks half way', () => {
     ['cut', (socket: Socket) => void socket.resetAndDestroy(), false],
     ['ended', (socket: Socket) => void socket.end(), false],
     ['no longer read', (socket: Socket) => void socket.pause(), true],
-  ])('because it is %s is an answer, and no fault of the file', async (_name, breakOff, timedOut) => {
+  ])('because it is %s is an answer, and no error of the file', async (_name, breakOff, timedOut) => {
     const { body, ended } = endless();
     expect(await post(body, breakOff, timedOut ? 300 : undefined)).toMatchObject({
       kind: 'broken',
@@ -67,9 +67,9 @@ describe('a post that breaks half way', () => {
   });
 
   it('because its source fails throws what the source threw', async () => {
-    const fault = new Error('the disk');
-    const iterator = { next: () => Promise.reject(fault) };
-    await expect(post({ [Symbol.asyncIterator]: () => iterator }, () => undefined)).rejects.toBe(fault);
+    const error = new Error('the disk');
+    const iterator = { next: () => Promise.reject(error) };
+    await expect(post({ [Symbol.asyncIterator]: () => iterator }, () => undefined)).rejects.toBe(error);
   });
 });
 
@@ -166,7 +166,7 @@ describe('publicLookup', () => {
     expect((await one(found('127.0.0.1')))[0]).toBe('EPRIVATE');
   });
 
-  it("passes the resolver's own fault on", async () => {
+  it("passes the resolver's own error on", async () => {
     const lookup = publicLookup((_host, _options, callback) => {
       callback(Object.assign(new Error('none'), { code: 'ENOTFOUND' }), []);
     });

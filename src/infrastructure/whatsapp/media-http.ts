@@ -85,7 +85,7 @@ export class MediaHttp {
         return { kind: 'answered', status, headers, body: await textOf(response.body) } as const;
       });
     } catch (error) {
-      if (source.fault !== null) throw source.fault.error;
+      if (source.failure !== null) throw source.failure.error;
       const code = error instanceof TimeIsUp ? 'ANSWER_TIMEOUT' : loggableCode(error);
       const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
       return { kind: 'broken', written: true, timedOut, code };
@@ -97,7 +97,7 @@ export class MediaHttp {
     try {
       return await this.within(request, (signal) => this.follow(request, signal));
     } catch (error) {
-      if (error instanceof ConsumerFault) throw error.cause;
+      if (error instanceof ConsumerError) throw error.cause;
       return { kind: 'broken', code: error instanceof TimeIsUp ? 'ANSWER_TIMEOUT' : loggableCode(error) };
     }
   }
@@ -149,7 +149,7 @@ export class MediaHttp {
       return await work(controller.signal);
     } catch (error) {
       // Whatever broke because it was broken off broke for that reason.
-      throw controller.signal.aborted && !(error instanceof ConsumerFault) ? controller.signal.reason : error;
+      throw controller.signal.aborted && !(error instanceof ConsumerError) ? controller.signal.reason : error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
@@ -164,7 +164,7 @@ class Closed extends Error {
   readonly code = 'CLOSED';
 }
 
-class ConsumerFault extends Error {}
+class ConsumerError extends Error {}
 
 function agentOf(options: MediaHttpOptions, lookup: LookupFunction | undefined): Agent {
   return new Agent({
@@ -182,17 +182,17 @@ function agentOf(options: MediaHttpOptions, lookup: LookupFunction | undefined):
 }
 
 /**
- * The same chunks, and what their source threw: undici reports that as a fault of the request. A request that breaks is
- * no fault of the source: its stream would throw into a generator, so what it gets has no `throw`.
+ * The same chunks, and what their source threw: undici reports that as an error of the request. A request that breaks
+ * is no error of the source: its stream would throw into a generator, so what it gets has no `throw`.
  */
-function watched(source: AsyncIterable<Buffer>): { chunks: AsyncIterable<Buffer>; fault: { error: unknown } | null } {
+function watched(source: AsyncIterable<Buffer>): { chunks: AsyncIterable<Buffer>; failure: { error: unknown } | null } {
   const iterator = source[Symbol.asyncIterator]();
   const chunks: AsyncIterator<Buffer> = {
     async next() {
       try {
         return await iterator.next();
       } catch (error) {
-        result.fault = { error };
+        result.failure = { error };
         throw error;
       }
     },
@@ -201,7 +201,7 @@ function watched(source: AsyncIterable<Buffer>): { chunks: AsyncIterable<Buffer>
       return { done: true, value: undefined };
     },
   };
-  const result: ReturnType<typeof watched> = { chunks: { [Symbol.asyncIterator]: () => chunks }, fault: null };
+  const result: ReturnType<typeof watched> = { chunks: { [Symbol.asyncIterator]: () => chunks }, failure: null };
   return result;
 }
 
@@ -222,7 +222,7 @@ async function readInto(
     try {
       await request.consume(chunk);
     } catch (cause) {
-      throw new ConsumerFault('the file could not be taken', { cause });
+      throw new ConsumerError('the file could not be taken', { cause });
     }
   }
   return { kind: 'downloaded', sizeBytes };

@@ -78,7 +78,7 @@ const KIND_OF_ACTION: Readonly<Record<PlatformAction, NotAcceptedOutcome['kind']
 const TOO_LARGE_STATUSES: ReadonlySet<number> = new Set([413, 414, 431]);
 
 /**
- * Says what one exchange means for its message. Total: every status, body and fault has exactly one answer, and what is
+ * Says what one exchange means for its message. Total: every status, body and error has exactly one answer, and what is
  * not definitely "not taken" is `unknown`.
  *
  * @param nowMs milliseconds since the epoch, against which a dated `Retry-After` is read

@@ -1,19 +1,19 @@
-import { failure, isTokenRefused, platformFault } from './platform-result.js';
+import { failure, isTokenRefused, platformError } from './platform-result.js';
 
-describe('platformFault', () => {
+describe('platformError', () => {
   it.each([
     ['a refusal', failure('rejected', { message: 'no', code: 100, subcode: 2388024 }), 'PLATFORM_REJECTED', 400],
     ['a timeout', failure('timeout', { message: 'slow' }), 'PLATFORM_TIMEOUT', 504],
     ['an outage', failure('unavailable', { message: 'down' }), 'PLATFORM_UNAVAILABLE', 502],
     ['a limit of our calls', failure('rejected', { message: 'many', code: 80007 }), 'RATE_LIMITED', 429],
   ])('recognizes %s', (_name, given, code, status) => {
-    const fault = platformFault(given);
-    expect([fault.code, fault.status]).toEqual([code, status]);
+    const error = platformError(given);
+    expect([error.code, error.status]).toEqual([code, status]);
   });
 
   it('gives the reason of a refusal, its code and its trace', () => {
-    const fault = platformFault(failure('rejected', { message: 'bad name', code: 100, subcode: 1, traceId: 'A1' }));
-    expect(fault.extra).toEqual({ platform: { code: 100, subcode: 1, message: 'bad name', trace_id: 'A1' } });
+    const error = platformError(failure('rejected', { message: 'bad name', code: 100, subcode: 1, traceId: 'A1' }));
+    expect(error.extra).toEqual({ platform: { code: 100, subcode: 1, message: 'bad name', trace_id: 'A1' } });
   });
 
   it('knows a refused token', () => {

@@ -76,7 +76,7 @@ const LIMIT_RETRY_SECONDS = 60;
  * The error that a caller of Herald gets for a call to the platform that failed: PLATFORM_TIMEOUT (504), PLATFORM_UNAVAILABLE
  * (502), RATE_LIMITED (429) where the platform takes no more calls for now, PLATFORM_REJECTED (400).
  */
-export function platformFault(failure: PlatformFailure): AppError {
+export function platformError(failure: PlatformFailure): AppError {
   if (failure.kind === 'timeout') return commonErrors.PLATFORM_TIMEOUT(undefined, { internal: failure.message });
   if (failure.kind === 'unavailable')
     return commonErrors.PLATFORM_UNAVAILABLE(undefined, { internal: failure.message });

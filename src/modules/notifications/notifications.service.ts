@@ -167,21 +167,21 @@ export class NotificationsService implements BeforeApplicationShutdown {
   /**
    * Applies each item of a notification by itself, so that one which can't be applied keeps no other waiting.
    *
-   * @throws the first item's fault, or `fault` where there is only one item.
+   * @throws the first item's error, or `cause` where there is only one item.
    */
-  private async applyParts(payload: WebhookPayload, row: Row, expired: boolean, fault: unknown): Promise<void> {
+  private async applyParts(payload: WebhookPayload, row: Row, expired: boolean, cause: unknown): Promise<void> {
     const parts = partsOf(payload);
-    if (parts.length < 2) throw fault;
+    if (parts.length < 2) throw cause;
     let unmatched = 0;
-    const faults: unknown[] = [];
+    const errors: unknown[] = [];
     while (parts.length > 0) {
       const applied = parts.splice(0, PARTS_AT_ONCE).map((part) => this.apply(part, null, expired));
       for (const result of await Promise.allSettled(applied)) {
-        if (result.status === 'rejected') faults.push(result.reason);
+        if (result.status === 'rejected') errors.push(result.reason);
         else unmatched += result.value;
       }
     }
-    if (faults.length > 0) throw faults[0];
+    if (errors.length > 0) throw errors[0];
     await this.notifications.store({ ...row, state: stateOf(unmatched, expired) });
     if (expired && unmatched > 0) this.countUnmatched(row.id, unmatched);
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownText } from '../../infrastructure/whatsapp/json-access.js';
-import { isTokenRefused, platformFault } from '../../infrastructure/whatsapp/platform-result.js';
+import { isTokenRefused, platformError } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import type { ProfileResponse } from './dto/profile.response.js';
@@ -60,6 +60,6 @@ export class ProfileService {
     const answer = await this.client.request({ ...request, path, token: connection.token });
     if (answer.ok) return answer.body;
     if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
-    throw platformFault(answer);
+    throw platformError(answer);
   }
 }

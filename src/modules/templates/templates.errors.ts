@@ -1,6 +1,6 @@
 import { AppError, type AppErrorInit } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
-import { platformFault, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
+import { platformError, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 
 export const templatesErrors = defineErrors('templates', {
   TEMPLATE_NOT_FOUND: error({
@@ -54,14 +54,14 @@ export function notInLanguage(language: string, existing: readonly string[]): Ap
 
 /** The templates could not be listed, and nothing is known of them yet. */
 export function listError(failure: PlatformFailure): AppError {
-  const error = platformFault(failure);
+  const error = platformError(failure);
   if (error.code !== 'PLATFORM_REJECTED') return error;
   return reworded(error, { message: `The messaging platform refused to list the templates: ${failure.message}` });
 }
 
 /** A write failed: without a clear answer it may have taken effect, and the caller must know that. */
 export function writeError(failure: PlatformFailure): AppError {
-  const error = platformFault(failure);
+  const error = platformError(failure);
   if (failure.kind === 'rejected') return error;
   const cause = failure.kind === 'timeout' ? 'did not answer in time' : 'could not be reached or gave no clear answer';
   return reworded(error, {

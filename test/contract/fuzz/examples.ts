@@ -1,5 +1,5 @@
 import type { Schema } from '../../support/schema-arbitrary.js';
-import { fault, type Fault } from './checks.js';
+import { violation, type Violation } from './checks.js';
 import type { Description, Operation } from './description.js';
 import { guideOf, type Fuzzer } from './fuzzer.js';
 import { encode } from './request.js';
@@ -32,12 +32,12 @@ export async function sendExamples(fuzzer: Fuzzer, operation: Operation): Promis
     const wrong =
       operation.body?.type === 'application/json' ? checks.schemas.request(operation.body.schema)(body) : null;
     const { states = [] } = guideOf(operation);
-    const faults: Fault[] = [
-      ...(wrong === null ? [] : [fault('example_conformance', wrong)]),
+    const violations: Violation[] = [
+      ...(wrong === null ? [] : [violation('example_conformance', wrong)]),
       ...checks.ofOperation(operation, call, answer),
       ...checks.ofAcceptance(states, answer),
     ];
-    ledger.find(`${operation.id} example ${name}`, call, answer, faults);
+    ledger.find(`${operation.id} example ${name}`, call, answer, violations);
   }
   for (const [status, { content }] of Object.entries(operation.answers)) {
     for (const { schema, examples } of Object.values(content)) {

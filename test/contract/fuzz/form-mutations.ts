@@ -50,7 +50,7 @@ const FAULTY_FORMS: readonly ((form: Form) => Buffer)[] = [
   () => formOf([]),
 ];
 
-/** Odd names and headers, which say nothing about the bytes: taken or refused, but never a fault of ours. */
+/** Odd names and headers, which say nothing about the bytes: taken or refused, but never an error of ours. */
 const ODD_FORMS: readonly ((form: Form) => Buffer)[] = [
   ...[
     '../../../etc/passwd',

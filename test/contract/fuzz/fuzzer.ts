@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { ADDRESS_MUTATIONS, HEADER_MUTATIONS } from './address-mutations.js';
 import { BODY_MUTATIONS } from './body-mutations.js';
 import type { Answer, Call, Caller } from './caller.js';
-import type { Checks, Fault } from './checks.js';
+import type { Checks, Violation } from './checks.js';
 import type { Operation } from './description.js';
 import { FORM_MUTATIONS } from './form-mutations.js';
 import { GUIDES, type Guide } from './guides.js';
@@ -21,7 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
 interface Judged {
   call: Call;
   answer: Answer;
-  faults: Fault[];
+  violations: Violation[];
 }
 
 export interface FuzzPlan {
@@ -57,16 +57,16 @@ export class Fuzzer {
     operation: Operation,
     kind: string,
     call: Call,
-    judge: (answer: Answer) => Fault[],
+    judge: (answer: Answer) => Violation[],
     unrouted = false,
-  ): Promise<Fault[]> {
+  ): Promise<Violation[]> {
     const answer = await this.caller.send(call);
     this.ledger.count(operation.id, kind, answer);
     const { checks } = this;
     const always = unrouted ? checks.ofAnything(call, answer) : checks.ofOperation(operation, call, answer);
-    const faults = [...always, ...judge(answer)];
-    this.last.set(`${operation.id} ${kind}`, { call, answer, faults });
-    return faults;
+    const violations = [...always, ...judge(answer)];
+    this.last.set(`${operation.id} ${kind}`, { call, answer, violations });
+    return violations;
   }
 
   async requestOf(operation: Operation, made: Made, fresh: boolean): Promise<Request> {
@@ -102,7 +102,7 @@ export class Fuzzer {
       const bent = mutation.bend(request, choice, this.checks.schemas);
       if (bent === null) return [];
       const { call, refusal, unrouted = false } = bent;
-      const judge = (answer: Answer): Fault[] => (refusal === null ? [] : this.checks.ofRefusal(refusal, answer));
+      const judge = (answer: Answer): Violation[] => (refusal === null ? [] : this.checks.ofRefusal(refusal, answer));
       return this.send(operation, kind, call, judge, unrouted);
     });
   }
@@ -124,20 +124,20 @@ export class Fuzzer {
     kind: string,
     numRuns: number,
     cases: fc.Arbitrary<T>,
-    run: (value: T) => Promise<Fault[]>,
+    run: (value: T) => Promise<Violation[]>,
   ): Promise<void> {
     const where = `${operation.id} ${kind}`;
     let smallest: Judged | undefined;
     const property = fc.asyncProperty(cases, async (value) => {
-      const faults = await run(value);
-      if (faults.length > 0) smallest = this.last.get(where);
-      return faults.length === 0;
+      const violations = await run(value);
+      if (violations.length > 0) smallest = this.last.get(where);
+      return violations.length === 0;
     });
     const seed = this.plan.seed + hashOf(where);
     const { failed, errorInstance } = await fc.check(property, { numRuns, seed });
     if (!failed) return;
     if (smallest === undefined) this.ledger.stumble(where, errorInstance);
-    else this.ledger.find(where, smallest.call, smallest.answer, smallest.faults);
+    else this.ledger.find(where, smallest.call, smallest.answer, smallest.violations);
   }
 }
 

@@ -1,7 +1,7 @@
 import { asCurl, shortened, type Answer, type Call } from './caller.js';
-import type { Fault } from './checks.js';
+import type { Violation } from './checks.js';
 
-export interface Finding extends Fault {
+export interface Finding extends Violation {
   /** Operation and kind of request. */
   where: string;
   call: string;
@@ -21,8 +21,8 @@ export class Ledger {
     this.byOperation.set(operationId, seen);
   }
 
-  find(where: string, call: Call, answer: Answer, faults: readonly Fault[]): void {
-    for (const one of faults) {
+  find(where: string, call: Call, answer: Answer, violations: readonly Violation[]): void {
+    for (const one of violations) {
       const known = this.findings.some((other) => other.where === where && other.check === one.check);
       if (known) continue;
       const seen = `${answer.status} ${shortened(answer.text, 600)}`;

@@ -1,6 +1,6 @@
 import { newKey } from '../../../src/infrastructure/access/api-key-format.js';
 import type { Answer, Call } from './caller.js';
-import { codeOf, fault, type Fault } from './checks.js';
+import { codeOf, violation, type Violation } from './checks.js';
 import type { Operation } from './description.js';
 import type { Fuzzer } from './fuzzer.js';
 import { encode, type Request } from './request.js';
@@ -54,7 +54,7 @@ async function everyKey(fuzzer: Fuzzer, operation: Operation): Promise<void> {
   for (const [name, headers, wanted] of cases) {
     const call = withHeaders(encode(request), headers);
     await judge(fuzzer, operation, `auth.${name}`, call, (answer) =>
-      codeOf(answer) === wanted ? [] : [fault('ignored_auth', `${answer.status} ${codeOf(answer)}, not ${wanted}`)],
+      codeOf(answer) === wanted ? [] : [violation('ignored_auth', `${answer.status} ${codeOf(answer)}, not ${wanted}`)],
     );
   }
 }
@@ -78,13 +78,15 @@ async function everyMethod(fuzzer: Fuzzer, operation: Operation): Promise<void> 
       const odd: Call = { method, target: call.target, headers: key };
       const answer = await fuzzer.caller.send(odd);
       fuzzer.ledger.count(operation.id, 'method', answer);
-      const faults = fuzzer.checks.ofAnything(odd, answer);
+      const violations = fuzzer.checks.ofAnything(odd, answer);
       const allow = String(answer.headers.allow);
       const said = method === 'HEAD' || codeOf(answer) === 'METHOD_NOT_ALLOWED';
       if (answer.status !== 405 || !said || allow !== allowed.join(', ')) {
-        faults.push(fault('unsupported_method', `${answer.status}, Allow: ${allow}, not ${allowed.join(', ')}`));
+        violations.push(
+          violation('unsupported_method', `${answer.status}, Allow: ${allow}, not ${allowed.join(', ')}`),
+        );
       }
-      fuzzer.ledger.find(`${operation.id} method.${method}`, odd, answer, faults);
+      fuzzer.ledger.find(`${operation.id} method.${method}`, odd, answer, violations);
     }
   }
   if (operation.method !== 'GET') return;
@@ -93,7 +95,7 @@ async function everyMethod(fuzzer: Fuzzer, operation: Operation): Promise<void> 
   fuzzer.ledger.count(operation.id, 'method', answer);
   const same = answer.status === (await fuzzer.caller.send(call)).status && answer.text === '';
   if (!same)
-    fuzzer.ledger.find(`${operation.id} method.HEAD`, head, answer, [fault('unsupported_method', 'not as GET')]);
+    fuzzer.ledger.find(`${operation.id} method.HEAD`, head, answer, [violation('unsupported_method', 'not as GET')]);
 }
 
 /** Spellings of an address that parsers read differently. Without a key none may answer as the operation does. */
@@ -133,9 +135,9 @@ async function everyTrick(fuzzer: Fuzzer, operation: Operation): Promise<void> {
     const answer = await fuzzer.caller.send(odd);
     fuzzer.ledger.count(operation.id, 'address', answer);
     // Behind two slashes stands another path, which is not below /api.
-    const faults = fuzzer.checks.ofAnything(odd, answer);
-    if (answer.status < 400) faults.push(fault('ignored_auth', `${answer.status} without a key`));
-    fuzzer.ledger.find(`${operation.id} address ${target.replace(rest, '...')}`, odd, answer, faults);
+    const violations = fuzzer.checks.ofAnything(odd, answer);
+    if (answer.status < 400) violations.push(violation('ignored_auth', `${answer.status} without a key`));
+    fuzzer.ledger.find(`${operation.id} address ${target.replace(rest, '...')}`, odd, answer, violations);
   }
 }
 
@@ -144,10 +146,10 @@ async function judge(
   operation: Operation,
   kind: string,
   call: Call,
-  check: (answer: Answer) => Fault[],
+  check: (answer: Answer) => Violation[],
 ): Promise<void> {
   const answer = await fuzzer.caller.send(call);
   fuzzer.ledger.count(operation.id, 'auth', answer);
-  const faults = [...fuzzer.checks.ofOperation(operation, call, answer), ...check(answer)];
-  fuzzer.ledger.find(`${operation.id} ${kind}`, call, answer, faults);
+  const violations = [...fuzzer.checks.ofOperation(operation, call, answer), ...check(answer)];
+  fuzzer.ledger.find(`${operation.id} ${kind}`, call, answer, violations);
 }

@@ -27,7 +27,7 @@ export interface Mutation {
   bend: (request: Request, choice: { place: number; variant: number }, checks: SchemaChecks) => Bent | null;
 }
 
-/** The caller's fault, and none of the state: only these show that it was seen. */
+/** The caller's violation, and none of the state: only these show that it was seen. */
 export const FAULTY: Refusal = {
   statuses: [400, 413, 415, 422],
   codes: [

@@ -1,6 +1,6 @@
 import { newId } from '../../../src/common/ids.js';
 import type { Schema } from '../../support/schema-arbitrary.js';
-import { anonymous, fault, sameAnswer } from './checks.js';
+import { anonymous, violation, sameAnswer } from './checks.js';
 import type { Description, Operation } from './description.js';
 import type { Fuzzer } from './fuzzer.js';
 import { encode, type Request } from './request.js';
@@ -130,7 +130,14 @@ export async function everyNamespace(fuzzer: Fuzzer, operation: Operation): Prom
       const bent = place.put(request, id);
       const answer = await ask(fuzzer, operation, bent);
       const refused = answer.status >= 400 && answer.status < 500;
-      judge(fuzzer, operation, place, bent, answer, refused ? [] : [fault('namespace_rule', `took ${id} for an id`)]);
+      judge(
+        fuzzer,
+        operation,
+        place,
+        bent,
+        answer,
+        refused ? [] : [violation('namespace_rule', `took ${id} for an id`)],
+      );
     }
   }
   return places.map(({ name }) => name);
@@ -151,19 +158,19 @@ function judge(
   more: ReturnType<typeof sameAnswer>,
 ): void {
   const call = encode(request);
-  const faults = [
+  const violations = [
     ...fuzzer.checks.ofOperation(operation, call, answer),
     ...more,
     ...shown(fuzzer.stage.foreign, answer),
   ];
-  fuzzer.ledger.find(`${operation.id} namespace.${place.name}`, call, answer, faults);
+  fuzzer.ledger.find(`${operation.id} namespace.${place.name}`, call, answer, violations);
 }
 
 /** Nothing of the other workspace may be in an answer, unless the caller has sent it. */
 function shown(foreign: Tenant, answer: { text: string; status: number }) {
   if (answer.status >= 400) return [];
   const seen = foreignIds(foreign).filter((id) => answer.text.includes(id));
-  return seen.length === 0 ? [] : [fault('namespace_rule', `shows ${seen.join(', ')}`)];
+  return seen.length === 0 ? [] : [violation('namespace_rule', `shows ${seen.join(', ')}`)];
 }
 
 /** Every id that the other workspace has: none of them may ever be shown. */

@@ -30,7 +30,7 @@ export class SchemaChecks {
     return this.check(schema, 'request');
   }
 
-  /** A field that the description does not name is a fault: callers would come to lean on it. */
+  /** A field that the description does not name is a violation: callers would come to lean on it. */
   answer(schema: Schema): Check {
     return this.check(closed(schema), 'answer');
   }

@@ -138,7 +138,7 @@ function serveDemo(express: Express, demo: DocsDemo): void {
   express.get('/docs/demo.json', (req, res) => {
     const keys = demo.keysFor(req);
     res.set('Cache-Control', 'no-store');
-    // Empty rather than 404: a browser would report that as a fault of the page.
+    // Empty rather than 404: a browser would report that as an error of the page.
     if (keys === null) res.status(204).end();
     else res.json(keys);
   });

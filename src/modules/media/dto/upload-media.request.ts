@@ -38,7 +38,7 @@ const VALIDATION = new ValidatedRequestPipe();
 /**
  * Reads the fields that have come so far; which of them are required is known at the end of the form.
  *
- * @throws INVALID_REQUEST (400) naming each faulty one.
+ * @throws INVALID_REQUEST (400) naming each invalid one.
  */
 export function readFields(form: Readonly<Record<string, unknown>>): UploadMediaRequest {
   for (const name of Object.keys(form)) {

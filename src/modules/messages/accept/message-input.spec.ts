@@ -11,7 +11,7 @@ function received(body: Record<string, unknown>): unknown {
   return JSON.parse(JSON.stringify({ connection_id: CONNECTION, to: '+15550100001', ...body }));
 }
 
-function faultsOf(body: unknown): string[] {
+function violationsOf(body: unknown): string[] {
   try {
     readMessageInput(body);
     return [];
@@ -23,12 +23,12 @@ function faultsOf(body: unknown): string[] {
 }
 
 describe('reading a message', () => {
-  it.each(VARIANT_CASES)('$name', ({ body, faults }) => {
-    expect(faultsOf(received(body))).toEqual(faults);
+  it.each(VARIANT_CASES)('$name', ({ body, violations }) => {
+    expect(violationsOf(received(body))).toEqual(violations);
   });
 
   it.each([null, 'x', 5, [], true])('refuses a body that is %j', (body) => {
-    expect(faultsOf(body)).toEqual([':type']);
+    expect(violationsOf(body)).toEqual([':type']);
   });
 
   it('keeps what was sent, with defaults', () => {
@@ -46,7 +46,7 @@ describe('reading a message', () => {
 });
 
 describe('the fingerprint', () => {
-  const valid = VARIANT_CASES.filter(({ faults }) => faults.length === 0);
+  const valid = VARIANT_CASES.filter(({ violations }) => violations.length === 0);
 
   // Keys of requests that were made before an update stand with the fingerprints of their time.
   it.each(valid)('is the hash of the canonical JSON: $name', ({ body }) => {

@@ -3,7 +3,7 @@ import type { ErrorDetail } from '../../../common/app-error.js';
 import { canonicalJson } from '../../../common/json.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { isObject } from '../../../common/json.js';
-import { fault } from '../../../common/shape.js';
+import { violation } from '../../../common/shape.js';
 import { MESSAGE_VARIANTS } from './variants/message-variants.js';
 import type { MessageVariant } from './variants/variant.js';
 
@@ -28,13 +28,13 @@ const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.type === null);
 /**
  * Reads the body of POST /messages.
  *
- * @throws VALIDATION_FAILED (422) naming each faulty field and its rule.
+ * @throws VALIDATION_FAILED (422) naming each invalid field and its rule.
  */
 export function readMessageInput(body: unknown): MessageInput {
-  const faults: ErrorDetail[] = [];
-  const variant = variantOf(body, faults);
-  variant?.shape.check(body, '', faults);
-  if (variant === null || faults.length > 0) throw commonErrors.VALIDATION_FAILED({ details: faults });
+  const violations: ErrorDetail[] = [];
+  const variant = variantOf(body, violations);
+  variant?.shape.check(body, '', violations);
+  if (variant === null || violations.length > 0) throw commonErrors.VALIDATION_FAILED({ details: violations });
   const valid = body as Record<string, string>;
   return {
     connectionId: (valid.connection_id ?? '').toLowerCase(),
@@ -74,15 +74,15 @@ function textOrNull(plain: string | null): string {
   return plain === null ? 'null' : `"${plain}"`;
 }
 
-function variantOf(body: unknown, faults: ErrorDetail[]): MessageVariant | null {
+function variantOf(body: unknown, violations: ErrorDetail[]): MessageVariant | null {
   if (!isObject(body)) {
-    faults.push(fault('', 'type', 'The body must be a JSON object.'));
+    violations.push(violation('', 'type', 'The body must be a JSON object.'));
     return null;
   }
   if (body.type === undefined && WITHOUT_TYPE !== undefined) return WITHOUT_TYPE;
   const variant = typeof body.type === 'string' ? BY_TYPE.get(body.type) : undefined;
   if (variant === undefined) {
-    faults.push(fault('type', 'one_of', `type must be ${[...BY_TYPE.keys()].join(', ')}.`));
+    violations.push(violation('type', 'one_of', `type must be ${[...BY_TYPE.keys()].join(', ')}.`));
     return null;
   }
   return variant;

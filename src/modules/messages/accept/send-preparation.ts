@@ -113,7 +113,7 @@ export class SendPreparation {
     return window.open.conversationId;
   }
 
-  /** The body of a request names a connection: one that does not exist is a fault of the body. */
+  /** The body of a request names a connection: one that does not exist is a violation of the body. */
   private async readyConnection(organizationId: string, id: string): Promise<Connection> {
     try {
       return await this.connections.getReady(organizationId, id);

@@ -1,6 +1,6 @@
 import { commonErrors } from '../../../common/common.errors.js';
 import { isObject } from '../../../common/json.js';
-import { fault } from '../../../common/shape.js';
+import { violation } from '../../../common/shape.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
@@ -47,5 +47,5 @@ function sameFile(id: unknown, mediaObjectId: string): boolean {
 function anotherFile(index: number, type: string): Error {
   const field = `template.components[${index}].parameters[0].${type}`;
   const message = `media_object_id must be the file that ${field} names, where both are given.`;
-  return commonErrors.VALIDATION_FAILED({ details: [fault('media_object_id', 'equal', message)] });
+  return commonErrors.VALIDATION_FAILED({ details: [violation('media_object_id', 'equal', message)] });
 }

@@ -64,28 +64,28 @@ async function survivors(): Promise<Row[]> {
 }
 
 /** What the server answers with an error from now on; a deadlock would be tried again and stay unseen. */
-function watchFaults(database: Database): unknown[] {
-  const faults: unknown[] = [];
+function watchErrors(database: Database): unknown[] {
+  const errors: unknown[] = [];
   const query = database.query.bind(database);
   database.query = <R extends QueryResultRow>(sql: string, params?: readonly unknown[]) =>
     query<R>(sql, params).catch((error: unknown) => {
-      faults.push(error);
+      errors.push(error);
       throw error;
     });
-  return faults;
+  return errors;
 }
 
 describe('resolve', () => {
   it('makes one row for a contact, however many ask at once', async () => {
     const books = Array.from({ length: 6 }, () => new ContactBook(opened.database));
-    const faults = watchFaults(opened.database);
+    const errors = watchErrors(opened.database);
     for (let round = 1; round <= 10; round++) {
       const identity = { phone: testPhone() };
       const found = await Promise.all([...books, ...books].map((each) => resolve(identity, each)));
       expect(new Set(found.map((conversation) => conversation.id)).size).toBe(1);
       expect(await rows()).toHaveLength(round);
     }
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
   it('returns what is known of the contact', async () => {
@@ -203,7 +203,7 @@ describe('many at once', () => {
       }),
     );
     expect(await survivors()).toHaveLength(120);
-    const faults = watchFaults(opened.database);
+    const errors = watchErrors(opened.database);
     // Every process enters every link, each process from another place on.
     await Promise.all(
       processes.flatMap((each, n) => {
@@ -212,7 +212,7 @@ describe('many at once', () => {
         return [...all.slice(from), ...all.slice(0, from)].map((link) => link(each));
       }),
     );
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
     const alive = await survivors();
     expect(alive.map((row) => `${row.phone} ${row.wa_id} ${row.user_id}`).sort()).toEqual(
       contacts.map(({ phone, waId, userId }) => `${phone} ${waId} ${userId}`).sort(),

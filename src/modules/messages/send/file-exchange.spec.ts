@@ -114,7 +114,7 @@ describe('a refusal for a file', () => {
     expect(exchangeWith({}).exchange.isRefused(outcome, ids)).toBe(expected);
   });
 
-  it('lets the files be forgotten; a fault in that costs no message', async () => {
+  it('lets the files be forgotten; an error in that costs no message', async () => {
     const forgotten: string[] = [];
     const { exchange } = exchangeWith({}, forgotten);
     await exchange.forget(CONNECTION, new Map([...ids, [B, '22']]));

@@ -655,10 +655,10 @@ describe('what is not known for sure', () => {
 
 describe('violations', () => {
   it('are all named at once, each with its place', () => {
-    const faulty = draft([{ type: 'HEADER', format: 'IMAGE' }, positional('{{2}}'), { type: 'FOOTER', text: '' }], {
+    const invalid = draft([{ type: 'HEADER', format: 'IMAGE' }, positional('{{2}}'), { type: 'FOOTER', text: '' }], {
       name: '',
     });
-    expect(checkTemplate(faulty).map(({ field, rule }) => `${field} ${rule}`)).toEqual([
+    expect(checkTemplate(invalid).map(({ field, rule }) => `${field} ${rule}`)).toEqual([
       'name format',
       'components[0].example.header_handle required',
       'components[1].text variable_sequence',

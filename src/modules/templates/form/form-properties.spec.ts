@@ -37,7 +37,7 @@ describe('a template that the platform takes', () => {
     expect(kinds.size).toBe(7);
   });
 
-  it('has no fault', () => {
+  it('has no violation', () => {
     fc.assert(
       fc.property(sample, (of) => {
         expect(checkTemplate(of)).toEqual([]);

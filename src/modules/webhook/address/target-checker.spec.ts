@@ -44,8 +44,8 @@ describe('TargetChecker', () => {
 
   it.each(['unresolvable', 'dns_timeout', 'dns_failed', 'too_many_addresses'] as const)(
     'refuses a host that has no address: %s',
-    async (fault) => {
-      expect(await checkerFor(fault).check(HOOKS)).toMatchObject({ ok: false, reason: 'unresolvable' });
+    async (failure) => {
+      expect(await checkerFor(failure).check(HOOKS)).toMatchObject({ ok: false, reason: 'unresolvable' });
     },
   );
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../../../common/app-error.js';
 import { isObject } from '../../../../common/json.js';
-import { fault, free, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
+import { violation, free, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
 import { bodyShape, type MessageVariant } from './variant.js';
 
 /* Limits of the platform: Cloud API reference of interactive messages. */
@@ -61,17 +61,17 @@ const checked = refined(frame, checkHeader);
 
 const interactive: Shape = {
   schema: { oneOf: [schemaOf('button'), schemaOf('list')] },
-  check: (value, field, faults) => checked.check(value, field, faults),
+  check: (value, field, violations) => checked.check(value, field, violations),
 };
 
-function checkHeader(value: Interactive, field: string, faults: ErrorDetail[]): void {
+function checkHeader(value: Interactive, field: string, violations: ErrorDetail[]): void {
   const { header } = value;
   if (!isObject(header)) return;
   const path = `${field}.header`;
   if (value.type === 'list' && header.type !== 'text') {
-    faults.push(fault(`${path}.type`, 'one_of', `${path}.type must be text: a list takes no other header.`));
+    violations.push(violation(`${path}.type`, 'one_of', `${path}.type must be text: a list takes no other header.`));
   } else if (header.type === 'text') {
-    string({ min: 1, max: SHORT_TEXT_MAX }).check(header.text, `${path}.text`, faults);
+    string({ min: 1, max: SHORT_TEXT_MAX }).check(header.text, `${path}.text`, violations);
   }
 }
 

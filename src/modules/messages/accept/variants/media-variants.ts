@@ -1,4 +1,4 @@
-import { boolean, fault, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
+import { boolean, violation, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
 import { bodyShape, type MessageVariant } from './variant.js';
 
 interface MediaBody {
@@ -53,17 +53,21 @@ export const mediaVariants: readonly MessageVariant[] = Object.entries(EXTRA).ma
       type: oneOf([type]),
       media: refined(object({ optional: { ...source, ...extra, ...common } }), () => undefined, ONE_SOURCE),
     }),
-    (body: MediaBody, _field, faults) => {
+    (body: MediaBody, _field, violations) => {
       const { id, link } = body.media;
       const objectId = body.media_object_id;
       if (id !== undefined && link !== undefined) {
-        faults.push(fault('media', 'exactly_one', 'media must hold either id or link, not both.'));
+        violations.push(violation('media', 'exactly_one', 'media must hold either id or link, not both.'));
       } else if (link !== undefined && objectId !== undefined) {
-        faults.push(fault('media_object_id', 'exactly_one', 'media_object_id and media.link exclude each other.'));
+        violations.push(
+          violation('media_object_id', 'exactly_one', 'media_object_id and media.link exclude each other.'),
+        );
       } else if (id === undefined && link === undefined && objectId === undefined) {
-        faults.push(fault('media', 'exactly_one', 'media must hold either id or link.'));
+        violations.push(violation('media', 'exactly_one', 'media must hold either id or link.'));
       } else if (id !== undefined && objectId !== undefined && id.toLowerCase() !== objectId.toLowerCase()) {
-        faults.push(fault('media_object_id', 'equal', 'media_object_id must equal media.id where both are given.'));
+        violations.push(
+          violation('media_object_id', 'equal', 'media_object_id must equal media.id where both are given.'),
+        );
       }
     },
   ),

@@ -1,5 +1,5 @@
 import { isObject } from '../../../../common/json.js';
-import { fault, object, string, uuid, type Shape } from '../../../../common/shape.js';
+import { violation, object, string, uuid, type Shape } from '../../../../common/shape.js';
 import { USER_ID } from '../recipient.js';
 
 /** What a valid body means: how it is stored, sent and shown. */
@@ -54,10 +54,12 @@ export function bodyShape(required: Record<string, Shape>, optional: Record<stri
   const common = Object.fromEntries(Object.entries(COMMON_OPTIONAL).filter(([key]) => !(key in required)));
   const fields = object({ required: { ...COMMON_REQUIRED, ...required }, optional: { ...common, ...optional } });
   return {
-    check(body, field, faults) {
-      fields.check(body, field, faults);
+    check(body, field, violations) {
+      fields.check(body, field, violations);
       if (!isObject(body) || (body.to === undefined) !== (body.recipient === undefined)) return;
-      faults.push(fault('to', 'exactly_one', `Give exactly one of to (a phone number) and recipient (a user id).`));
+      violations.push(
+        violation('to', 'exactly_one', `Give exactly one of to (a phone number) and recipient (a user id).`),
+      );
     },
     schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
   };

@@ -10,20 +10,21 @@ const DANGEROUS_KEYS = new Set(['__proto__', 'constructor']);
 
 /**
  * What makes parsed JSON unfit to work with, whatever it means: too deep, too many keys or items, keys that name
- * prototypes, and texts that PostgreSQL or UTF-8 can't hold (U+0000, half a surrogate pair). Each fault names its place.
- * Stops at the first fault of depth or number, which are about the whole body, and at the twentieth of any kind.
+ * prototypes, and texts that PostgreSQL or UTF-8 can't hold (U+0000, half a surrogate pair). Each violation names its
+ * place. Stops at the first violation of depth or number, which concerns the whole body, and at the twentieth of any
+ * kind.
  *
- * @param text what the value was parsed from: without an escape in it, its texts can't be at fault.
+ * @param text what the value was parsed from: without an escape in it, its texts are valid.
  */
-export function jsonFaults(value: unknown, text: string): ErrorDetail[] {
+export function jsonViolations(value: unknown, text: string): ErrorDetail[] {
   if (typeof value !== 'object' || value === null) return [];
   const walk = new Walk(text.includes('\\u'));
   walk.enter(value, '', 1);
-  return walk.faults;
+  return walk.violations;
 }
 
 class Walk {
-  readonly faults: ErrorDetail[] = [];
+  readonly violations: ErrorDetail[] = [];
   private keys = 0;
   private items = 0;
   private stopped = false;
@@ -62,13 +63,13 @@ class Walk {
 
   private add(path: string, key: string | number, rule: string, message: string): void {
     const field = clip(join(path, key), LONGEST_FIELD);
-    this.faults.push({ field, rule, message: `${field} ${message}` });
-    if (this.faults.length >= MOST_DETAILS) this.stopped = true;
+    this.violations.push({ field, rule, message: `${field} ${message}` });
+    if (this.violations.length >= MOST_DETAILS) this.stopped = true;
   }
 
   private stop(field: string, rule: string, message: string): void {
     this.stopped = true;
-    this.faults.push({ field: clip(field, LONGEST_FIELD), rule, message });
+    this.violations.push({ field: clip(field, LONGEST_FIELD), rule, message });
   }
 }
 
@@ -101,7 +102,7 @@ type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | 'next' | 'en
  * Where a text stops being JSON, as an offset; its length where it ends too early. The engine's own messages name the
  * place only sometimes, and quote the text, which may hold what no answer should repeat.
  */
-export function jsonFaultAt(text: string): number {
+export function jsonErrorAt(text: string): number {
   const open: string[] = [];
   let expected: Expected = 'value';
   let at = 0;

@@ -1,51 +1,51 @@
 import fc from 'fast-check';
-import { jsonFaults, jsonFaultAt } from './json-faults.js';
+import { jsonViolations, jsonErrorAt } from './json-violations.js';
 
-function faultsOf(text: string) {
-  return jsonFaults(JSON.parse(text), text).map(({ field, rule }) => `${rule} ${field}`);
+function violationsOf(text: string) {
+  return jsonViolations(JSON.parse(text), text).map(({ field, rule }) => `${rule} ${field}`);
 }
 
 function nested(levels: number): string {
   return `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 }
 
-describe('jsonFaults', () => {
+describe('jsonViolations', () => {
   it('finds nothing wrong with any ordinary JSON', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5, stringUnit: 'grapheme' }), (text) => {
         fc.pre(!/__proto__|constructor|\\u0000/.test(text));
-        expect(faultsOf(text)).toEqual([]);
+        expect(violationsOf(text)).toEqual([]);
       }),
     );
   });
 
   it('takes 32 levels and refuses 33', () => {
-    expect(faultsOf(nested(32))).toEqual([]);
-    expect(faultsOf(nested(33))).toEqual([`depth ${Array.from({ length: 32 }, () => 'a').join('.')}`]);
-    expect(faultsOf(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)).toHaveLength(1);
+    expect(violationsOf(nested(32))).toEqual([]);
+    expect(violationsOf(nested(33))).toEqual([`depth ${Array.from({ length: 32 }, () => 'a').join('.')}`]);
+    expect(violationsOf(`${'['.repeat(100_000)}${']'.repeat(100_000)}`)).toHaveLength(1);
   });
 
   it('takes 1,000 keys and refuses 1,001, wherever they stand', () => {
     const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`;
-    expect(faultsOf(keys(1_000))).toEqual([]);
-    expect(faultsOf(keys(1_001))).toEqual(['keys ']);
-    expect(faultsOf(`[${keys(600)},${keys(600)}]`)).toEqual(['keys [1]']);
+    expect(violationsOf(keys(1_000))).toEqual([]);
+    expect(violationsOf(keys(1_001))).toEqual(['keys ']);
+    expect(violationsOf(`[${keys(600)},${keys(600)}]`)).toEqual(['keys [1]']);
   });
 
   it('takes 10,000 items and refuses 10,001, wherever they stand', () => {
     const items = (count: number) => `[${Array.from({ length: count }, () => '0').join(',')}]`;
-    expect(faultsOf(items(10_000))).toEqual([]);
-    expect(faultsOf(items(10_001))).toEqual(['items ']);
-    expect(faultsOf(`{"a":${items(6_000)},"b":${items(6_000)}}`)).toEqual(['items b']);
+    expect(violationsOf(items(10_000))).toEqual([]);
+    expect(violationsOf(items(10_001))).toEqual(['items ']);
+    expect(violationsOf(`{"a":${items(6_000)},"b":${items(6_000)}}`)).toEqual(['items b']);
   });
 
-  it('names 20 faults at most, and of each place 200 characters at most', () => {
+  it('names 20 violations at most, and 200 characters of each path at most', () => {
     const key = 'k'.repeat(55_000);
     const text = JSON.stringify({ [key]: Array.from({ length: 9_000 }, () => '\u0000') });
-    const faults = jsonFaults(JSON.parse(text), text);
-    expect(faults).toHaveLength(20);
+    const violations = jsonViolations(JSON.parse(text), text);
+    expect(violations).toHaveLength(20);
     const field = `${'k'.repeat(199)}\u2026`;
-    expect(faults[0]).toEqual({
+    expect(violations[0]).toEqual({
       field,
       rule: 'text',
       message: `${field} must not contain U+0000 or half of a surrogate pair.`,
@@ -61,16 +61,16 @@ describe('jsonFaults', () => {
     ['{"x":{"__proto__":{"admin":true}}}', 'forbidden_key x.__proto__'],
     ['{"\\u005f_proto__":1}', 'forbidden_key __proto__'],
     ['{"constructor":{"prototype":{}}}', 'forbidden_key constructor'],
-  ])('refuses %s, naming the place', (text, faults) => {
-    expect(faultsOf(text).join(',')).toBe(faults);
+  ])('refuses %s, naming the place', (text, violations) => {
+    expect(violationsOf(text).join(',')).toBe(violations);
   });
 
   it('takes every well-formed text, escaped or not', () => {
-    expect(faultsOf('{"a":"\\ud83d\\ude00 \\n \\u0001 é 😀"}')).toEqual([]);
+    expect(violationsOf('{"a":"\\ud83d\\ude00 \\n \\u0001 é 😀"}')).toEqual([]);
   });
 });
 
-describe('jsonFaultAt', () => {
+describe('jsonErrorAt', () => {
   it.each([
     ['{', 1],
     ['', 0],
@@ -90,15 +90,15 @@ describe('jsonFaultAt', () => {
     ['nulls', 0],
     ['{"a":tru}', 5],
     ['"open', 0],
-  ])('%j is at fault at %i', (text, at) => {
+  ])('%j stops being JSON at %i', (text, at) => {
     expect(() => JSON.parse(text)).toThrow();
-    expect(jsonFaultAt(text)).toBe(at);
+    expect(jsonErrorAt(text)).toBe(at);
   });
 
-  it('finds no fault before the end of any JSON', () => {
+  it('finds no error before the end of any JSON', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
-        expect(jsonFaultAt(text)).toBe(text.length);
+        expect(jsonErrorAt(text)).toBe(text.length);
       }),
     );
   });
@@ -107,7 +107,7 @@ describe('jsonFaultAt', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (text, cut) => {
         const part = text.slice(0, cut % text.length);
-        expect(jsonFaultAt(part)).toBeLessThanOrEqual(part.length);
+        expect(jsonErrorAt(part)).toBeLessThanOrEqual(part.length);
       }),
     );
   });
