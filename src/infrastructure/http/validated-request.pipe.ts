@@ -54,7 +54,8 @@ function validQuery(query: Query, dto: Dto): object {
   for (const name of propertiesOf(dto)) {
     const given = query[name];
     if (given === undefined) continue;
-    if (Array.isArray(given)) violations.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
+    if (Array.isArray(given))
+      violations.push({ field: name, rule: 'repeated', message: `${name} must be given once.` });
     else if (given.includes('\u0000')) violations.push({ field: name, rule: 'text', message: `${name} ${BAD_TEXT}` });
     else instance[name] = coerced(given, typeOf(dto, instance, name));
   }
