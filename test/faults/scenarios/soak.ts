@@ -12,7 +12,8 @@ const LANES = 20;
 const RECIPIENTS = 100;
 const MIB = 1_048_576;
 const SAMPLE_MS = 1_000;
-const MOST_DEAD = 50_000;
+/** All dead rows, of all tables, while no vacuum can remove any; 4.5 a message were measured. */
+const MOST_DEAD_A_MESSAGE = 6;
 /** Sockets come and go with the load; a leak of one a second would be far more. */
 const MOST_MORE_FILES = 40;
 /** The quick form is shorter than Node needs to fill its heap, so only a leak that would kill within minutes shows. */
@@ -25,7 +26,7 @@ const FORMS = {
 export const soak: Scenario = {
   name: 'soak',
   longOnly: true,
-  goal: 'G12: steady rate beside one open transaction; lag p99 2 s (quick: 5 s), 50,000 dead rows at most, memory and file descriptors flat',
+  goal: 'G12: steady rate beside one open transaction; lag p99 2 s (quick: 5 s), 6 dead rows a message at most, memory and file descriptors flat',
   alone: true,
   run: (context) => context.scope.within((scope) => run(context, scope)),
 };
@@ -79,7 +80,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
   const moreFiles = (later.at(-1)?.files ?? 0) - (later[0]?.files ?? 0);
   const { violations, late } = traffic;
   if (!(lagMs <= form.lagMs)) late.push(`the queue's lag was ${lagMs} ms (p99), more than ${form.lagMs}`);
-  if (dead > MOST_DEAD) violations.push(`${dead} dead rows`);
+  const deadEach = dead / traffic.attempted;
+  if (deadEach > MOST_DEAD_A_MESSAGE) violations.push(`${deadEach.toFixed(1)} dead rows a message`);
   if (slope > form.slopeMibPerMinute) violations.push(`memory grows by ${slope.toFixed(1)} MiB a minute`);
   if (moreFiles > MOST_MORE_FILES) violations.push(`${moreFiles} more open files than half-way`);
   return reportOf({
@@ -95,6 +97,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       lag_p50_ms: Math.round(percentile(lags, 0.5)),
       lag_p99_ms: lagMs,
       dead_rows: dead,
+      dead_rows_a_message: Number(deadEach.toFixed(1)),
       memory_slope_mib_per_min: Number(slope.toFixed(1)),
       more_open_files: moreFiles,
     },
