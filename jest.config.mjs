@@ -24,6 +24,7 @@ const SLOW = [
   'test/operations/failover',
   'test/operations/move-messages',
   'test/operations/restore',
+  'test/pgbouncer/',
   'test/runtime/clock-step',
   'test/runtime/command-line',
   'test/runtime/queue-away',

@@ -6,6 +6,7 @@ import 'reflect-metadata';
 import { AppModule } from '../app.module.js';
 import type { Config } from '../infrastructure/config/config.js';
 import { migrate } from '../infrastructure/database/data-source.js';
+import { sessionLink } from '../infrastructure/database/pooler.js';
 import { configureHttp } from '../infrastructure/http/configure-http.js';
 import { FixedPrototypeAdapter } from '../infrastructure/http/express-adapter.js';
 import { QueueWorkers } from '../infrastructure/lanes/queue-workers.js';
@@ -53,9 +54,8 @@ export interface ApplicationOptions {
 
 /** Migrates where that is wanted, and makes the application; it does not listen and works on nothing yet. */
 export async function createApplication({ config, logger }: ApplicationOptions): Promise<NestExpressApplication> {
-  const url = config.database.url ?? '';
-  await requireDatabase(url);
-  if (config.database.migrate) await migrate(url);
+  await requireDatabase(config.database);
+  if (config.database.migrate) await migrate(sessionLink(config.database));
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new FixedPrototypeAdapter(), {
     logger: withoutNestsOwnSteps(logger),
     bodyParser: false,

@@ -1,36 +1,85 @@
 import { Logger } from '@nestjs/common';
 import { resolve } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import { isUnreachable } from '../infrastructure/database/database-faults.js';
+import { poolingOf, type Pooling } from '../infrastructure/database/pooler.js';
 import { StartError } from './start-error.js';
 import type { Config } from '../infrastructure/config/config.js';
 import type { RunningPostgres } from '../infrastructure/database/embedded/embedded-postgres.js';
 
 const LEAST_VERSION = 150_000;
 
+interface Found {
+  pooling: Pooling;
+  version: number;
+  versionText: string;
+  /** The same for two addresses of one database, and in each run of its server another. */
+  identity: string;
+  /** Milliseconds after which the server ends a statement, and a transaction that does nothing; 0: never. */
+  statementMs: number;
+  idleMs: number;
+}
+
+const FACTS = `
+select current_setting('server_version_num')::int as version, current_setting('server_version') as "versionText",
+  concat_ws(' ', extract(epoch from pg_postmaster_start_time()), (select oid from pg_database where datname = current_database())) as identity,
+  (extract(epoch from current_setting('statement_timeout')::interval) * 1000)::int as "statementMs",
+  (extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval) * 1000)::int as "idleMs"`;
+
 /**
- * Asks the database before anything else does, as its errors are the most common of a first start.
+ * Asks the database before anything else does, as its errors are the most common of a first start, and notes in the settings
+ * what lends its connections.
  *
- * @throws StartError naming the server, never the password.
+ * @throws StartError naming the setting and the server, never the password.
  */
-export async function requireDatabase(url: string): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'herald-start',
-    connectionTimeoutMillis: 5_000,
-  });
-  try {
-    await client.connect();
-    const { rows } = await client.query<{ version: number; text: string }>(
-      "select current_setting('server_version_num')::int as version, current_setting('server_version') as text",
-    );
-    if ((rows[0]?.version ?? 0) < LEAST_VERSION) {
-      throw new StartError(`${placeOf(url)} is PostgreSQL ${rows[0]?.text}, and Herald needs 15 or newer`);
+export async function requireDatabase(database: Config['database']): Promise<void> {
+  const { url, directUrl } = database;
+  const found = await look(url ?? '', 'DATABASE_URL');
+  database.pooling = found.pooling;
+  if (directUrl !== null) {
+    const direct = await look(directUrl, 'DATABASE_DIRECT_URL');
+    if (direct.pooling === 'transaction') {
+      throw new StartError(
+        'DATABASE_DIRECT_URL leads to a pooler in transaction mode, which keeps no session: set it to PostgreSQL itself',
+      );
     }
+    if (direct.identity !== found.identity) {
+      throw new StartError(
+        'DATABASE_DIRECT_URL leads to another database than DATABASE_URL: set both to the same database of one server',
+      );
+    }
+    database.directPooling = direct.pooling;
+  }
+  if (found.pooling !== 'transaction') return;
+  if (directUrl === null) {
+    throw new StartError(
+      'DATABASE_URL leads to a pooler in transaction mode, and some of the work needs a session: set DATABASE_DIRECT_URL to PostgreSQL itself',
+    );
+  }
+  // What Herald tells a connection of its own as it is made.
+  if (found.statementMs === 0 || found.idleMs === 0) {
+    throw new StartError(
+      'behind the pooler of DATABASE_URL statements have no time limit, which the role must bring there: run ' +
+        `"alter role <role> set statement_timeout = '${database.queryTimeoutMs}ms'" and ` +
+        `"alter role <role> set idle_in_transaction_session_timeout = '30s'", then have the pooler connect anew`,
+    );
+  }
+}
+
+async function look(url: string, setting: string): Promise<Found> {
+  let facts: Omit<Found, 'pooling'> | undefined;
+  const ask = async (client: pg.Client): Promise<void> => {
+    facts = (await client.query<Omit<Found, 'pooling'>>(FACTS)).rows[0];
+    if ((facts?.version ?? 0) < LEAST_VERSION) {
+      throw new StartError(`${placeOf(url)} is PostgreSQL ${facts?.versionText}, and Herald needs 15 or newer`);
+    }
+  };
+  try {
+    const pooling = await poolingOf(url, ask);
+    if (facts === undefined) throw new Error('the database does not tell its version');
+    return { ...facts, pooling };
   } catch (error) {
-    throw sentenceFor(error, placeOf(url));
-  } finally {
-    await client.end().catch(() => undefined);
+    throw sentenceFor(error, placeOf(url), setting);
   }
 }
 
@@ -39,18 +88,18 @@ function placeOf(url: string): string {
   return `the database ${pathname.slice(1)} at ${hostname}:${port || '5432'}`;
 }
 
-function sentenceFor(error: unknown, place: string): unknown {
+function sentenceFor(error: unknown, place: string, setting: string): unknown {
   const code = (error as { code?: unknown }).code;
   const options = { cause: error };
   if (code === '28P01' || code === '28000') {
-    return new StartError(`${place} refuses the user or the password: check DATABASE_URL`, options);
+    return new StartError(`${place} refuses the user or the password: check ${setting}`, options);
   }
   if (code === '3D000') {
-    return new StartError(`${place} does not exist: make it, or check DATABASE_URL`, options);
+    return new StartError(`${place} does not exist: make it, or check ${setting}`, options);
   }
   if (!isUnreachable(error)) return error;
   const reason = error instanceof Error && error.message !== '' ? error.message : String(code);
-  return new StartError(`${place} can't be reached (${reason}): start it, or check DATABASE_URL`, options);
+  return new StartError(`${place} can't be reached (${reason}): start it, or check ${setting}`, options);
 }
 
 /**

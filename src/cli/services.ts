@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
+import { requireDatabase } from '../bootstrap/database.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
@@ -12,6 +13,7 @@ import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
 import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
 import { migrate } from '../infrastructure/database/data-source.js';
+import { sessionLink } from '../infrastructure/database/pooler.js';
 import { requireSchema } from '../infrastructure/database/schema-version.js';
 import { Erasure } from '../infrastructure/erasure/erasure.js';
 import { WorkspaceErasure } from '../infrastructure/erasure/workspace-erasure.js';
@@ -27,12 +29,13 @@ import { SecretRotation } from '../infrastructure/secrets/secret-rotation.js';
  * @throws Error where the schema is another one than this build's.
  */
 export async function createServices(config: Config, ownsDatabase: boolean): Promise<INestApplicationContext> {
-  const url = config.database.url ?? '';
-  const isNew = await requireSchema(url, ownsDatabase);
-  if (isNew) await migrate(url);
+  const database = { ...config.database };
+  await requireDatabase(database);
+  const isNew = await requireSchema(database.url ?? '', ownsDatabase);
+  if (isNew) await migrate(sessionLink(database));
   const modest = changedConfig(config, {
     process: { ...config.process, roles: [] },
-    database: { ...config.database, poolSize: 2, migrate: isNew },
+    database: { ...database, poolSize: 2, migrate: isNew },
     queue: { ...config.queue, poolSize: 2 },
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, { write: writeError });

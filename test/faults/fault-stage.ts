@@ -1,5 +1,5 @@
 import { freePort } from '../../bench/rig/free-port.js';
-import type { HeraldProcess } from '../../bench/rig/herald.js';
+import type { HeraldPlace, HeraldProcess } from '../../bench/rig/herald.js';
 import { judge, type JudgedMessage, type Judgement } from '../../bench/rig/judge.js';
 import type { Scope } from '../../bench/rig/scope.js';
 import { seedConversations } from '../../bench/rig/seed-messages.js';
@@ -26,6 +26,8 @@ export interface FaultStageOptions {
   workers?: number;
   /** A proxy of its own before the database and the platform for each process. */
   proxied?: boolean;
+  /** What stands between every process and the database: their address of it, and more settings. */
+  databaseVia?: (url: string) => Promise<{ databaseUrl: string; settings: Record<string, string> }>;
   /** For every process. */
   settings?: Record<string, string>;
   /** For the nth worker besides. */
@@ -76,23 +78,26 @@ export class FaultStage {
       simulator: { statuses: 'on', webhookUrl: options.notifyVia?.(address) ?? address },
       settings: { ...queue, ...options.settings },
     });
+    const via = await options.databaseVia?.(stage.database.url);
     await stage.simulator.control('POST', 'faults', { latency_ms: options.latencyMs });
     const workspace = await stage.workspace(options.lanes, options.messagesPerSecond);
     for (const connection of workspace.connections) {
       await seedConversations(stage.database.pool, connection, options.recipients);
     }
     const links: Links[] = [];
-    const placed = async (): Promise<{ databaseUrl?: string; simulatorUrl?: string }> => {
-      if (options.proxied !== true) return {};
+    const placed = async (settings: Record<string, string> = {}): Promise<Partial<HeraldPlace>> => {
+      if (via !== undefined) return { ...via, settings: { ...settings, ...via.settings } };
+      if (options.proxied !== true) return { settings };
       const database = await TcpProxy.before(scope, stage.database.url);
       const platform = await TcpProxy.before(scope, stage.simulator.url);
       links.push({ database, platform });
-      return { databaseUrl: database.through(stage.database.url), simulatorUrl: platform.through(stage.simulator.url) };
+      const databaseUrl = database.through(stage.database.url);
+      return { databaseUrl, simulatorUrl: platform.through(stage.simulator.url), settings };
     };
     const api = await stage.herald('api', { port: apiPort, ...(await placed()) });
     const workers: HeraldProcess[] = [];
     for (let n = 0; n < (options.workers ?? 1); n++) {
-      workers.push(await stage.herald('worker', { settings: options.workerSettings?.(n), ...(await placed()) }));
+      workers.push(await stage.herald('worker', await placed(options.workerSettings?.(n))));
     }
     return new FaultStage({ stage, api, workers, links, workspace });
   }

@@ -14,6 +14,8 @@ import { HeraldLogger } from '../../src/infrastructure/operations/logger.js';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
 import type { Simulator } from '../../src/simulator/simulator.js';
 import type { SimulatorOptions } from '../../src/simulator/simulator.types.js';
+import { PgBouncer, SERVER_LIMITS } from '../../bench/rig/pgbouncer.js';
+import { Scope } from '../../bench/rig/scope.js';
 import { ApiClient } from './api-client.js';
 import { Factories, type ConnectionRow, type ConversationRow, type KeyRow, type WorkspaceRow } from './factories.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
@@ -26,6 +28,8 @@ export interface TestAppOptions {
   /** Another app's, for tests of several processes on one database; that app's `stop` then removes it. */
   shareWith?: TestApp;
   simulator?: Partial<SimulatorOptions>;
+  /** Default: one of its own. `stop` removes it. */
+  database?: TestDatabase;
 }
 
 /** A workspace that can send at once. */
@@ -63,19 +67,23 @@ const GENEROUS = '1000000';
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const testDatabase: TestDatabase =
     options.shareWith === undefined
-      ? await createTestDatabase()
+      ? (options.database ?? (await createTestDatabase()))
       : { url: options.shareWith.databaseUrl, drop: () => Promise.resolve() };
   const dataDir = options.shareWith?.dataDir ?? mkdtempSync(join(tmpdir(), 'herald-app-'));
   const faults: string[] = [];
+  const scope = new Scope();
   const teardown = new Teardown((step, error) => faults.push(`${step}: ${String(error)}`));
   const stop = async (): Promise<void> => {
     await teardown.run(20_000);
+    await scope.close();
     await testDatabase.drop();
     if (options.shareWith === undefined) rmSync(dataDir, { recursive: true, force: true });
     if (faults.length > 0) throw new Error(`the app did not stop cleanly: ${faults.join('; ')}`);
   };
   try {
-    const config = loadConfig({ env: environment(options, testDatabase.url, dataDir) });
+    const env = environment(options, testDatabase.url, dataDir);
+    const pooled = process.env.TEST_PGBOUNCER === 'true' ? await behindPgBouncer(scope, testDatabase.url) : {};
+    const config = loadConfig({ env: { ...env, ...pooled } });
     const logger = new HeraldLogger(config.process, { write: (line) => void process.stderr.write(line) });
     const herald = await startHerald({
       config,
@@ -90,6 +98,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     await stop().catch(() => undefined);
     throw error;
   }
+}
+
+/** Settings of an app whose database is behind a PgBouncer of its own, in transaction mode. */
+async function behindPgBouncer(scope: Scope, url: string): Promise<Record<string, string>> {
+  const pooler = await PgBouncer.start(scope, url, { connectQuery: SERVER_LIMITS });
+  return { DATABASE_URL: pooler.through(url), DATABASE_DIRECT_URL: url };
 }
 
 function environment(

@@ -17,10 +17,14 @@ export function addMigrateCommand(program: Command): void {
     const { migrateQueue } = await import('../../infrastructure/lanes/queue-connection.js');
     // It runs alone before the service, and is given no secret but the database's.
     const { loadConfig } = await import('../../infrastructure/config/load-config.js');
+    const { requireDatabase } = await import('../../bootstrap/database.js');
+    const { sessionLink } = await import('../../infrastructure/database/pooler.js');
     const database = await openDatabase(loadConfig({ required: ['DATABASE_URL'] }));
     try {
-      const ran = await migrate(database.url);
-      if (database.config.queue.redisUrl === null) await migrateQueue(database.url);
+      await requireDatabase(database.config.database);
+      const link = sessionLink(database.config.database);
+      const ran = await migrate(link);
+      if (database.config.queue.redisUrl === null) await migrateQueue(link.url);
       const text = ran.length === 0 ? 'The schema is up to date.' : `Ran ${ran.join(', ')}.`;
       return { data: { migrations: ran }, text };
     } finally {

@@ -1,11 +1,13 @@
 import { describeError } from '../../common/describe-error.js';
 import pg from 'pg';
+import { requireDatabase } from '../../bootstrap/database.js';
 import { migrations } from '../../../migrations/all.js';
 import type { Config } from '../../infrastructure/config/config.js';
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { HELD_ADVICE, LANES_HELD } from '../../infrastructure/lanes/database-identity.js';
 import { RESERVED_CONNECTIONS } from '../../infrastructure/database/database.js';
 import { VACUUM_HORIZON, type Holder } from '../../infrastructure/database/vacuum-horizon.js';
+import { sessionLink } from '../../infrastructure/database/pooler.js';
 import { compareSchema } from '../../infrastructure/database/schema-version.js';
 
 /** What one check found. `warn`: works, but needs attention. */
@@ -45,27 +47,26 @@ const PRIVATE_NETWORKS = [
 ];
 
 /** All checks that need the database; one finding where it can't be reached. */
-export async function checkDatabase(config: Config, url: string): Promise<Finding[]> {
+export async function checkDatabase(config: Config): Promise<Finding[]> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: sessionLink(config.database).url,
     application_name: 'herald-doctor',
     connectionTimeoutMillis: 5_000,
   });
   try {
     await client.connect();
   } catch (error) {
-    return [fail('database', `can't be reached: ${describeError(error)}. ${ADVICE}`)];
+    const setting = config.database.directUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+    return [fail('database', `can't be reached: ${describeError(error)}. Is it running, and is ${setting} right?`)];
   }
   try {
-    const findings: Finding[] = [];
+    const findings = await checkPooler(config);
     for (const [name, check] of CHECKS) findings.push(await guarded(name, () => check(client, config)));
     return findings;
   } finally {
     await client.end();
   }
 }
-
-const ADVICE = 'Is it running, and is DATABASE_URL right?';
 
 type Check = (client: pg.Client, config: Config) => Promise<Finding>;
 
@@ -106,18 +107,29 @@ async function checkMigrations(client: pg.Client): Promise<Finding> {
   return ok('migrations', `all ${migrations.length} ran`);
 }
 
+/** Notes in the settings what lends the connections; silent where that is PostgreSQL itself. */
+async function checkPooler({ database }: Config): Promise<Finding[]> {
+  const finding = await guarded('pooler', async () => {
+    await requireDatabase(database);
+    const mode = `DATABASE_URL is a pooler in ${database.pooling} mode`;
+    return ok('pooler', database.directUrl === null ? mode : `${mode}, sessions go by DATABASE_DIRECT_URL`);
+  });
+  return finding.status === 'ok' && database.pooling === 'none' ? [] : [finding];
+}
+
 async function checkConnections(client: pg.Client, config: Config): Promise<Finding> {
   const limit =
     Number(await setting(client, 'max_connections')) - Number(await setting(client, 'superuser_reserved_connections'));
   const queuePool = config.queue.redisUrl === null ? config.queue.poolSize : 0;
+  const isPooled = config.database.pooling === 'transaction';
   // One more listens for changes.
-  const needed = config.database.poolSize + RESERVED_CONNECTIONS + queuePool + 1;
+  const needed = (isPooled ? 0 : config.database.poolSize + RESERVED_CONNECTIONS) + queuePool + 1;
   const { rows } = await client.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
      where backend_type = 'client backend' and application_name not like 'herald%'`,
   );
   const free = limit - (rows[0]?.others ?? 0);
-  const text = `a process opens up to ${needed}; the server has ${free} of ${limit} for Herald`;
+  const text = `a process opens up to ${needed}${isPooled ? " besides the pooler's" : ''}; the server has ${free} of ${limit} for Herald`;
   if (needed > free) return fail('connections', `${text}: lower the pools, or raise max_connections`);
   return ok('connections', `${text}, so ${Math.floor(free / needed)} processes`);
 }

@@ -130,7 +130,7 @@ export async function examine(): Promise<Finding[]> {
   if (database instanceof Error) return [...findings, fail('database', database.message), await checkPlatform(config)];
   const session = database as Awaited<ReturnType<typeof openDatabase>>;
   try {
-    findings.push(...(await checkDatabase(session.config, session.url)));
+    findings.push(...(await checkDatabase(session.config)));
     findings.push(await guarded('queue', () => checkQueue(session.config)));
     findings.push(await checkPlatform(config));
     return findings;

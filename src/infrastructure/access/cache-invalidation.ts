@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy }
 import pg from 'pg';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { sessionLink } from '../database/pooler.js';
 
 const CHANNEL = 'herald_cache';
 const FIRST_RETRY_MS = 100;
@@ -70,7 +71,7 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
 
   private async listen(retryMs: number): Promise<void> {
     const client = new pg.Client({
-      connectionString: this.config.database.url ?? '',
+      connectionString: sessionLink(this.config.database).url,
       application_name: 'herald-listen',
       connectionTimeoutMillis: 5_000,
       keepAlive: true,

@@ -11,6 +11,8 @@ const LEAST_DIFFERENT_CHARACTERS = 3;
 /** Of a setting's value in a file; larger than any list of keys. */
 const MAX_FILE_BYTES = 65_536;
 
+/** See `poolingOf`. */
+type Pooling = 'none' | 'session' | 'transaction';
 type Table = typeof SETTINGS;
 type ValuesOf<S> = { -readonly [F in keyof S]: S[F] extends Setting<infer T> ? T : never };
 /** What the settings say, each by itself. */
@@ -197,6 +199,8 @@ function complete(values: Values, { production }: Surroundings, persistSecrets: 
   const generated = production || isComplete ? null : generatedSecrets(dataDir, persistSecrets);
   return {
     ...values,
+    // What lends the connections of `url` and `directUrl`, which is found at start.
+    database: { ...database, pooling: 'none' as Pooling, directPooling: 'none' as Pooling },
     process: { ...process, production, demo: !production && (process.demo ?? database.url === null) },
     media: {
       ...media,

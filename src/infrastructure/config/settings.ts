@@ -77,6 +77,10 @@ export const SETTINGS = {
     url: connectionUrl('DATABASE_URL', 'always').means(
       'PostgreSQL 15 or newer. Default: the embedded server under DATA_DIR.',
     ),
+    /** null: that of `url`. Ask `sessionLink`. */
+    directUrl: connectionUrl('DATABASE_DIRECT_URL').means(
+      'The same database past a pooler that lends connections for a transaction, such as PgBouncer with pool_mode = transaction: for LISTEN, migrations, locks and the PostgreSQL queue. Default: DATABASE_URL, which then must be PostgreSQL itself or a pooler in session mode.',
+    ),
     poolSize: integer('DATABASE_POOL_SIZE', [2, 200], {
       default: 10,
     }).means('Connections of this process for its own statements.'),

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
+import { type DatabaseLink, type Pooling, sessionSettings } from './pooler.js';
 import { migrations } from '../../../migrations/all.js';
 
 export interface DataSourceSettings {
   url: string;
   poolSize: number;
   queryTimeoutMs: number;
+  /** Default: none. */
+  pooling?: Pooling;
   /** For a new connection, and for one of the pool to come free. Default: 5 s. */
   connectTimeoutMs?: number;
 }
@@ -27,9 +30,11 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     extra: {
       idleTimeoutMillis: 30_000,
       query_timeout: settings.queryTimeoutMs + 1_000,
-      statement_timeout: settings.queryTimeoutMs,
-      idle_in_transaction_session_timeout: 30_000,
       keepAlive: true,
+      ...sessionSettings(settings.pooling ?? 'none', {
+        statement_timeout: settings.queryTimeoutMs,
+        idle_in_transaction_session_timeout: 30_000,
+      }),
     },
   };
 }
@@ -44,10 +49,11 @@ const LOCK_RETRY_MS = 100;
 /**
  * Brings the schema up to date; of several processes that start together one migrates and the others wait.
  *
+ * @param database a link that keeps sessions, or an address of PostgreSQL itself.
  * @returns the names of the migrations that ran.
  */
-export async function migrate(url: string): Promise<string[]> {
-  return withMigrations(url, async (dataSource) => {
+export async function migrate(database: string | DatabaseLink): Promise<string[]> {
+  return withMigrations(database, async (dataSource) => {
     const ran = await dataSource.runMigrations({ transaction: 'each' });
     return ran.map((migration) => migration.name);
   });
@@ -68,11 +74,19 @@ async function takes(lock: QueryRunner): Promise<boolean> {
   return rows[0]?.taken === true;
 }
 
-async function withMigrations<T>(url: string, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+async function withMigrations<T>(
+  database: string | DatabaseLink,
+  work: (dataSource: DataSource) => Promise<T>,
+): Promise<T> {
+  const { url, pooling } = typeof database === 'string' ? { url: database, pooling: 'none' as const } : database;
   // Two connections: one holds the lock for as long as the other migrates. No statement timeout: an index may take long.
   const dataSource = new DataSource({
     ...dataSourceOptions({ url, poolSize: 2, queryTimeoutMs: 0 }),
-    extra: { statement_timeout: 0, query_timeout: 0, lock_timeout: LOCK_TIMEOUT_MS },
+    extra: {
+      query_timeout: 0,
+      // In words: a 0 is left out, and the role may have a limit.
+      ...sessionSettings(pooling, { statement_timeout: '0', lock_timeout: LOCK_TIMEOUT_MS }),
+    },
   });
   await dataSource.initialize();
   try {

@@ -14,6 +14,7 @@ import { DayPartitions } from './day-partitions.js';
       useFactory: (config: Config) => ({
         ...dataSourceOptions({
           url: config.database.url ?? '',
+          pooling: config.database.pooling,
           poolSize: config.database.poolSize,
           queryTimeoutMs: config.database.queryTimeoutMs,
           connectTimeoutMs: config.database.connectTimeoutMs,

@@ -1,9 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import pg, { type Client, type Pool, type PoolClient, type QueryResult, type QueryResultRow } from 'pg';
+import { Injectable, type OnApplicationShutdown, Optional } from '@nestjs/common';
+import pg, {
+  type Client,
+  type ClientBase,
+  type Pool,
+  type PoolClient,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg';
 import { DataSource, type EntityManager, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
+import { Config } from '../config/config.js';
 import { isLocked, isTransientConflict, isUnreachable } from './database-faults.js';
 import { leaveDemotedPrimary } from './demoted-primary.js';
+import { sessionLink, sessionSettings } from './pooler.js';
 import { PreparedStatements, type Prepared } from './prepared.js';
 
 /** What a batch or a repository may run statements on. */
@@ -28,11 +37,16 @@ interface Ambient {
 @Injectable()
 export class Database implements Statements, OnApplicationShutdown {
   private readonly ambient = new AsyncLocalStorage<Ambient | null>();
-  private readonly prepared = new PreparedStatements();
+  private readonly prepared: PreparedStatements;
   private readonly demotionHandlers: (() => void)[] = [];
   private reserve: Pool | null = null;
 
-  constructor(private readonly dataSource: DataSource) {
+  /** @param config default: the pool's connections are PostgreSQL's own. */
+  constructor(
+    private readonly dataSource: DataSource,
+    @Optional() private readonly config?: Config,
+  ) {
+    this.prepared = new PreparedStatements(config?.database.pooling !== 'transaction');
     this.watch(this.pool);
   }
 
@@ -94,6 +108,49 @@ export class Database implements Statements, OnApplicationShutdown {
   detached<T>(work: () => Promise<T>): Promise<T> {
     // Not `exit`, which switches the tracking of all promises of the process off and on again.
     return this.ambient.run(null, work);
+  }
+
+  /**
+   * Lends a connection that keeps its session: locks and settings outlast a transaction. `work` leaves none behind where it
+   * succeeds; where it fails the connection is closed. Behind a pooler in transaction mode it is one of DATABASE_DIRECT_URL, made
+   * for this: for work that is rare.
+   */
+  async session<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    if (this.config?.database.pooling === 'transaction') return this.directSession(this.config.database, work);
+    const client = await this.pool.connect();
+    let failed = true;
+    try {
+      const result = await work(client);
+      failed = false;
+      return result;
+    } finally {
+      client.release(failed);
+    }
+  }
+
+  private async directSession<T>(settings: Config['database'], work: (client: ClientBase) => Promise<T>): Promise<T> {
+    const { url, pooling } = sessionLink(settings);
+    // A pool of one, for it also gives a session its settings behind a pooler.
+    const pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'herald-session',
+      max: 1,
+      connectionTimeoutMillis: settings.connectTimeoutMs,
+      query_timeout: settings.queryTimeoutMs + 1_000,
+      ...sessionSettings(pooling, { statement_timeout: settings.queryTimeoutMs }),
+    });
+    pool.on('error', () => undefined);
+    try {
+      const client = await pool.connect();
+      client.on('error', () => undefined); // its statement reports the fault
+      try {
+        return await work(client);
+      } finally {
+        client.release(true);
+      }
+    } finally {
+      await pool.end();
+    }
   }
 
   private async once<T>(work: () => Promise<T>): Promise<T> {

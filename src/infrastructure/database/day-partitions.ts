@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
+import type { ClientBase } from 'pg';
 import { lowestIdSince } from '../../common/ids.js';
 import { Database } from './database.js';
 
@@ -85,10 +85,8 @@ export class DayPartitions {
     return list(this.database.pool, table);
   }
 
-  private async locked<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.database.pool.connect();
-    let failed = true;
-    try {
+  private locked<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
+    return this.database.session(async (client) => {
       // Asked for again and again: a statement that waits has a snapshot, for whose end a detachment waits.
       for (;;) {
         const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCK]);
@@ -99,12 +97,8 @@ export class DayPartitions {
       const result = await work(client);
       await client.query('reset lock_timeout');
       await client.query('select pg_advisory_unlock($1)', [LOCK]);
-      failed = false;
       return result;
-    } finally {
-      // A connection that still has the lock or the setting is closed, which ends both.
-      client.release(failed);
-    }
+    });
   }
 }
 

@@ -35,11 +35,15 @@ export class PreparedStatements {
   private readonly plans = new WeakMap<PoolClient, Plans>();
   private firstAt: number | null = null;
 
+  /** @param keeps whether connections keep statements; behind a pooler that lends them for a transaction they do not. */
+  constructor(private readonly keeps = true) {}
+
   async run<R extends QueryResultRow>(
     client: PoolClient,
     { name, text }: Prepared,
     params: readonly unknown[],
   ): Promise<QueryResult<R>> {
+    if (!this.keeps) return client.query<R>(text, params as unknown[]);
     const startedAt = performance.now();
     const plans = this.plansOf(client, startedAt);
     // Waits in the connection's own line before the statement; where it fails, that one tells.

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { describeError } from '../../common/describe-error.js';
 import { Config } from '../config/config.js';
 import { leaveDemotedPrimary } from '../database/demoted-primary.js';
+import { sessionLink, sessionSettings } from '../database/pooler.js';
 
 /** BullMQ's tables live beside ours, in a schema of their own. */
 const SCHEMA = 'bullmq';
@@ -32,8 +33,9 @@ export class QueueConnection implements OnApplicationShutdown {
       // Within a cluster all keys of a queue must be in one slot, which the braces say.
       return new QueueConnection(openRedis(redisUrl, redisCluster), redisCluster ? `{${prefix}}` : prefix);
     }
-    if (config.database.migrate) await migrateQueue(config.database.url ?? '');
-    else await requireQueueSchema(config.database.url ?? '');
+    const { url } = sessionLink(config.database);
+    if (config.database.migrate) await migrateQueue(url);
+    else await requireQueueSchema(url);
     return new QueueConnection(openPool(config), prefix);
   }
 
@@ -112,21 +114,26 @@ async function requireQueueSchema(databaseUrl: string): Promise<void> {
 }
 
 function openPool(config: Config): pg.Pool {
-  const url = new URL(config.database.url ?? '');
-  // In a URL `options` wins over the pool's setting, so ours is added to what stands there.
-  const options = [url.searchParams.get('options'), `-c search_path=${SCHEMA}`].filter(Boolean).join(' ');
-  url.searchParams.delete('options');
+  // Its workers listen, and its statements name no schema: both need a session.
+  const link = sessionLink(config.database);
+  const url = new URL(link.url);
+  const limits = { statement_timeout: QUERY_TIMEOUT_MS, idle_in_transaction_session_timeout: 30_000 };
+  let settings = sessionSettings(link.pooling, { ...limits, search_path: SCHEMA });
+  if (link.pooling === 'none') {
+    // In a URL `options` wins over the pool's setting, so ours is added to what stands there.
+    const options = [url.searchParams.get('options'), `-c search_path=${SCHEMA}`].filter(Boolean).join(' ');
+    url.searchParams.delete('options');
+    settings = { ...limits, options };
+  }
   const pool = new pg.Pool({
     connectionString: url.href,
-    options,
     max: config.queue.poolSize,
     application_name: 'herald-queue',
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     query_timeout: QUERY_TIMEOUT_MS + 1_000,
-    statement_timeout: QUERY_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: 30_000,
+    ...settings,
   });
   // Each queue and worker listens for errors of the pool; more than ten is no leak.
   pool.setMaxListeners(0);

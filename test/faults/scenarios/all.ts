@@ -1,5 +1,6 @@
 import type { Scenario } from '../scenario.js';
 import { apiKilled } from './api-killed.js';
+import { behindPgBouncer } from './behind-pgbouncer.js';
 import { brokenAnswers } from './broken-answers.js';
 import { clockSkew } from './clock-skew.js';
 import { clockStepsBack } from './clock-steps-back.js';
@@ -45,6 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
   apiKilled,
   commitCut,
   primaryDemoted,
+  behindPgBouncer,
   mediaDiskFull,
   soak,
   gracefulStop,

@@ -1,0 +1,123 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from './folder.js';
+import { freePort } from './free-port.js';
+import type { Scope } from './scope.js';
+
+const run = promisify(execFile);
+
+/** Whether `pgbouncer` is installed. */
+export async function hasPgBouncer(): Promise<boolean> {
+  try {
+    await run('pgbouncer', ['--version']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the role of a real database brings, and Herald asks for behind a pooler in transaction mode. */
+export const SERVER_LIMITS = "set statement_timeout = '10s'; set idle_in_transaction_session_timeout = '30s'";
+
+export interface PgBouncerOptions {
+  /** Default: transaction. */
+  mode?: 'transaction' | 'session';
+  /** Connections to each database. Default: 20, as PgBouncer's own. */
+  poolSize?: number;
+  /** The one database that it serves. Default: every one of the server. */
+  database?: string;
+  /** What it says to each connection to the server as it is made. */
+  connectQuery?: string;
+  /** More lines of its configuration, which win. */
+  settings?: Record<string, string>;
+}
+
+/** PgBouncer before every database of a server; stopped when the scope closes. */
+export class PgBouncer {
+  private constructor(
+    readonly port: number,
+    private readonly file: string,
+    private server: ChildProcess,
+  ) {}
+
+  static async start(scope: Scope, serverUrl: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
+    const { hostname, port: serverPort, username, password } = new URL(serverUrl);
+    const port = await freePort();
+    const folder = temporaryFolder(scope, 'pgbouncer');
+    // Under root it runs as another user.
+    chmodSync(folder, 0o755);
+    const file = join(folder, 'pgbouncer.ini');
+    const settings = {
+      listen_addr: '127.0.0.1',
+      listen_port: String(port),
+      unix_socket_dir: '',
+      auth_type: 'any',
+      pool_mode: options.mode ?? 'transaction',
+      default_pool_size: String(options.poolSize ?? 20),
+      max_client_conn: '500',
+      ...options.settings,
+    };
+    const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`;
+    const target = `host=${hostname} port=${serverPort || '5432'} user=${decodeURIComponent(username)}${secret}`;
+    const query =
+      options.connectQuery === undefined ? '' : ` connect_query='${options.connectQuery.replaceAll("'", "''")}'`;
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+    writeFileSync(
+      file,
+      ['[databases]', `${options.database ?? '*'} = ${target}${query}`, '[pgbouncer]', ...lines, ''].join('\n'),
+    );
+    const pooler = new PgBouncer(port, file, await launch(file));
+    scope.defer(() => pooler.end('SIGINT'));
+    return pooler;
+  }
+
+  /** The address of a database of the server, through this. */
+  through(url: string): string {
+    const pooled = new URL(url);
+    pooled.hostname = '127.0.0.1';
+    pooled.port = String(this.port);
+    return pooled.href;
+  }
+
+  /** kill -9. */
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  /** Ends without waiting for transactions, as a restart of the service does. */
+  stop(): Promise<void> {
+    return this.end('SIGTERM');
+  }
+
+  /** Starts it again on the same port. */
+  async restart(): Promise<void> {
+    this.server = await launch(this.file);
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<void> {
+    const { server } = this;
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    await ended;
+  }
+}
+
+async function launch(file: string): Promise<ChildProcess> {
+  // It refuses to run as root.
+  const user = process.getuid?.() === 0 ? ['--user', 'nobody'] : [];
+  const server = spawn('pgbouncer', [...user, file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    server.stderr.on('data', (chunk: Buffer) => {
+      output = (output + String(chunk)).slice(-2_000);
+      if (output.includes('process up')) resolve();
+    });
+    server.once('error', reject);
+    server.once('exit', () => reject(new Error(`pgbouncer ended:\n${output}`)));
+  });
+  return server;
+}

@@ -1,0 +1,89 @@
+import pg from 'pg';
+import type { Config } from '../config/config.js';
+
+/**
+ * What lends this process its connections: PostgreSQL itself (`none`), or a pooler such as PgBouncer that lends one for as long
+ * as the client stays (`session`) or for each transaction (`transaction`).
+ */
+export type Pooling = Config['database']['pooling'];
+
+export interface DatabaseLink {
+  url: string;
+  pooling: Pooling;
+}
+
+/** Where what needs a session goes: LISTEN, a lock over several transactions, a `search_path` of its own, migrations. */
+export function sessionLink(database: Config['database']): DatabaseLink {
+  const { url, pooling, directUrl, directPooling } = database;
+  return directUrl === null ? { url: url ?? '', pooling } : { url: directUrl, pooling: directPooling };
+}
+
+/**
+ * Options of a pool or a client whose connections get these settings of PostgreSQL. Given as they connect; a pooler refuses
+ * that, so the first statement sets them. For one transaction nothing can be set: the role has them.
+ */
+export function sessionSettings(pooling: Pooling, settings: Record<string, string | number>): pg.PoolConfig {
+  if (pooling === 'none') return settings;
+  if (pooling === 'transaction') return {};
+  const set = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
+  return {
+    verify: (client, done) => {
+      // Waits in the connection's own line before the first statement; where it fails, that one tells.
+      client.query(set.join('; ')).catch(() => undefined);
+      done();
+    },
+  };
+}
+
+/** By chance a busy pooler in transaction mode may lend the same connection several times; not this often to two clients. */
+const ROUNDS = 8;
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 10_000;
+
+/**
+ * What stands behind an address. A pooler makes up the process id that it gives a client to cancel statements by, so another
+ * answer of `pg_backend_pid()` shows one. It lends for a session where two clients that ask in turns each keep a server
+ * process of their own.
+ *
+ * @param ask is given the connection that is open first.
+ */
+export async function poolingOf(url: string, ask: (client: pg.Client) => Promise<void>): Promise<Pooling> {
+  const clients: pg.Client[] = [];
+  const connect = async (): Promise<pg.Client> => {
+    // No setting but the name: a pooler refuses those that it does not know.
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'herald-start',
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+    });
+    client.on('error', () => undefined); // the statement that waits says so
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+  try {
+    const first = await connect();
+    await ask(first);
+    if ((await serverOf(first)) === (first as unknown as { processID: number }).processID) return 'none';
+    return (await keepServers(first, await connect())) ? 'session' : 'transaction';
+  } finally {
+    for (const client of clients) await client.end().catch(() => undefined);
+  }
+}
+
+async function keepServers(first: pg.Client, second: pg.Client): Promise<boolean> {
+  const own = [await serverOf(first), await serverOf(second)];
+  if (own[0] === own[1]) return false;
+  for (let round = 0; round < ROUNDS; round++) {
+    // Each once first, once second: a pooler that lends its connections by turns has another one for each.
+    if ((await serverOf(second)) !== own[1] || (await serverOf(first)) !== own[0]) return false;
+    if ((await serverOf(first)) !== own[0] || (await serverOf(second)) !== own[1]) return false;
+  }
+  return true;
+}
+
+async function serverOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
+}
