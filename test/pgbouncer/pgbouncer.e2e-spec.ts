@@ -92,7 +92,7 @@ withPgBouncer('what lends the connections', () => {
     ]);
     expect((await refusal(test.url, 'postgres://127.0.0.1:1/none'))?.[1]).toMatch(/check DATABASE_DIRECT_URL$/);
     const unknown = await pooler({ database: 'elsewhere' });
-    expect((await refusal(unknown))?.[1]).toMatch(/can't be reached \(no such database.*check DATABASE_URL$/);
+    expect((await refusal(unknown))?.[1]).toMatch(/can't be reached \(bouncer config error\).*check DATABASE_URL$/);
   });
 
   it('a start notes it, and the doctor tells it', async () => {

@@ -28,9 +28,7 @@ export function sessionSettings(pooling: Pooling, settings: Record<string, strin
   const set = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
   return {
     verify: (client, done) => {
-      // Waits in the connection's own line before the first statement; where it fails, that one tells.
-      client.query(set.join('; ')).catch(() => undefined);
-      done();
+      client.query(set.join('; ')).then(() => done(), done);
     },
   };
 }
