@@ -40,7 +40,7 @@ const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
 export function serveOperationsOnly(app: NestExpressApplication): void {
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (OPERATIONS.test(request.path)) next();
-    else response.status(404).type('text/plain').send('This process has not the role api.\n');
+    else response.status(404).type('text/plain').send('This process does not have the role api.\n');
   });
 }
 

@@ -83,7 +83,7 @@ class Demo {
   async workspace(): Promise<Workspace> {
     const known = (await this.workspaces.list()).find(({ name }) => name === 'Demo');
     const workspace = known ?? (await this.workspaces.create('Demo'));
-    if (known === undefined) new Logger('Demo').log('made the demo workspace');
+    if (known === undefined) new Logger('Demo').log('created the demo workspace');
     const paidUntil = workspace.apiPaidUntil?.getTime() ?? 0;
     if (paidUntil > Date.now() + YEAR_MS) return workspace;
     return this.workspaces.setSubscription(workspace.id, new Date(Date.now() + 10 * YEAR_MS));
@@ -182,7 +182,7 @@ export async function openDemoWindows(
   for (const phone of closed) {
     while ((await findOpen(phone)) === null) {
       if (performance.now() > deadline) {
-        new Logger('Demo').warn(`the demo's customers wrote, but no notification of it came in from ${simulatorUrl}`);
+        new Logger('Demo').warn(`the demo's customers wrote, but no notification of it arrived from ${simulatorUrl}`);
         return;
       }
       await wait(LOOK_EVERY_MS);
@@ -279,7 +279,7 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
       const id = await find();
       if (id !== null) examples.replace(example, id);
     } catch (error) {
-      new Logger('Demo').warn(`an example of /docs stands for nothing: ${(error as Error).message}`);
+      new Logger('Demo').warn(`an example of /docs has no value: ${(error as Error).message}`);
     }
   }
 }

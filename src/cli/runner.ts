@@ -45,7 +45,7 @@ function helpOf({ examples, notes, failure }: Guide): string {
     '',
     paint.heading('Exit codes:'),
     '  0  done',
-    `  1  ${failure ?? 'not done; the message says why'}`,
+    `  1  ${failure ?? 'failed; the message says why'}`,
     '  2  wrong use: unknown option, missing or malformed argument',
   ].join('\n');
 }

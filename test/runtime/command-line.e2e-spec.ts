@@ -246,7 +246,7 @@ describe('herald', () => {
     const other = { ...env, ENCRYPTION_KEYS: `7:${Buffer.alloc(32, 7).toString('base64')}` };
     const { code, stdout } = await runHerald(['doctor'], other);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^FAIL stored tokens +sealed under key version 1, which ENCRYPTION_KEYS does not have/m);
+    expect(stdout).toMatch(/^FAIL stored tokens +encrypted with key version 1, which is not in ENCRYPTION_KEYS/m);
   });
 });
 

@@ -5,14 +5,14 @@ import { action, guide } from '../runner.js';
 export function addCompletionCommand(program: Command): void {
   const command = program
     .command('completion')
-    .description('print what makes the shell complete commands and options with the Tab key')
+    .description('print a script for shell completion of commands and options')
     .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh']));
   guide(command, {
     examples: [
       ['source <(herald completion bash)', 'for this terminal; in ~/.bashrc for all'],
       ['source <(herald completion zsh)', 'the same in ~/.zshrc'],
     ],
-    notes: 'For a herald that the shell finds by its name, such as: alias herald="npx herald".',
+    notes: 'The shell must find herald by its name, for example with: alias herald="npx herald".',
   });
   action(command, (_options, shell = '') => {
     const script = completionScript(program, shell);

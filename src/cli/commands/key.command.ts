@@ -21,7 +21,7 @@ export function addKeyCommands(program: Command): void {
   serviceAction<CreateOptions>(
     key
       .command('create')
-      .description('make a key; it is shown only now')
+      .description('create a key; it is shown only once')
       .option('--workspace <id>', 'the workspace')
       .option('--otp-project <id>', 'an OTP project instead; its keys have scopes of OTP only')
       .option('--name <name>', 'its name in lists', nameText, 'API key')
@@ -53,7 +53,7 @@ export function addKeyCommands(program: Command): void {
     },
   );
   serviceAction(
-    key.command('revoke').description('end a key at once').argument('<key-id>', 'its id, as in the list'),
+    key.command('revoke').description('revoke a key at once').argument('<key-id>', 'its id, as in the list'),
     async (services, _options, id = '') => {
       const revoked = await services.apiKeys.revoke(id);
       return { data: bodyOf(revoked), text: `Revoked ${revoked.id} (${revoked.name}).` };
@@ -62,7 +62,7 @@ export function addKeyCommands(program: Command): void {
   serviceAction<{ overlap: number }>(
     key
       .command('rotate')
-      .description('make a key in place of another, which works on for a while')
+      .description('replace a key; the old one stays valid for a while')
       .argument('<key-id>', 'id of the old key')
       .addOption(
         new Option('--overlap <duration>', 'how long both work; 0s ends the old one at once')

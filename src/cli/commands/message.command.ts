@@ -239,8 +239,8 @@ export function addTailCommand(program: Command): void {
     .addOption(new Option('--direction <direction>', 'only in this direction').choices(DIRECTIONS))
     .option('--status <list>', `only these, separated by commas: ${STATES.join(', ')}`, statusList)
     .option('--contact <number>', 'only from or to this number', phoneDigits)
-    .option('--connection <id>', 'only of this number of ours')
-    .option('--interval <ms>', 'milliseconds between two looks', wholeNumber(100, 60_000), 500)
+    .option('--connection <id>', 'only of this connection')
+    .option('--interval <ms>', 'milliseconds between two polls', wholeNumber(100, 60_000), 500)
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
   guide(command, {
@@ -250,8 +250,8 @@ export function addTailCommand(program: Command): void {
       ['herald tail --status failed,outcome_unknown', 'only what went wrong'],
     ],
     notes: [
-      'Needs a key with messages:read, nothing else: it reads the journal again and again. So a state that lasts for',
-      'less than --interval may not be shown, and of messages older than the newest hundred ten are looked at each time.',
+      'Needs a key with messages:read, nothing else: it polls the journal. So a state that lasts for',
+      'less than --interval may not be shown, and of messages older than the newest hundred ten are read in each poll.',
       'To miss nothing, set a webhook.',
     ].join('\n'),
     failure: 'the service does not answer or refuses the key; Ctrl-C ends it with 0',

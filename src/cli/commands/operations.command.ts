@@ -38,11 +38,11 @@ const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'IN FLIGHT', 'OLDEST D
 
 /** `queue status`. */
 export function addQueueCommands(program: Command): void {
-  const queue = program.command('queue').description('what waits to be sent');
+  const queue = program.command('queue').description('queued messages and other pending work');
   serviceAction(
     queue
       .command('status')
-      .description('what waits and since when: messages by number, webhooks, codes, files, notifications'),
+      .description('pending work and its age: messages by number, webhooks, codes, files, notifications'),
     async (services) => {
       const status = services.queueStatus;
       const lanes = await status.lanes();
@@ -122,17 +122,15 @@ export function addRestoreCommand(program: Command): void {
   serviceAction<RestoreOptions>(
     program
       .command('restore')
-      .description(
-        'after a restored backup or a failover that may have lost commits: send nothing a second time, go on',
-      )
+      .description('resume sending after a restored backup or a failover, without sending anything twice')
       .option(
         '--before <time>',
-        'only what was queued before this time (default: since the lanes are held, else everything that waits now)',
+        'only what was queued before this time (default: since the lanes are held, else everything queued now)',
         dayOrTime,
       )
       .option('--dry-run', 'count, and change nothing')
       .option('--nothing-lost', 'a planned move, or a standby with every commit was promoted: keep the queue as it is')
-      .option('--force', 'although a worker seems to run'),
+      .option('--force', 'even when a worker seems to run'),
     async (services, options) => {
       const restoration = services.restoration;
       const before = options.before;
@@ -141,7 +139,10 @@ export function addRestoreCommand(program: Command): void {
       if (options.force !== true && (await restoration.held()) === null) await requireNoWorkers(restoration);
       if (options.nothingLost === true) {
         await restoration.adopt();
-        return { data: { adopted: true }, text: 'Taken as it is. Workers that run go on; else start them.' };
+        return {
+          data: { adopted: true },
+          text: 'The database is confirmed as it is. Running workers continue; otherwise start them.',
+        };
       }
       return marked(await restoration.mark(before));
     },
@@ -190,7 +191,7 @@ export function addSecretsCommands(program: Command): void {
       const unreadable = columns.reduce((sum, column) => sum + column.unreadable, 0);
       const rows = columns.map((each) => [each.table, String(each.resealed), String(each.unreadable)]);
       const hint =
-        unreadable > 0 ? 'No key in ENCRYPTION_KEYS opens some of them: add the key that sealed them.' : LATER;
+        unreadable > 0 ? 'No key in ENCRYPTION_KEYS decrypts some of them: add the key that encrypted them.' : LATER;
       return {
         data: { version: rotation.version, tables: columns },
         text: `${table(['TABLE', `UNDER KEY ${rotation.version} NOW`, 'UNREADABLE'], rows, '')}\n${hint}`,

@@ -86,7 +86,7 @@ function addPackageCommands(packages: Command): void {
       .requiredOption('--country <code>', 'ISO 3166 alpha-2, such as DE', countryCode)
       .requiredOption(
         '--limit <n>',
-        'codes a month; the running month takes it at once',
+        'codes a month; applies to the current month at once',
         wholeNumber(0, 1_000_000_000),
       ),
     async (services, { project, country, limit }) => {
@@ -107,7 +107,7 @@ function addPackageCommands(packages: Command): void {
   serviceAction<{ project: string }>(
     packages
       .command('list')
-      .description('what a project may send, and what it has sent in each month')
+      .description('list packages, and the codes sent in each month')
       .requiredOption('--project <id>', 'the OTP project'),
     async (services, { project }) => {
       const { id, organizationId } = await services.otpProjects.getById(project);

@@ -52,11 +52,11 @@ export function addWorkspaceCommands(program: Command): void {
   addLimits(workspace);
   addDelete(workspace);
 
-  const subscription = program.command('subscription').description('what a workspace has paid for');
+  const subscription = program.command('subscription').description('paid access of a workspace');
   serviceAction<{ workspace: string; paidUntil: Date | 'none' }>(
     subscription
       .command('set')
-      .description('set until when a workspace may send')
+      .description('set the time until which a workspace may send')
       .requiredOption('--workspace <id>', 'the workspace')
       .requiredOption('--paid-until <time>', 'a day, a time of ISO 8601, or none', timeOrNone),
     async (services, { workspace: id, paidUntil }) => {
@@ -70,7 +70,7 @@ function addLimits(workspace: Command): void {
   serviceAction<LimitOptions>(
     workspace
       .command('limits')
-      .description('set what a workspace may use; "default" goes back to what all have')
+      .description('set the limits of a workspace; "default" restores the default')
       .requiredOption('--workspace <id>', 'the workspace')
       .option('--rate <n>', 'requests a second of each key', numberOrDefault(1, MOST_REQUESTS))
       .option('--burst <n>', 'requests that each key may make at once', numberOrDefault(1, MOST_REQUESTS))
@@ -158,14 +158,14 @@ interface EraseOptions {
 
 /** `data erase`. */
 export function addDataCommands(program: Command): void {
-  const data = program.command('data').description('what is kept of a person');
+  const data = program.command('data').description('stored personal data');
   const erase = data
     .command('erase')
-    .description('erase what a workspace holds of a person; without --yes it only counts')
+    .description('erase a person’s data in a workspace; without --yes it only counts')
     .requiredOption('--workspace <id>', 'the workspace')
     .option('--number <E.164>', 'the phone number with its country code', phoneDigits)
     .option('--user-id <id>', "instead of it the platform's id of the user, such as DE.1795...", userId)
-    .option('--yes', 'do it: messages that wait are cancelled, and nothing comes back');
+    .option('--yes', 'erase: queued messages are cancelled, and nothing can be restored');
   guide(erase, {
     examples: [
       ['herald data erase --workspace <id> --number +15550001234', 'count what there is'],
@@ -174,7 +174,7 @@ export function addDataCommands(program: Command): void {
     ],
     notes:
       'Removes contents, contact, files that were sent in, codes, events and notifications, under every name of the\ncontact; the journal keeps empty rows. Run it beside a working service, which finishes what is under way. Files\nthat the workspace uploaded stay, and so do logs and backups. An interrupted run is simply run again.',
-    failure: 'something to or from the contact is under way and did not end within a minute: run it again',
+    failure: 'a message to or from the contact is in progress and did not end within a minute: run the command again',
   });
   serviceAction<EraseOptions>(erase, async (services, options) => {
     const { workspace, number, userId: user, yes = false } = options;

@@ -136,7 +136,7 @@ async function writeFirst(stage: Stage): Promise<void> {
   };
   const { id } = await stage.send(`+${newCustomer()}`, { type: 'template', template }, data.body);
   await stage.until(id, 'read');
-  stage.expect(true, 'a stranger has read it');
+  stage.expect(true, 'a customer who has not written before has read it');
 }
 
 async function sendAFile(stage: Stage): Promise<void> {
@@ -151,7 +151,7 @@ async function sendAFile(stage: Stage): Promise<void> {
   await stage.until(id, 'read');
   const { data: link } = await stage.api.get<Single<{ url: string }>>(`/media/${media.id}/url`);
   const bytes = await (await fetch(link.url, { signal: stage.live.signal })).text();
-  stage.expect(bytes === menu, 'a signed link, good for 15 minutes, brings the same bytes back');
+  stage.expect(bytes === menu, 'a signed link, valid for 15 minutes, returns the same bytes');
 }
 
 async function checkANumber(stage: Stage): Promise<void> {
@@ -170,7 +170,7 @@ async function checkANumber(stage: Stage): Promise<void> {
   stage.expect((await stage.refusal(() => verify(code))) === 'OTP_CODE_ALREADY_USED', 'and is right only once');
 }
 
-/** Sets a webhook of this command's own, hears a test event and a message's statuses, and takes it away again. */
+/** Sets a webhook of this command's own, hears a test event and a message's statuses, and removes it again. */
 export async function beTold(stage: Stage): Promise<void> {
   const taken = await webhookUrl(stage);
   if (taken !== null)
@@ -180,9 +180,9 @@ export async function beTold(stage: Stage): Promise<void> {
     receiver.secret = await setWebhook(stage, receiver.url);
     await stage.api.post('/webhook/test', {});
     await stage.waitFor('the test event', () => receiver.event('webhook.test'));
-    stage.expect(true, 'a test event came, signature OK');
+    stage.expect(true, 'received a test event, signature OK');
     await stage.breathe();
-    const { id } = await stage.sendText(stage.demo.recipients[0]?.to ?? '', 'Tell me how it goes.');
+    const { id } = await stage.sendText(stage.demo.recipients[0]?.to ?? '', 'Your order is on its way.');
     for (const status of ['accepted', 'sent', 'delivered', 'read']) {
       await stage.waitFor(`the event of ${status}`, () => receiver.status(id, status));
       stage.note(`${paint.name('⇠')} message.status.updated  ${status}  ${paint.good('signature OK')}`);

@@ -139,7 +139,8 @@ async function checkDurability(client: pg.Client): Promise<Finding> {
   for (const name of ['fsync', 'synchronous_commit', 'full_page_writes']) {
     if ((await setting(client, name)) === 'off') off.push(name);
   }
-  if (off.length > 0) return warn('durability', `${off.join(' and ')} off: accepted messages may be lost with power`);
+  if (off.length > 0)
+    return warn('durability', `${off.join(' and ')} off: accepted messages may be lost in a power failure`);
   return ok('durability', 'commits are durable');
 }
 
@@ -197,12 +198,12 @@ async function checkTokens(client: pg.Client, config: Config): Promise<Finding> 
   const locked = [...counts.keys()].filter((version) => !keys.has(version)).sort((a, b) => a - b);
   if (locked.length > 0) {
     const versions = locked.join(', ');
-    return fail('stored tokens', `sealed under key version ${versions}, which ENCRYPTION_KEYS does not have`);
+    return fail('stored tokens', `encrypted with key version ${versions}, which is not in ENCRYPTION_KEYS`);
   }
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const older = total - (counts.get(sealingVersion(config.security)) ?? 0);
   const hint = older === 0 ? '' : `, ${older} of them an older one: herald secrets rotate`;
-  return ok('stored tokens', `${total}, all under keys that are there${hint}`);
+  return ok('stored tokens', `${total}, all encrypted with loaded keys${hint}`);
 }
 
 /** Sweeps run in workers, the quickest once a second. */

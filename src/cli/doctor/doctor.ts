@@ -47,7 +47,7 @@ export function checkDisk(config: Config): Finding {
   const free = bavail * bsize;
   const text = `${Math.floor(free / MIB)} MiB free where media files lie (${resolve(dir)})`;
   if (free < minFreeBytes) return fail('disk', `${text}: uploads are refused below ${minFreeBytes / MIB} MiB`);
-  return free < minFreeBytes * 4 ? warn('disk', `${text}: soon uploads are refused`) : ok('disk', text);
+  return free < minFreeBytes * 4 ? warn('disk', `${text}: uploads will be refused soon`) : ok('disk', text);
 }
 
 /** Asks the queue's own server; its tables are made by `herald migrate` or by a start. */
@@ -71,7 +71,7 @@ export async function checkQueue(config: Config): Promise<Finding> {
     const redis = await connection.redisFacts();
     if (redis === null) return ok('queue', `${where} answers`);
     const text = `Redis ${redis.version} answers`;
-    if (redis.evicts) return warn('queue', `${text}, but may throw keys away: set maxmemory-policy noeviction`);
+    if (redis.evicts) return warn('queue', `${text}, but may evict keys: set maxmemory-policy noeviction`);
     return ok('queue', text);
   } finally {
     clearTimeout(timer);

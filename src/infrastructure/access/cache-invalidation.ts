@@ -93,7 +93,7 @@ export class CacheInvalidation implements OnApplicationBootstrap, OnModuleDestro
       await client.connect();
       await client.query(`set synchronous_commit = off; listen ${CHANNEL}`);
     } catch (error) {
-      this.logger.warn(`cannot listen for changes, will try again: ${error instanceof Error ? error.message : ''}`);
+      this.logger.warn(`cannot listen for changes, retrying: ${error instanceof Error ? error.message : ''}`);
       end();
       return;
     }

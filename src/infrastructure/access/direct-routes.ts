@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { setApiVersion } from '../http/api-version.js';
 import { BodyGuard } from '../http/body.guard.js';
 import { ErrorFilter } from '../http/error.filter.js';
-import { Reception } from '../http/request-context.middleware.js';
+import { RequestContextMiddleware } from '../http/request-context.middleware.js';
 import { AccessGuard } from './access.guard.js';
 import type { AuthenticatedRequest } from './caller.js';
 
@@ -28,7 +28,7 @@ export class DirectRoutes {
     private readonly access: AccessGuard,
     private readonly body: BodyGuard,
     private readonly errors: ErrorFilter,
-    private readonly reception: Reception,
+    private readonly requestContext: RequestContextMiddleware,
   ) {}
 
   /** Call it in the constructor of the controller: the routes are looked up once, when the application is initialized. */
@@ -39,7 +39,7 @@ export class DirectRoutes {
       const context = { getClass: () => route.controller, getHandler: () => handler, switchToHttp: () => http };
       return context as unknown as ExecutionContext;
     };
-    this.reception.direct.set(route.address, (req, res) => {
+    this.requestContext.direct.set(route.address, (req, res) => {
       const authenticated = req as AuthenticatedRequest;
       return this.run(route, contextOf(authenticated, res), authenticated, res);
     });

@@ -7,7 +7,7 @@ import { setApiPrefix, setApiVersion } from './api-version.js';
 import { type FixedPrototypeAdapter, sendJson } from './express-adapter.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
-import { Reception } from './request-context.middleware.js';
+import { RequestContextMiddleware } from './request-context.middleware.js';
 import { limitServer } from './server-limits.js';
 import { validateParams } from './validated-request.pipe.js';
 import { serveDocs } from './docs/docs.js';
@@ -28,9 +28,9 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
 
   setApiPrefix(app);
   validateParams(app);
-  const reception = app.get(Reception, { strict: false });
+  const requestContext = app.get(RequestContextMiddleware, { strict: false });
   const adapter = app.getHttpAdapter() as unknown as FixedPrototypeAdapter;
-  adapter.reception = (req, res) => reception.receive(req as HeraldRequest, res as Response, express);
+  adapter.beforeExpress = (req, res) => requestContext.receive(req as HeraldRequest, res as Response, express);
   app.get(FallbackRoutes, { strict: false }).attach(app);
   const publicUrl = app.get(PublicUrl, { strict: false });
   const counters = app.get(Counters, { strict: false });
@@ -53,7 +53,7 @@ export class FallbackRoutes implements OnModuleInit {
 
   constructor(
     private readonly config: Config,
-    private readonly reception: Reception,
+    private readonly requestContext: RequestContextMiddleware,
   ) {}
 
   attach(app: NestExpressApplication): void {
@@ -64,7 +64,7 @@ export class FallbackRoutes implements OnModuleInit {
     if (this.app === null) return; // no HTTP in this process
     const express: Express = this.app.getHttpAdapter().getInstance();
     const router = express.router as unknown as RouterStack;
-    this.reception.routes = new ExactRoutes(router, this.reception.direct);
+    this.requestContext.routes = new ExactRoutes(router, this.requestContext.direct);
     this.app.use((_req: Request, res: Response, next: NextFunction) => {
       setApiVersion(res);
       next();

@@ -20,12 +20,12 @@ import type { Express, NextFunction, Request, Response } from 'express';
  */
 export class FixedPrototypeAdapter extends ExpressAdapter {
   /** Takes the requests before Express does, and hands on to it what it leaves. */
-  reception: RequestListener | null = null;
+  beforeExpress: RequestListener | null = null;
 
   override initHttpServer(options?: NestApplicationOptions): void {
     const express = this.getInstance<Express>();
     const constructors = expressConstructors(express);
-    const listener: RequestListener = (req, res) => (this.reception ?? express)(req, res);
+    const listener: RequestListener = (req, res) => (this.beforeExpress ?? express)(req, res);
     this.httpServer = options?.httpsOptions
       ? createSecureServer({ ...options.httpsOptions, ...constructors }, listener)
       : createServer(constructors, listener);

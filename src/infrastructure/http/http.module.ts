@@ -8,7 +8,7 @@ import { ErrorFilter } from './error.filter.js';
 import { FallbackRoutes } from './configure-http.js';
 import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
-import { Reception } from './request-context.middleware.js';
+import { RequestContextMiddleware } from './request-context.middleware.js';
 
 /** How Herald speaks HTTP. What needs the application itself is done by `configureHttp`. */
 @Global()
@@ -17,7 +17,7 @@ import { Reception } from './request-context.middleware.js';
     Drain,
     PublicUrl,
     Overload,
-    Reception,
+    RequestContextMiddleware,
     FallbackRoutes,
     DocsDemo,
     ExampleValues,
@@ -25,7 +25,7 @@ import { Reception } from './request-context.middleware.js';
     { provide: APP_FILTER, useExisting: ErrorFilter },
     { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
   ],
-  exports: [Drain, PublicUrl, DocsDemo, ExampleValues, ErrorFilter, Reception],
+  exports: [Drain, PublicUrl, DocsDemo, ExampleValues, ErrorFilter, RequestContextMiddleware],
 })
 export class HttpModule {
   constructor(readiness: Readiness, drain: Drain) {

@@ -43,7 +43,7 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
   onModuleInit(): void {
     this.metrics.add({
       name: 'overload_shedding',
-      help: 'What this process refuses right now: 0 nothing, 1 reads, 2 writes too, 3 notifications too.',
+      help: 'What this process currently refuses: 0 nothing, 1 reads, 2 writes too, 3 notifications too.',
       collect: () => Promise.resolve([{ value: this.shedding }]),
     });
     this.delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -79,7 +79,7 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
   private report(meanMs: number, poolWaiting: number): void {
     this.counters.increment('overloads');
     this.logger.warn(
-      `overloaded, requests are refused: event loop ${Math.round(meanMs)} ms late, ${poolWaiting} wait for a connection`,
+      `overloaded, requests are refused: event loop ${Math.round(meanMs)} ms late, ${poolWaiting} statements wait for a database connection`,
     );
   }
 }

@@ -21,7 +21,7 @@ type MarkAlias = ReturnType<typeof aliasHeaders>;
  * all others.
  */
 @Injectable()
-export class Reception {
+export class RequestContextMiddleware {
   /** Set once the controllers' routes are there. */
   routes: ExactRoutes | null = null;
   /** Handlers of `DirectRoutes` by method and path; the routes take them in the place of Nest's. */

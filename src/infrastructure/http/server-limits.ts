@@ -28,7 +28,7 @@ export function limitServer(server: Server, publicUrl: () => string, connections
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.maxConnections = MAX_CONNECTIONS;
-  // The reception answers a missing Host in our own words.
+  // RequestContextMiddleware answers a missing Host.
   (server as { requireHostHeader?: boolean }).requireHostHeader = false;
   (server as CheckedServer).connectionsCheckingInterval = CHECK_EVERY_MS;
   server.on('drop', () => connections.onRefused());

@@ -11,14 +11,14 @@ function boxWith(...keys: { version: number; key: Buffer }[]): SecretBox {
 }
 
 describe('SecretBox', () => {
-  it('opens what it sealed, and never seals the same bytes twice alike', () => {
+  it('decrypts what it encrypted, and never encrypts the same bytes to the same ciphertext', () => {
     const box = boxWith(keyOne);
     const first = box.seal('EAAG-token-ü', place);
     expect(box.open(first, place)).toBe('EAAG-token-ü');
     expect(box.seal('EAAG-token-ü', place).equals(first)).toBe(false);
   });
 
-  it('seals with the highest version and still opens older ones', () => {
+  it('encrypts with the highest version and still decrypts older ones', () => {
     const old = boxWith(keyOne).seal('secret', place);
     const both = boxWith(keyOne, keyTwo);
     expect(both.open(old, place)).toBe('secret');

@@ -33,7 +33,7 @@ export class SecretBox {
     this.current = current;
   }
 
-  /** Of the key that seals. */
+  /** Of the active key. */
   get version(): number {
     return this.current.version;
   }

@@ -59,7 +59,7 @@ describe('SecretRotation', () => {
   }
 
   it('replaces the key of 10,000 secrets while they are read and written, and not one fails to open', async () => {
-    // What every process has once the new key is everywhere: both open, the old one still seals in some.
+    // What every process has once the new key is everywhere: both decrypt, the old one still encrypts in some.
     const reader = boxOf(1, first, second);
     await fill(boxOf(null, first), ids);
     let rotating = true;

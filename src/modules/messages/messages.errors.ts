@@ -24,7 +24,7 @@ const ownErrors = defineErrors('messages', {
     message:
       'It is unknown whether this message was sent; set confirm_outcome_unknown: true to send it again, possibly twice.',
     when: 'A retry was asked for a message whose outcome is unknown, without the confirmation.',
-    fix: 'Wait for a notification to settle it, or confirm that a second copy is acceptable.',
+    fix: 'Wait for a notification to resolve it, or confirm that a second copy is acceptable.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'outcome_unknown' },
   }),

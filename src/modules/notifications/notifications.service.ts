@@ -232,13 +232,13 @@ export class NotificationsService implements BeforeApplicationShutdown {
 
   private countUnmatched(id: string, unmatched: number): void {
     this.counters.increment('notifications_unmatched');
-    this.logger.warn(`notification ${id}: ${unmatched} of its items belong to no number or message of ours`);
+    this.logger.warn(`notification ${id}: ${unmatched} of its items belong to no known number or message`);
   }
 
   private async storeUnreadable(row: Row): Promise<void> {
     await this.notifications.store({ ...row, state: 'unreadable' });
     this.counters.increment('notifications_unreadable');
-    this.logger.warn(`notification ${row.id} is stored, but it is no JSON`);
+    this.logger.warn(`notification ${row.id} is stored, but is not JSON`);
   }
 }
 

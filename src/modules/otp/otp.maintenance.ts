@@ -62,7 +62,7 @@ export class OtpMaintenance implements OnModuleInit {
     this.backlogs.add('codes', () => repository.backlog());
     this.metrics.add({
       name: 'otp_oldest_queued_seconds',
-      help: 'How long the oldest code that waits to be sent has waited; 0: none waits.',
+      help: 'Age of the oldest code that waits to be sent; 0: none waits.',
       collect: async () => [{ value: ((await this.sending.dueForMs()) ?? 0) / 1_000 }],
     });
   }

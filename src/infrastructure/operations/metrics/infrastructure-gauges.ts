@@ -19,7 +19,7 @@ export class InfrastructureGauges implements OnModuleInit {
     const build = { version: heraldVersion(), node: process.version, roles: this.config.process.roles.join(',') };
     this.metrics.add({
       name: 'build_info',
-      help: 'What runs here, and with which roles; always 1.',
+      help: 'Version and roles of this process; always 1.',
       labelNames: ['version', 'node', 'roles'],
       collect: async () => [{ labels: build, value: 1 }],
     });
@@ -43,7 +43,7 @@ export class InfrastructureGauges implements OnModuleInit {
     });
     this.metrics.add({
       name: 'backlog_rows',
-      help: 'What waits and what is under way, by queue, in all workspaces; counted up to 100000.',
+      help: 'Rows waiting and in progress, by queue, in all workspaces; counted up to 100000.',
       labelNames: ['queue', 'state'],
       collect: async () =>
         (await this.backlogs.read()).flatMap(({ queue, waiting, inFlight }) => [
@@ -53,7 +53,7 @@ export class InfrastructureGauges implements OnModuleInit {
     });
     this.metrics.add({
       name: 'backlog_oldest_due_seconds',
-      help: 'How long the row of a queue that is due for longest has waited; 0: none is due.',
+      help: 'Age of the oldest due row of each queue; 0: none is due.',
       labelNames: ['queue'],
       collect: async () =>
         (await this.backlogs.read()).map(({ queue, oldestDueSeconds: value }) => ({ labels: { queue }, value })),
@@ -61,7 +61,7 @@ export class InfrastructureGauges implements OnModuleInit {
     // The same in every process: read from the database.
     this.metrics.add({
       name: 'sweep_age_seconds',
-      help: 'Time since each sweep last succeeded, in whichever process; one that only grows has died.',
+      help: 'Time since each sweep last succeeded, in whichever process; a value that only grows means that the sweep does not run.',
       labelNames: ['sweep'],
       collect: () =>
         this.database.query<Sample>(
@@ -72,7 +72,7 @@ export class InfrastructureGauges implements OnModuleInit {
     });
     this.metrics.add({
       name: 'lanes_paused',
-      help: 'Lanes that rest because the platform said so, by reason.',
+      help: 'Lanes paused because of the platform, by reason.',
       labelNames: ['reason'],
       collect: () =>
         this.database.query<Sample>(

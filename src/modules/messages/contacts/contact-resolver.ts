@@ -31,7 +31,7 @@ export interface ContactObservation {
   inboundAt?: Date | null;
 }
 
-/** What must be written so that the rows say what was sighted. */
+/** What must be written so that the rows contain what was observed. */
 export interface BookChanges {
   created: ConversationRecord[];
   /** Rows that became another one's, with everything that had been merged into them before. */

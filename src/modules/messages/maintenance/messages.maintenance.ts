@@ -88,7 +88,7 @@ export class MessagesMaintenance implements OnModuleInit {
     });
     this.metrics.add({
       name: 'messages_waiting',
-      help: 'Messages that are queued, and those on their way to the platform; counted up to 100000.',
+      help: 'Messages queued and being sent; counted up to 100000.',
       labelNames: ['status'],
       collect: async () => {
         const { queued, processing } = await this.repository.depth();
@@ -100,7 +100,7 @@ export class MessagesMaintenance implements OnModuleInit {
     });
     this.metrics.add({
       name: 'messages_oldest_due_seconds',
-      help: 'How long the oldest message whose turn has come has waited, of numbers that can send; 0: none waits.',
+      help: 'Age of the oldest due message, of numbers that can send; 0: none is due.',
       collect: async () => [{ value: await this.repository.oldestDueSeconds() }],
     });
   }
