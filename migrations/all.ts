@@ -20,6 +20,7 @@ import { ConstantJournal1766000020000 } from './1766000020000-constant-journal.j
 import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
 import { DeliveryDays1766020000000 } from './1766020000000-delivery-days.js';
 import { DatabaseIdentity1766030000000 } from './1766030000000-database-identity.js';
+import { TraceContext1766040000000 } from './1766040000000-trace-context.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   WebhookRests1766010000000,
   DeliveryDays1766020000000,
   DatabaseIdentity1766030000000,
+  TraceContext1766040000000,
 ];

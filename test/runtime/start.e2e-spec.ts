@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { ApiClient } from '../support/api-client.js';
 import { embeddedPostgresPid, HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
+import { ROOT } from '../support/project-files.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -124,6 +125,28 @@ describe('npm start without any setting', () => {
     expect([0, 130]).toContain(ended.code);
     expect(embeddedPostgresPid(dataDir.path)).toBeNull();
   });
+});
+
+/** Says whether the SDK is among what a start with the settings of its environment has loaded. */
+const LOADED_WITH_TRACES = `
+const { createRequire } = await import('node:module');
+await import('./dist/src/bootstrap/application.js');
+const { loadConfig } = await import('./dist/src/infrastructure/config/load-config.js');
+const { Counters } = await import('./dist/src/infrastructure/operations/counters.js');
+const { Tracing } = await import('./dist/src/infrastructure/operations/tracing.js');
+await Tracing.open(loadConfig({ persistSecrets: false }), new Counters());
+const modules = Object.keys(createRequire(process.cwd() + '/').cache);
+console.log(modules.some((path) => path.includes('@opentelemetry/sdk-trace')));
+process.exit(0);`;
+
+it.each([
+  ['no', {}, 'false\n'],
+  ['an', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }, 'true\n'],
+  ['a disabled', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'true' }, 'false\n'],
+])('loads the SDK of traces where they are wanted: with %s address of a collector', (_, settings, loaded) => {
+  const env = { PATH: process.env.PATH, NODE_ENV: 'test', ...settings };
+  const args = ['--input-type=module', '--eval', LOADED_WITH_TRACES];
+  expect(execFileSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' })).toBe(loaded);
 });
 
 describe('a start that cannot be', () => {

@@ -233,3 +233,38 @@ describe('a start in production', () => {
     expect(elsewhere.process).toMatchObject({ demo: true, docs: true, shutdownDrainMs: 0, host: '127.0.0.1' });
   });
 });
+
+describe('traces', () => {
+  it.each([
+    [{}, null],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }, 'http://collector:4318/v1/traces'],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/otlp' }, 'http://collector:4318/otlp/v1/traces'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:4318', OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/traces' },
+      'https://b/traces',
+    ],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a:4318', OTEL_SDK_DISABLED: 'true' }, null],
+  ])('go where the settings say: %j', (settings, url) => {
+    expect(load(settings).tracing.url).toBe(url);
+  });
+
+  it('takes names and values as the specification writes them', () => {
+    const { tracing } = load({
+      OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Basic%20YWJj==, x-tenant = a%2Cb',
+      OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=herald-0,empty=',
+    });
+    expect(tracing.headers).toEqual({ Authorization: 'Basic YWJj==', 'x-tenant': 'a,b' });
+    expect(tracing.resourceAttributes).toEqual({ 'k8s.pod.name': 'herald-0', empty: '' });
+  });
+
+  it.each([
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'verysecret' }, /^OTEL_EXPORTER_OTLP_HEADERS must be made of name=value/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=verysecret%' }, /^OTEL_EXPORTER_OTLP_HEADERS has a percent sign/],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /^OTEL_EXPORTER_OTLP_PROTOCOL must be one of http\/protobuf, http\/json/],
+    [{ OTEL_TRACES_SAMPLER_ARG: '2' }, /^OTEL_TRACES_SAMPLER_ARG must be from 0 to 1/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/],
+  ])('refuses what cannot be meant, and names no secret: %j', (settings, violation) => {
+    expect(violationsOf(settings)).toEqual([expect.stringMatching(violation)]);
+    expect(violationsOf(settings)[0]).not.toContain('verysecret');
+  });
+});

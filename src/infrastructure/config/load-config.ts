@@ -193,7 +193,7 @@ function isWeak({ options: { leastLength } }: Setting<unknown>, text: string | u
 
 /** Adds what depends on several settings, and the generated secrets. */
 function complete(values: Values, { production }: Surroundings, persistSecrets: boolean) {
-  const { process, database, media, whatsapp, security } = values;
+  const { process, database, media, whatsapp, security, tracing } = values;
   const { dataDir } = process;
   const isComplete = security.encryptionKeys && whatsapp.appSecrets && whatsapp.verifyToken;
   const generated = production || isComplete ? null : generatedSecrets(dataDir, persistSecrets);
@@ -212,6 +212,11 @@ function complete(values: Values, { production }: Surroundings, persistSecrets: 
       ...whatsapp,
       appSecrets: whatsapp.appSecrets ?? (generated === null ? [] : [generated.appSecret]),
       verifyToken: whatsapp.verifyToken ?? generated?.verifyToken ?? '',
+    },
+    tracing: {
+      ...tracing,
+      /** Where traces go; null: nowhere. */
+      url: tracing.disabled ? null : (tracing.tracesEndpoint ?? (tracing.endpoint && `${tracing.endpoint}/v1/traces`)),
     },
     security: {
       ...security,

@@ -215,6 +215,46 @@ export const SETTINGS = {
       'Statements that wait for a connection to PostgreSQL from which reads are refused with 503; from twice as many on writes, from four times notifications of the platform. 0: never.',
     ),
   },
+  tracing: {
+    endpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl).means(
+      'OpenTelemetry collector that takes traces by OTLP over HTTP, such as http://localhost:4318; /v1/traces is added. Default: no traces.',
+    ),
+    tracesEndpoint: setting('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl).means(
+      'The whole address for traces, in the place of OTEL_EXPORTER_OTLP_ENDPOINT.',
+    ),
+    protocol: oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/protobuf', 'http/json'], { default: 'http/protobuf' }).means(
+      'How traces are written. grpc is not supported.',
+    ),
+    headers: setting('OTEL_EXPORTER_OTLP_HEADERS', pairs, { secret: true, default: {}, fallback: '' }).means(
+      'Headers for the collector, such as api-key=abc,x-tenant=a; special characters percent-encoded.',
+    ),
+    timeoutMs: integer('OTEL_EXPORTER_OTLP_TIMEOUT', [100, 60_000], { default: 10_000 }).means(
+      'Milliseconds that the collector may take for one export; then its spans are dropped.',
+    ),
+    serviceName: text('OTEL_SERVICE_NAME', { default: 'herald' }).means('Name of this service in traces.'),
+    resourceAttributes: setting('OTEL_RESOURCE_ATTRIBUTES', pairs, { default: {}, fallback: '' }).means(
+      'What traces say of this process, such as deployment.environment.name=staging,k8s.pod.name=herald-0.',
+    ),
+    sampler: oneOf(
+      'OTEL_TRACES_SAMPLER',
+      [
+        'parentbased_always_on',
+        'parentbased_traceidratio',
+        'parentbased_always_off',
+        'always_on',
+        'traceidratio',
+        'always_off',
+      ],
+      { default: 'parentbased_always_on' },
+    ).means('Which traces are recorded. With parentbased_ the traceparent of a caller decides where there is one.'),
+    ratio: setting('OTEL_TRACES_SAMPLER_ARG', ratio, { default: 1 }, 'From 0 to 1.').means(
+      'Part of the traces that traceidratio and parentbased_traceidratio record.',
+    ),
+    maxQueue: integer('OTEL_BSP_MAX_QUEUE_SIZE', [1, 1_000_000], { default: 8_192 }).means(
+      'Spans that may wait for their export, some 2 KiB each; more are dropped and counted.',
+    ),
+    disabled: flag('OTEL_SDK_DISABLED', { default: false }).means('true: no traces, whatever the other settings say.'),
+  },
   /** Days; 0: for ever. */
   retention: {
     messageContentDays: integer('MESSAGE_CONTENT_RETENTION_DAYS', DAYS, { default: 180 }).means(
@@ -251,7 +291,18 @@ export const CLIENT_SETTINGS = {
   ),
 };
 
-const TITLES = ['Process', 'PostgreSQL', 'Queue', 'WhatsApp', 'Media', 'Webhooks', 'Security', 'Limits', 'Retention'];
+const TITLES = [
+  'Process',
+  'PostgreSQL',
+  'Queue',
+  'WhatsApp',
+  'Media',
+  'Webhooks',
+  'Security',
+  'Limits',
+  'Traces',
+  'Retention',
+];
 
 /** Every setting with the heading that it stands under in `.env.example`. */
 export function listSettings(): { section: string; setting: Setting<unknown> }[] {
@@ -288,6 +339,27 @@ function aliasSunset(value: string): Date {
   const day = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
   if (day.getTime() > Date.UTC(2026, 0, 1)) return day;
   throw new InvalidSetting('must be a day after 2026-01-01, such as 2027-12-31');
+}
+
+/** As the specification of OpenTelemetry has it: `name=value,name=value`, percent-encoded. Never names the value. */
+function pairs(value: string): Record<string, string> {
+  const read = (pair: string): [string, string] => {
+    const [name = '', ...rest] = pair.split('=');
+    if (name.trim() === '' || rest.length === 0)
+      throw new InvalidSetting('must be made of name=value, separated by commas');
+    try {
+      return [decodeURIComponent(name.trim()), decodeURIComponent(rest.join('=').trim())];
+    } catch {
+      throw new InvalidSetting('has a percent sign that encodes nothing; write %25');
+    }
+  };
+  return Object.fromEntries(words(value).map(read));
+}
+
+function ratio(value: string): number {
+  const number = Number(value);
+  if (!(number >= 0 && number <= 1)) throw new InvalidSetting('must be from 0 to 1');
+  return number;
 }
 
 function httpUrl(value: string): string {

@@ -1,5 +1,7 @@
 import { GroupCommitRunner, type GatherTimes } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
+import { codeOf } from '../../common/describe-error.js';
+import type { Span, Tracing } from '../operations/tracing.js';
 import type { Database, Statements } from './database.js';
 import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable } from './database-faults.js';
 
@@ -26,6 +28,8 @@ export interface GroupCommitSettings<I, O> {
   gather?: GatherTimes;
   /** As in `GroupCommitOptions`. */
   overlapAfterMs?: number;
+  /** Each batch has a span where items were submitted with theirs. */
+  tracing?: Tracing;
 }
 
 const LOCKED_FOR_MS = 10_000;
@@ -35,6 +39,7 @@ const CAREFUL = `set local lock_timeout = '200ms'`;
 /** `GroupCommitRunner` on PostgreSQL: see there for what it promises. */
 export class GroupCommit<I, O> {
   private readonly runner: GroupCommitRunner<I, O>;
+  private readonly spans = new WeakMap<object, Span>();
 
   constructor(
     private readonly database: Database,
@@ -48,7 +53,10 @@ export class GroupCommit<I, O> {
       maxWaiting: settings.maxWaiting ?? 2_000,
       gather: settings.gather,
       overlapAfterMs: settings.overlapAfterMs,
-      commit: (items, careful) => this.commit(items, careful || settings.careful === true),
+      commit: (items, careful) =>
+        settings.tracing?.on === true
+          ? this.traced(settings.tracing, items, careful || settings.careful === true)
+          : this.commit(items, careful || settings.careful === true),
       isRetryable: isTransientConflict,
       locks: {
         isLocked,
@@ -74,17 +82,34 @@ export class GroupCommit<I, O> {
    * Resolves once the item is durable.
    *
    * @param mayWait it may be gathered with others (`gather`).
+   * @param span of what the item, an object, is a part of.
    * @throws Error when called inside a transaction: the batch commits on its own, so the caller could not undo it.
    */
-  submit(item: I, mayWait = false): Promise<O> {
+  submit(item: I, mayWait = false, span?: Span): Promise<O> {
     if (this.database.inTransaction) {
       throw new Error(`${this.settings.name}: a group commit cannot take part in a transaction`);
     }
+    if (span !== undefined) this.spans.set(item as object, span);
     return this.runner.submit(item, mayWait);
   }
 
   idle(): Promise<void> {
     return this.runner.idle();
+  }
+
+  private async traced(tracing: Tracing, items: I[], careful: boolean): Promise<O[]> {
+    const span = tracing.together(
+      `commit ${this.settings.name}`,
+      items.map((item) => this.spans.get(item as object)),
+    );
+    try {
+      const results = await this.commit(items, careful);
+      tracing.end(span);
+      return results;
+    } catch (error) {
+      tracing.end(span, { failure: codeOf(error) ?? 'failed' });
+      throw error;
+    }
   }
 
   private commit(items: I[], careful: boolean): Promise<O[]> {

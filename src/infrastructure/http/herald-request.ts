@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
+import type { Span } from '../operations/tracing.js';
 
 /** What Herald adds to Express's request. */
 export interface HeraldRequest extends Request {
@@ -7,6 +8,8 @@ export interface HeraldRequest extends Request {
   id: string;
   /** When it was received, on the monotonic clock, in milliseconds. */
   startedAt: number;
+  /** Where traces are recorded. */
+  span?: Span | undefined;
   /** The whole body has been taken. */
   bodyTaken?: boolean;
   /** How much more than usual of the body may still come in after an early answer; see `drainUnreadBody`. */

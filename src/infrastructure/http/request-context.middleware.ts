@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { commonErrors } from '../../common/common.errors.js';
 import { AccessLog, requestContext } from '../operations/logger.js';
 import { Metrics } from '../operations/metrics/metrics.js';
+import { Tracing } from '../operations/tracing.js';
 import { Config } from '../config/config.js';
 import { aliasHeaders, readAddress, setApiVersion, SUPPORTED_VERSIONS } from './api-version.js';
 import { Drain } from './drain.js';
@@ -36,6 +37,7 @@ export class RequestContextMiddleware {
     private readonly overload: Overload,
     private readonly publicUrl: PublicUrl,
     private readonly errors: ErrorFilter,
+    private readonly tracing: Tracing,
     config: Config,
   ) {
     this.markAlias = aliasHeaders(config.process.aliasSunset);
@@ -57,7 +59,8 @@ export class RequestContextMiddleware {
     this.drain.enter();
     res.on('close', this.onClose);
     if (this.overload.shedding !== 0 && this.shed(req, res)) return;
-    requestContext.run({ requestId }, this.route, req, res, express);
+    if (this.tracing.on) req.span = this.tracing.request(req);
+    requestContext.run({ requestId, span: req.span }, this.route, req, res, express);
   }
 
   /** Answers by hand: a refusal must cost next to nothing, and no line of the log each. */
@@ -77,6 +80,7 @@ export class RequestContextMiddleware {
     drainUnreadBody(req);
     this.accessLog.write(req, res, req.startedAt);
     this.metrics.observe(req, res, req.startedAt);
+    if (this.tracing.on) this.tracing.requestEnded(req, res);
   }
 
   private readonly route = (req: HeraldRequest, res: Response, express: Express): void => {

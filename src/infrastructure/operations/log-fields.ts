@@ -19,6 +19,7 @@ const LOGGABLE: ReadonlySet<string> = new Set([
   'route',
   'stack',
   'status',
+  'trace_id',
 ]);
 
 const MAX_CAUSES = 5;

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import type { Span } from '@opentelemetry/api';
 import { Inject, Injectable, type LoggerService, type LogLevel, type OnApplicationShutdown } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import pinoPretty from 'pino-pretty';
@@ -10,6 +11,8 @@ import { loggable, maskSecrets } from './log-fields.js';
 /** What belongs to one HTTP request. */
 export interface RequestContext {
   requestId: string;
+  /** Where traces are recorded. */
+  span?: Span | undefined;
 }
 
 /** Log lines take the id of their request from here. */
@@ -26,7 +29,7 @@ export type LogDestination = Pick<DestinationStream, 'write'>;
 
 /**
  * Nest's logger on pino: JSON lines, or coloured text on a terminal. Every line that is written while a request is
- * served contains its `request_id`.
+ * served contains its `request_id`, and its `trace_id` where traces are recorded.
  */
 export class HeraldLogger implements LoggerService {
   private readonly pino: Pino;
@@ -48,7 +51,9 @@ export class HeraldLogger implements LoggerService {
         formatters: { level: (label) => ({ level: label }) },
         mixin: () => {
           const context = requestContext.getStore();
-          return context === undefined ? {} : { request_id: context.requestId };
+          if (context === undefined) return {};
+          const { requestId, span } = context;
+          return { request_id: requestId, ...(span && { trace_id: span.spanContext().traceId }) };
         },
       },
       { write: (line) => destination.write(maskSecrets(line)) },
@@ -153,6 +158,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 /** What the line says of a request; the router and the guard set it. */
 interface Logged extends IncomingMessage {
   id: string;
+  span?: Span | undefined;
   /** The caller's address, by the proxies that TRUST_PROXY names. */
   ip?: string;
   apiKeyId?: string;
@@ -183,10 +189,11 @@ export class AccessLog implements OnApplicationShutdown {
   write(req: IncomingMessage, res: ServerResponse, startedAt: number): void {
     if (this.paused || !this.logger.logsAccess) return;
     const logged = req as Logged;
-    const { apiKeyId, organizationId, route } = logged;
+    const { apiKeyId, organizationId, route, span } = logged;
     const id = req.headers['x-request-id'] === logged.id ? maskSecrets(logged.id) : logged.id;
     const address = this.config.process.logsAddress ? addressOf(logged) : undefined;
     let line = `{"level":"${this.logger.accessLevel}","time":"${this.time()}","request_id":"${id}"`;
+    if (span !== undefined) line += `,"trace_id":"${span.spanContext().traceId}"`;
     if (address !== undefined) line += `,"address":${JSON.stringify(address)}`;
     // Node's parser knows its methods, and routes come from our own code: neither holds a quote.
     line += `,"method":"${req.method}","route":${typeof route?.path === 'string' ? `"${route.path}"` : 'null'}`;

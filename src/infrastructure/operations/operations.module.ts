@@ -8,6 +8,7 @@ import { AccessLog, HeraldLogger } from './logger.js';
 import { InfrastructureGauges } from './metrics/infrastructure-gauges.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { Metrics } from './metrics/metrics.js';
+import { Tracing } from './tracing.js';
 import { DatabaseCheck, Heartbeats, MigrationsCheck, Readiness } from './readiness.js';
 
 /** What operators look at: health, logs, metrics. */
@@ -21,6 +22,11 @@ import { DatabaseCheck, Heartbeats, MigrationsCheck, Readiness } from './readine
     Metrics,
     InfrastructureGauges,
     { provide: HeraldLogger, inject: [Config], useFactory: (config: Config) => new HeraldLogger(config.process) },
+    {
+      provide: Tracing,
+      inject: [Config, Counters],
+      useFactory: (config: Config, counters: Counters) => Tracing.open(config, counters),
+    },
     {
       provide: Heartbeats,
       inject: [Database, Config],
@@ -38,6 +44,6 @@ import { DatabaseCheck, Heartbeats, MigrationsCheck, Readiness } from './readine
       },
     },
   ],
-  exports: [AccessLog, Backlogs, Counters, Heartbeats, HeraldLogger, Metrics, Readiness],
+  exports: [AccessLog, Backlogs, Counters, Heartbeats, HeraldLogger, Metrics, Readiness, Tracing],
 })
 export class OperationsModule {}

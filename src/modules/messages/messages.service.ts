@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
+import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
@@ -44,6 +45,7 @@ export class MessagesService {
     private readonly processor: SendProcessor,
     private readonly maintenance: MaintenanceRepository,
     private readonly database: Database,
+    private readonly tracing: Tracing,
   ) {}
 
   /**
@@ -82,6 +84,7 @@ export class MessagesService {
       mediaObjectId: message.mediaObjectId,
       idempotencyKey: key,
       fingerprint,
+      traceContext: this.tracing.currentContext,
     });
     if (accepted.kind === 'window_closed') {
       throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });

@@ -1,3 +1,4 @@
+import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type { InboundContext } from '../../infrastructure/whatsapp/webhook-records.js';
 import type { MessageStatus } from './message-state.js';
 
@@ -95,6 +96,8 @@ export interface InboundReport {
   opensWindow: boolean;
   /** The workspace's own number, digits. */
   businessNumber: string;
+  /** Of the request that brought it, where its trace is recorded. */
+  readonly traceContext?: TraceContext | undefined;
 }
 
 /** A customer called one of the workspace's numbers. */

@@ -5,6 +5,7 @@ import { Config } from '../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
+import { Tracing } from '../../infrastructure/operations/tracing.js';
 import type { WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
@@ -72,6 +73,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     private readonly codes: OtpReportsService,
     private readonly config: Config,
     private readonly counters: Counters,
+    private readonly tracing: Tracing,
     database: Database,
   ) {
     const settings = {
@@ -81,6 +83,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
       gather: GATHER,
       sizeOf: ({ reports }: Work) => reports.statuses.length,
       maxSize: MOST_STATUSES,
+      tracing,
       commit: (work: Work[], statements: Statements) => this.commit(work, statements),
     };
     this.applying = new GroupCommit(database, settings);
@@ -153,7 +156,11 @@ export class NotificationsService implements BeforeApplicationShutdown {
     const isLarge = (row?.body.length ?? 0) > LARGE_BYTES;
     const mayWait = payload.inbound.length === 0 && payload.statuses.length <= FEW_STATUSES;
     const batches = isLarge ? this.applyingLarge : this.applying;
-    const { applied, codes, unmatched } = await batches.submit({ reports, row, expired }, mayWait);
+    const { applied, codes, unmatched } = await batches.submit(
+      { reports, row, expired },
+      mayWait,
+      this.tracing.current,
+    );
     this.events.announce(applied);
     this.codes.count(codes);
     this.counters.increment('notifications_otp', codes.length);
@@ -227,7 +234,10 @@ export class NotificationsService implements BeforeApplicationShutdown {
       if (connection !== null) numbers.set(id, connection);
       if (await this.codes.isSender(id)) senders.add(id);
     }
-    return reportsOf(payload, numbers, senders);
+    const reports = reportsOf(payload, numbers, senders);
+    const traceContext = this.tracing.currentContext;
+    if (traceContext === undefined) return reports;
+    return { ...reports, inbound: reports.inbound.map((report) => ({ ...report, traceContext })) };
   }
 
   private countUnmatched(id: string, unmatched: number): void {

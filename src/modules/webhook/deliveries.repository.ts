@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
+import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type { DeliveryResponse, QueuedEventData } from './dto/webhook.response.js';
 import { DELIVERY_STATUSES, EVENT_TYPES, TEST_EVENT, type DeliveryStatus, type EventType } from './webhook.types.js';
 
@@ -36,11 +37,16 @@ export class DeliveriesRepository {
   }
 
   /** Writes a test event; null where the workspace has no endpoint. */
-  async insertTest(organizationId: string, data: Record<string, unknown>): Promise<QueuedEvent | null> {
+  async insertTest(
+    organizationId: string,
+    data: Record<string, unknown>,
+    traceContext?: TraceContext,
+  ): Promise<QueuedEvent | null> {
     const [event] = await this.database.query<QueuedEvent>(INSERT_TEST, [
       organizationId,
       TEST_EVENT,
       JSON.stringify(data),
+      traceContext ?? null,
     ]);
     return event ?? null;
   }
@@ -76,8 +82,8 @@ const INSERT_TEST = `
 with e as (
   select * from webhook_endpoint where organization_id = $1 and deleted_at is null
 ), v as (
-  insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
-  select e.organization_id, e.id, $2, $3, date_trunc('milliseconds', clock_timestamp()) from e
+  insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context)
+  select e.organization_id, e.id, $2, $3, date_trunc('milliseconds', clock_timestamp()), decode($4, 'hex') from e
   returning id, type, endpoint_id, occurred_at
 )
 select ${QUEUED} from v, e`;

@@ -6,6 +6,7 @@ import { newId } from '../../common/ids.js';
 import { cursorOf } from '../../infrastructure/http/page.query.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
+import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
@@ -41,6 +42,7 @@ export class WebhookService {
     private readonly checker: TargetChecker,
     private readonly dispatcher: WebhookDispatcher,
     private readonly counters: Counters,
+    private readonly tracing: Tracing,
   ) {
     const { endpointIds } = this;
     invalidation.on(INVALIDATION, (id) => (id === null ? endpointIds.clear() : endpointIds.delete(id)));
@@ -94,7 +96,7 @@ export class WebhookService {
 
   /** Queues a test event on the way of all events. @throws WEBHOOK_NOT_FOUND (404). */
   async sendTest(organizationId: string): Promise<QueuedEventResponse> {
-    const event = await this.deliveries.insertTest(organizationId, TEST_DATA);
+    const event = await this.deliveries.insertTest(organizationId, TEST_DATA, this.tracing.currentContext);
     if (event === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     return this.queued(event);
   }

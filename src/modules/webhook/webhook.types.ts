@@ -20,12 +20,13 @@ export type DisabledReason = 'gone' | 'failing';
  * endpoint has not chosen their type, insert nothing. Afterwards call `WebhookService.wake`.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
- * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round).
+ * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round),
+ * trace_context bytea (of the message, null where its trace is not recorded).
  */
 export function insertWebhookEvents(source: string): string {
-  return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at)
+  return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context)
     select source.organization_id, endpoint.id, source.event_type, source.event_data,
-      date_trunc('milliseconds', source.occurred_at)
+      date_trunc('milliseconds', source.occurred_at), source.trace_context
     from ${source} source
     join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
       and endpoint.deleted_at is null and source.event_type = any(endpoint.events)`;

@@ -2,6 +2,7 @@ import { newId } from '../../../common/ids.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, type Accepted, type NewMessage } from './accept.repository.js';
 import { WINDOW_MS } from './windows.js';
 
@@ -13,7 +14,7 @@ let connection: ConnectionRow;
 beforeAll(async () => {
   opened = await openTestDatabase(8);
   factories = new Factories(opened.database);
-  accepts = new AcceptRepository(opened.database);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF);
 });
 
 afterAll(() => opened.close());
@@ -62,7 +63,7 @@ async function contacts(): Promise<unknown[]> {
 
 describe('a message to a contact', () => {
   it('makes one conversation, however many are accepted at once, in one process and in several', async () => {
-    const processes = Array.from({ length: 4 }, () => new AcceptRepository(opened.database));
+    const processes = Array.from({ length: 4 }, () => new AcceptRepository(opened.database, Tracing.OFF));
     for (let round = 1; round <= 10; round++) {
       const phone = testPhone();
       const results = await Promise.all(

@@ -3,6 +3,7 @@ import { newId } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
+import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
 import { WINDOW_MS } from './windows.js';
 
@@ -31,6 +32,8 @@ export interface NewMessage {
   idempotencyKey: string;
   /** SHA-256 of the request's meaning, hexadecimal. */
   fingerprint: string;
+  /** Of the request, where its trace is recorded. */
+  traceContext?: TraceContext | undefined;
 }
 
 /**
@@ -69,12 +72,16 @@ interface KeyRow {
 export class AcceptRepository {
   private readonly batches: GroupCommit<NewMessage, Accepted>;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly tracing: Tracing,
+  ) {
     this.batches = new GroupCommit(database, {
       name: 'accept',
       maxBatch: 250,
       transactional: false,
       overlapAfterMs: OVERLAP_AFTER_MS,
+      tracing,
       commit: (messages, statements) => this.commit(messages, statements),
     });
   }
@@ -85,7 +92,7 @@ export class AcceptRepository {
    * @throws SERVICE_UNAVAILABLE (503) when the queue of waiting callers is full or the commit's outcome is unknown.
    */
   accept(message: NewMessage): Promise<Accepted> {
-    return this.batches.submit(message);
+    return this.batches.submit(message, false, this.tracing.current);
   }
 
   /** Resolves when no caller waits. */
@@ -199,7 +206,7 @@ with given as materialized (
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
     content jsonb, "clientMessageId" text, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
-    fingerprint text)
+    fingerprint text, "traceContext" text)
   cross join (select clock_timestamp() as at) as now
 ), made as (
   insert into conversation (id, organization_id, connection_id, phone, user_id)
@@ -219,10 +226,10 @@ with given as materialized (
 ), fresh as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
     recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
-    created_at)
+    trace_context, created_at)
   select id, "organizationId", "connectionId", conversation_id, 'outbound', type, lane, "recipientUserId", sender,
     "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
-    date_trunc('milliseconds', at)
+    decode("traceContext", 'hex'), date_trunc('milliseconds', at)
   from accepted
   where case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
     when 'contact' then conversation_id is not null else true end

@@ -274,7 +274,8 @@ with waiting as (
   from waiting
   returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
 ), blanked as (
-  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.recipient, m.recipient_user_id
+  ${blankJournal('waiting', 'message_id')} returning m.id, m.client_message_id, m.recipient, m.recipient_user_id,
+    m.trace_context
 ), attempts as (
   ${blankAttempts('waiting', 'message_id')}
 ), unsaid as (

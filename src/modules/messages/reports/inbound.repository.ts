@@ -172,7 +172,7 @@ with incoming as materialized (
   select i.*, now.at, answered.id as answered_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     type text, "businessNumber" text, "from" text, body text, content jsonb, "contextMessageId" text,
-    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz)
+    "replyToMessageId" uuid, "mediaObjectId" uuid, "metaMessageId" text, context jsonb, "occurredAt" timestamptz, "traceContext" text)
   cross join (select date_trunc('milliseconds', clock_timestamp()) as at) as now
   cross join lateral (select case when i."contextMessageId" is not null then coalesce(i."replyToMessageId",
     (select s.message_id from message_state s
@@ -184,9 +184,10 @@ with incoming as materialized (
      and m.meta_message_id = i."contextMessageId" and m.direction = 'inbound')) end as id) as answered
 ), created as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient, sender,
-    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at)
+    reply_to_message_id, media_object_id, meta_message_id, created_at, sent_at, trace_context)
   select id, "organizationId", "connectionId", "conversationId", 'inbound', type, "businessNumber", "from", answered_id,
-    "mediaObjectId", "metaMessageId", at, case when "occurredAt" is not null then least("occurredAt", at) end
+    "mediaObjectId", "metaMessageId", at, case when "occurredAt" is not null then least("occurredAt", at) end,
+    decode("traceContext", 'hex')
   from incoming
   on conflict (connection_id, meta_message_id) where direction = 'inbound' do nothing
   returning *

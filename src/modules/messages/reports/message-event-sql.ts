@@ -22,7 +22,7 @@ export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, 
  */
 export function insertStatusEvents(relation: string, condition = 'true', journal = 'message'): string {
   return insertWebhookEvents(`(
-    select c.organization_id, 'message.status.updated'::text as event_type, c.occurred_at,
+    select c.organization_id, 'message.status.updated'::text as event_type, c.occurred_at, m.trace_context,
       jsonb_build_object(
         'message_id', c.message_id, 'client_message_id', m.client_message_id, 'connection_id', c.connection_id,
         'to', case when m.recipient_user_id is null then m.recipient end, 'recipient', m.recipient_user_id,
@@ -42,7 +42,7 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
  */
 export function insertReceivedEvents(relation: string): string {
   return insertWebhookEvents(`(
-    select m.organization_id, 'message.received'::text as event_type, m.created_at as occurred_at,
+    select m.organization_id, 'message.received'::text as event_type, m.created_at as occurred_at, m.trace_context,
       jsonb_build_object(
         'message', jsonb_build_object(
           'id', m.id, 'connection_id', m.connection_id, 'conversation_id', m.conversation_id,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Statements } from '../../../infrastructure/database/database.js';
+import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { MediaService } from '../../media/media.service.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
@@ -27,6 +28,8 @@ export interface AppliedReports {
   /** Connections with files to fetch. */
   fetchFor: Set<string>;
   adoptions: Adoption[];
+  /** Applied reports about messages whose traces are recorded. */
+  traced: { traceContext: TraceContext; messageId: string; status: string }[];
 }
 
 /** A recipient may be a group; only numbers name a contact. */
@@ -40,6 +43,7 @@ export class MessageEventsService {
     private readonly webhook: WebhookService,
     private readonly media: MediaService,
     private readonly files: MediaTransferService,
+    private readonly tracing: Tracing,
   ) {}
 
   /**
@@ -69,7 +73,13 @@ export class MessageEventsService {
   }
 
   /** Wakes what has work by these reports, after their commit. Never throws. */
-  announce({ organizationIds, fetchFor, adoptions }: AppliedReports): void {
+  announce({ organizationIds, fetchFor, adoptions, traced }: AppliedReports): void {
+    // In the message's trace, with a link to the request that brought the report.
+    for (const { traceContext: parent, messageId, status } of traced) {
+      const attributes = { 'herald.message_id': messageId, 'herald.status': status };
+      const link = this.tracing.current;
+      this.tracing.end(this.tracing.start('report message', { kind: 'consumer', parent, link, attributes }));
+    }
     this.webhook.wake(organizationIds);
     this.files.wakeFetch(fetchFor);
     this.conversations.remember(adoptions);
@@ -81,6 +91,8 @@ export class MessageEventsService {
       return;
     }
     if (applied.moved) result.organizationIds.add(applied.organizationId);
+    const { traceContext, messageId } = applied;
+    if (traceContext !== null) result.traced.push({ traceContext, messageId, status: report.status });
     const { recipientId, recipientUserId: userId } = report;
     const isNumber = recipientId !== null && NUMBER.test(recipientId) && recipientId !== applied.recipient;
     if (applied.conversationId === null) return;
@@ -90,7 +102,14 @@ export class MessageEventsService {
 }
 
 function nothingApplied(): AppliedReports {
-  return { unmatched: new Set(), created: 0, organizationIds: new Set(), fetchFor: new Set(), adoptions: [] };
+  return {
+    unmatched: new Set(),
+    created: 0,
+    organizationIds: new Set(),
+    fetchFor: new Set(),
+    adoptions: [],
+    traced: [],
+  };
 }
 
 function noteMessage(result: AppliedReports, report: InboundReport, received: ReceivedMessage | undefined): void {

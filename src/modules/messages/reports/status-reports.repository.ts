@@ -5,6 +5,7 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 import { MessageProgress, type AttemptEvidence, type ReportedAttempt, type ReportedMessage } from './status-reports.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from '../send/attempt-sql.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { insertStatusEvents } from './message-event-sql.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
@@ -15,6 +16,9 @@ export interface AppliedReport {
   conversationId: string | null;
   /** The number that the message was sent to. */
   recipient: string | null;
+  messageId: string;
+  /** Of the request that the message came with, where its trace is recorded. */
+  traceContext: TraceContext | null;
 }
 
 /** The attempt that a report is about. */
@@ -41,6 +45,7 @@ interface LockedRow {
   /** Microseconds since the epoch. */
   latest_at: number;
   now: number;
+  trace_context: TraceContext | null;
 }
 
 interface AttemptRow {
@@ -85,8 +90,8 @@ export async function applyStatusReports(
       reported.set(row.id, (message = { row, progress: new MessageProgress(found.messageOf(row)) }));
     }
     const moved = message.progress.apply(report, attempt, row.now);
-    const { organization_id: organizationId, conversation_id: conversationId, recipient } = row;
-    return { organizationId, conversationId, recipient, moved };
+    const { organization_id: organizationId, conversation_id: conversationId, recipient, id, trace_context } = row;
+    return { organizationId, conversationId, recipient, moved, messageId: id, traceContext: trace_context };
   });
   await write([...reported.values()], statements);
   return results;
@@ -331,7 +336,8 @@ with waiting as materialized (
 )
 select f.message_id as id, f.organization_id, f.connection_id, f.conversation_id, m.recipient, f.status,
   f.meta_message_id, f.event_count, f.attempt_id, f.attempt_number, f.attempt_status, f.attempt_failed,
-  ${microseconds('f.latest_at')} as latest_at, ${microseconds('clock_timestamp()')} as now
+  ${microseconds('f.latest_at')} as latest_at, ${microseconds('clock_timestamp()')} as now,
+  encode(m.trace_context, 'hex') as trace_context
 from found f join message m on m.id = f.message_id`,
 };
 

@@ -21,6 +21,7 @@ export interface ClaimRow extends HoldRow {
   attempt_number: number | null;
   is_reply: boolean | null;
   context_message_id: string | null;
+  trace_context: string | null;
 }
 
 /** Due messages that a claim looks for first. Where there are fewer, their recipients are all that can be served. */
@@ -127,11 +128,12 @@ with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at, l.low_seq' })}, as
      (select a.meta_message_id from message_attempt a where a.message_id = r.id
        and a.meta_message_id is not null order by a.number desc limit 1))
    from message r left join message_state s on s.message_id = r.id
-   where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as context_message_id
+   where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as context_message_id,
+  encode(m.trace_context, 'hex') as trace_context
 from claimed k join message m on m.id = k.message_id left join message_content c on c.message_id = k.message_id
 union all
 select key, case when is_complete then 'complete' else 'tail' end, null, null, null, null, tail, null, null, null, null,
-  null, null, null
+  null, null, null, null
 from found where place is null
 )
 select ${HOLD_COLUMNS}, hold.key as lane_key, answer.* from hold left join answer on answer.key = hold.key`,

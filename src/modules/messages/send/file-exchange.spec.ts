@@ -29,6 +29,7 @@ function task(...ids: string[]): ClaimedMessage & { notAfter: number } {
     attemptNumber: 1,
     isReply: false,
     contextMessageId: null,
+    traceContext: null,
     notAfter: 1_000,
   };
 }

@@ -9,6 +9,7 @@ import { AcceptRepository, type NewMessage } from '../accept/accept.repository.j
 import { putBack } from './outcome-record.js';
 import { OutcomeRepository } from './outcome.repository.js';
 import { StatusBatches } from '../../../../test/messages/report-batches.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
 
 const QUERY_TIMEOUT_MS = 1_500;
 const SIZE = 40;
@@ -98,7 +99,7 @@ it('a locked message keeps no report of another one waiting, nor do more reports
 });
 
 it('a key that another transaction is about to use keeps no other message from being accepted', async () => {
-  const accepts = new AcceptRepository(opened.database);
+  const accepts = new AcceptRepository(opened.database, Tracing.OFF);
   const { organizationId } = connection;
   const batch = Array.from({ length: SIZE }, (): NewMessage => ({
     id: newId(),

@@ -1,6 +1,7 @@
 import { newId } from '../../../common/ids.js';
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import type { LaneParts } from '../../../infrastructure/lanes/lane-processor.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { MessageSender, type SendTask } from './message-sender.js';
 import type { Recorded } from './outcome.repository.js';
 
@@ -32,6 +33,7 @@ function senderOf(claim: () => Promise<unknown>, settle: () => Promise<Recorded>
     unused,
     config,
     unused,
+    Tracing.OFF,
   );
 }
 

@@ -6,6 +6,7 @@ import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js
 import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-claims.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
+import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
 import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
@@ -21,13 +22,25 @@ import { putBack, recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord, type Recorded } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
 
-/** A claimed message, when it was claimed, and until when its request may still be written (monotonic ms). */
-export type SendTask = ClaimedMessage & { claimedAt: number; notAfter: number };
+/**
+ * A claimed message, when it was claimed, and until when its request may still be written (monotonic ms); the claim's
+ * span, where it is recorded.
+ */
+export type SendTask = ClaimedMessage & { claimedAt: number; notAfter: number; claim?: Span | undefined };
 
 /** Nothing was sent; the message goes back to the queue for so long. */
 interface Later {
   kind: 'later';
   delayMs: number;
+}
+
+interface Post {
+  task: SendTask;
+  type: SendableType;
+  connection: SendingConnection;
+  content: Record<string, unknown>;
+  /** Of the send, where it is recorded. */
+  span: Span | undefined;
 }
 
 /** The claims of a lane: those under way, and all that this process ever began. */
@@ -61,6 +74,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     private readonly client: CloudApiClient,
     private readonly config: Config,
     private readonly counters: Counters,
+    private readonly tracing: Tracing,
   ) {}
 
   /** From now on claimed messages that are not on the wire yet go back to the queue. */
@@ -80,6 +94,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     // Taken before the statement, so that it ends before the lease does by the database's clock.
     const claimedAt = performance.now();
     const notAfter = claimedAt + leaseMs - LEASE_MARGIN_MS;
+    const startedAt = Date.now();
     const claims = this.claimsOf(request.laneKey);
     claims.underWay++;
     claims.begun++;
@@ -90,7 +105,16 @@ export class MessageSender implements LaneHandler<SendTask> {
         throw error;
       })
       .finally(() => claims.underWay--);
-    return { ...claimed, items: claimed.items.map((message) => ({ ...message, claimedAt, notAfter })) };
+    const { items } = claimed;
+    const claim = this.tracing.on
+      ? this.tracing.together(
+          'claim messages',
+          items.map(({ traceContext }) => traceContext),
+          startedAt,
+        )
+      : undefined;
+    this.tracing.end(claim);
+    return { ...claimed, items: items.map((message) => ({ ...message, claimedAt, notAfter, claim })) };
   }
 
   /** Beside the lane, which goes on meanwhile. */
@@ -103,12 +127,30 @@ export class MessageSender implements LaneHandler<SendTask> {
     this.counters.increment('claims_taken_back', count);
   }
 
-  async work(task: SendTask): Promise<boolean> {
+  work(task: SendTask): Promise<boolean> {
+    if (!this.tracing.on || task.traceContext === null) return this.workOn(task);
+    const { id, attemptId, attemptNumber, organizationId, connectionId, traceContext, claim } = task;
+    const span = this.tracing.start('send message', {
+      parent: traceContext,
+      link: claim,
+      attributes: {
+        'herald.message_id': id,
+        'herald.message_type': task.type,
+        'herald.attempt_id': attemptId,
+        'herald.attempt': attemptNumber,
+        'herald.organization_id': organizationId,
+        'herald.connection_id': connectionId,
+      },
+    });
+    return this.workOn(task, span).finally(() => this.tracing.end(span));
+  }
+
+  private async workOn(task: SendTask, span?: Span): Promise<boolean> {
     const connection = this.stopping ? null : await this.connections.forSending(task.connectionId).catch(() => null);
     if (connection === null || !canSend(connection.status)) {
       return this.record(task, putBack(task));
     }
-    const sent = await this.send(task, connection);
+    const sent = await this.send(task, connection, span);
     if (sent.kind === 'later') return this.record(task, putBack(task, sent.delayMs));
     return this.settle(task, connection, sent);
   }
@@ -121,13 +163,18 @@ export class MessageSender implements LaneHandler<SendTask> {
     return claims;
   }
 
-  private async send(task: SendTask, connection: SendingConnection): Promise<SendOutcome | Later> {
+  private async send(
+    task: SendTask,
+    connection: SendingConnection,
+    span: Span | undefined,
+  ): Promise<SendOutcome | Later> {
     if (!isSendableType(task.type)) return refusal('invalid_content', `Messages of type ${task.type} cannot be sent.`);
     if (task.type === 'reaction' && task.contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }
-    if (ownFilesIn(task.type, task.content).length === 0) return this.post(task, task.type, connection, task.content);
-    return this.sendWithFiles(task, task.type, connection);
+    const { type, content } = task;
+    if (ownFilesIn(type, content).length === 0) return this.post({ task, type, connection, content, span });
+    return this.sendWithFiles(task, type, connection, span);
   }
 
   /**
@@ -138,25 +185,21 @@ export class MessageSender implements LaneHandler<SendTask> {
     task: SendTask,
     type: SendableType,
     connection: SendingConnection,
+    span: Span | undefined,
   ): Promise<SendOutcome | Later> {
     for (let round = 1; ; round++) {
       const exchanged = await this.files.exchange(connection, task);
       if (exchanged.kind === 'later') return exchanged;
       if (exchanged.kind === 'refused') return exchanged.outcome;
       if (this.stopping) return { kind: 'later', delayMs: 0 };
-      const outcome = await this.post(task, type, connection, exchanged.content);
+      const outcome = await this.post({ task, type, connection, content: exchanged.content, span });
       if (outcome.kind === 'accepted' || !this.files.isRefused(outcome, exchanged.ids)) return outcome;
       await this.files.forget(connection, exchanged.ids);
       if (round === 2) return { ...outcome, category: 'media_error' };
     }
   }
 
-  private post(
-    task: SendTask,
-    type: SendableType,
-    connection: SendingConnection,
-    content: Record<string, unknown>,
-  ): Promise<SendOutcome> {
+  private async post({ task, type, connection, content, span }: Post): Promise<SendOutcome> {
     const body = buildMessageBody({
       to: task.recipient,
       userId: task.recipientUserId,
@@ -166,7 +209,19 @@ export class MessageSender implements LaneHandler<SendTask> {
       callbackData: `${task.id}.${task.attemptId}`,
     });
     const { phoneNumberId, token } = connection;
-    return this.client.sendMessage({ phoneNumberId, token, body, notAfter: task.notAfter });
+    const input = { phoneNumberId, token, body, notAfter: task.notAfter };
+    if (span === undefined) return this.client.sendMessage(input);
+    const attributes = { 'http.request.method': 'POST', 'server.address': this.platformHost };
+    const call = this.tracing.start('POST /messages', { kind: 'client', parent: span, attributes });
+    const outcome = await this.client.sendMessage(input);
+    call?.setAttribute('herald.outcome', outcome.kind);
+    const failure = outcome.kind === 'accepted' ? null : outcome.category;
+    this.tracing.end(call, { status: outcome.httpStatus, failure });
+    return outcome;
+  }
+
+  private get platformHost(): string {
+    return new URL(this.config.whatsapp.apiUrl ?? '').hostname;
   }
 
   private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<boolean> {

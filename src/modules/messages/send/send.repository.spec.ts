@@ -5,6 +5,7 @@ import { attemptRows } from '../../../../test/messages/attempt-row.js';
 import { statusReport } from '../../../../test/messages/platform-reports.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository, type NewMessage } from '../accept/accept.repository.js';
@@ -29,7 +30,7 @@ beforeAll(async () => {
   opened = await openTestDatabase(4);
   sends = new SendRepository(opened.database);
   lanes = new LaneRepository(opened.database);
-  accepts = new AcceptRepository(opened.database);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF);
   outcomes = new OutcomeRepository(opened.database);
 });
 
@@ -471,7 +472,7 @@ describe('accepting', () => {
   it('makes one message of a hundred concurrent requests with one key', async () => {
     const lane = newId();
     const message = newMessage(lane, '111');
-    const other = new AcceptRepository(opened.database);
+    const other = new AcceptRepository(opened.database, Tracing.OFF);
     const results = await Promise.all(
       Array.from({ length: 100 }, (_unused, index) =>
         (index % 2 === 0 ? accepts : other).accept({ ...message, id: newId() }),

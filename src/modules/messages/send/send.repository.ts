@@ -8,6 +8,7 @@ import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
 import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { attemptIdOf, CHECK_MARKS, CLAIM, dueConnections, MOVE_MARKS, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes } from '../message-state.js';
@@ -31,6 +32,8 @@ export interface ClaimedMessage {
   /** Whether the message answers another one, and the platform's id of that one where it has one. */
   isReply: boolean;
   contextMessageId: string | null;
+  /** Of the request that it came with, where its trace is recorded. */
+  traceContext: TraceContext | null;
 }
 
 export interface ClaimLimits {
@@ -278,6 +281,7 @@ function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
     attemptNumber: row.attempt_number ?? 0,
     isReply: row.is_reply ?? false,
     contextMessageId: row.context_message_id,
+    traceContext: row.trace_context,
   };
 }
 

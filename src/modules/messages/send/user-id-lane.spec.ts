@@ -1,6 +1,7 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { newId } from '../../../common/ids.js';
 import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { Factories } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
@@ -22,7 +23,7 @@ let connection: { id: string; organizationId: string };
 
 beforeAll(async () => {
   opened = await openTestDatabase(4);
-  accepts = new AcceptRepository(opened.database);
+  accepts = new AcceptRepository(opened.database, Tracing.OFF);
   conversations = new ConversationsRepository(opened.database);
   book = new ContactBook(opened.database);
 });

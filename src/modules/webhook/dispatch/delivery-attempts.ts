@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
+import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { EndpointSecrets, signDelivery } from '../webhook-signature.js';
 import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
@@ -28,6 +29,7 @@ export class DeliveryAttempts {
     private readonly secrets: EndpointSecrets,
     private readonly client: DeliveryClient,
     private readonly counters: Counters,
+    private readonly tracing: Tracing,
   ) {}
 
   /** From now on claimed events that are not on the wire yet go back to the queue. */
@@ -48,9 +50,17 @@ export class DeliveryAttempts {
   /** Delivers one event; resolves when its outcome is recorded, or could not be. Never rejects. */
   async make(task: DeliveryTask): Promise<void> {
     if (this.stopping) return this.record(released(task));
-    const request = this.requestOf(task);
-    if (request === null) return this.record(unsigned(task));
+    const span = this.spanOf(task);
+    const request = this.requestOf(task, span);
+    if (request === null) {
+      this.tracing.end(span, { failure: 'secret_unreadable' });
+      return this.record(unsigned(task));
+    }
     const result = await this.client.deliver(request);
+    this.tracing.end(
+      span,
+      result.kind === 'failed' ? { failure: result.error } : { status: result.status, failedFrom: 300 },
+    );
     if (this.giveUp.signal.aborted && result.kind === 'failed') return this.record(released(task));
     const outcome = outcomeOf(task, result);
     const succeeded = outcome.kind === 'succeeded';
@@ -73,13 +83,26 @@ export class DeliveryAttempts {
     return opened;
   }
 
+  private spanOf({ traceContext: parent, id, type, endpointId, attemptNumber }: DeliveryTask): Span | undefined {
+    if (!this.tracing.on || parent === null) return undefined;
+    const attributes = {
+      'http.request.method': 'POST',
+      'herald.event_id': id,
+      'herald.event_type': type,
+      'herald.endpoint_id': endpointId,
+      'herald.attempt': attemptNumber,
+    };
+    return this.tracing.start('deliver webhook', { kind: 'client', parent, attributes });
+  }
+
   /** The signed request; null where it cannot be signed. */
-  private requestOf(task: DeliveryTask): DeliveryRequest | null {
+  private requestOf(task: DeliveryTask, span: Span | undefined): DeliveryRequest | null {
     const signing = this.open(task);
     if (signing === null) return null;
     try {
       const body = deliveryBody(task);
       const headers = deliveryHeaders(task.id, body, signing);
+      if (span !== undefined) headers.traceparent = this.tracing.headerOf(span);
       return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
     } catch (error) {
       this.unreadable(task, error);

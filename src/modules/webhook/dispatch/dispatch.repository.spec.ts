@@ -38,7 +38,7 @@ async function endpoint(values: { active?: boolean; events?: number } = {}) {
 
 async function write(organizationId: string, count: number, type = 'message.received'): Promise<number> {
   const source = `(select $1::uuid as organization_id, $2 as event_type, jsonb_build_object('n', n, 'big', 12345678901234567890) as event_data,
-    clock_timestamp() as occurred_at from generate_series(1, $3::integer) n)`;
+    clock_timestamp() as occurred_at, null::bytea as trace_context from generate_series(1, $3::integer) n)`;
   return database.execute(insertWebhookEvents(source), [organizationId, type, count]);
 }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { DisabledReason } from '../webhook.types.js';
 import { healthChanges, MOST_IN_FLIGHT, type EndpointState } from './endpoint-health.js';
 
@@ -23,6 +24,8 @@ export interface ClaimedEvent {
   revision: number;
   /** Those that sign now, newest first; base64 of the sealed bytes. */
   secrets: { id: string; sealed: string }[];
+  /** Of what it tells of, where its trace is recorded. */
+  traceContext: TraceContext | null;
 }
 
 /** The outcome of one attempt, as it is recorded. */
@@ -174,7 +177,7 @@ with wanted as materialized (
     next_attempt_at = clock_timestamp() + make_interval(secs => $4)
   from numbered where v.id = numbered.id
   returning v.id, v.organization_id, v.endpoint_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count,
-    v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
+    v.trace_context, v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
 ), interrupted as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
@@ -192,7 +195,7 @@ with wanted as materialized (
 select claimed.id, claimed.organization_id as "organizationId", endpoint_id as "endpointId", claimed.type,
   claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
   claimed.attempt_count as "attemptNumber", claimed.current_attempt_id as "attemptId",
-  target.url, target.revision, target.secrets
+  target.url, target.revision, target.secrets, encode(claimed.trace_context, 'hex') as "traceContext"
 from claimed join target using (endpoint_id)`;
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;

@@ -1,6 +1,7 @@
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import type { DeliveryResult } from '../delivery-client.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import type { ClaimedEvent, DeliveryOutcome } from './dispatch.repository.js';
@@ -35,6 +36,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     attemptId: newId(),
     attemptNumber: 1,
     tries: 0,
+    traceContext: null,
   });
   const dispatches = {
     claim: (wanted: ReadonlyMap<string, number>) => {
@@ -63,7 +65,13 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     return Promise.resolve({ disabled: null });
   };
   const secrets = { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
-  const attempts = new DeliveryAttempts({ record } as never, secrets as never, client as never, new Counters());
+  const attempts = new DeliveryAttempts(
+    { record } as never,
+    secrets as never,
+    client as never,
+    new Counters(),
+    Tracing.OFF,
+  );
   const config = { process: { roles, shutdownTimeoutMs: 1_000 }, webhook: { maxInFlight } };
   const dispatcher = new WebhookDispatcher(
     dispatches as never,

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer,
+} from '@opentelemetry/api';
+import { type ExportResult, ExportResultCode, parseTraceParent } from '@opentelemetry/core';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type ReadableSpan,
+  type Sampler,
+  type SpanExporter,
+  type SpanProcessor,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { describeError } from '../../common/describe-error.js';
+import type { Config } from '../config/config.js';
+import type { Counters } from './counters.js';
+import { heraldVersion } from './metrics/infrastructure-gauges.js';
+
+/** What a row carries of its trace: the ids of trace and parent span, 16 and 8 bytes, as 48 hexadecimal digits. */
+export type TraceContext = string;
+
+export interface SpanOptions {
+  /** Default: internal. */
+  kind?: 'client' | 'consumer' | undefined;
+  /** Without a parent that is recorded there is no span: only requests begin traces. */
+  parent: Span | TraceContext | null | undefined;
+  /** Where it is of another trace. */
+  link?: Span | undefined;
+  /** Never contents, numbers, names or keys: ids of ours, kinds, counts and codes. */
+  attributes?: Attributes;
+  /** Milliseconds since the epoch. Default: now. */
+  startedAt?: number | undefined;
+}
+
+export type RecorderOptions = Config['tracing'] & { url: string; roles: readonly string[] };
+
+const KINDS = { client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER };
+const BATCH = 512;
+/** Spans wait so long for others that go with them. */
+const GATHER_MS = 1_000;
+/** What an export may take beyond the time for its answer. */
+const EXPORT_MARGIN_MS = 1_000;
+const COMPLAIN_EVERY_MS = 60_000;
+/** Of any text in an attribute. */
+const LONGEST_VALUE = 256;
+
+/** OpenTelemetry's SDK. Loaded only where traces are wanted. */
+export class TraceRecorder {
+  private constructor(
+    private readonly provider: TracerProvider,
+    private readonly tracer: Tracer,
+  ) {}
+
+  static async open(options: RecorderOptions, counters: Counters): Promise<TraceRecorder> {
+    const { url, headers, timeoutMs, maxQueue } = options;
+    const exporter = new CountingExporter(
+      await exporterOf(options, { url, headers, timeoutMillis: timeoutMs }),
+      url,
+      counters,
+    );
+    const provider = new TracerProvider({
+      resource: defaultResource().merge(
+        resourceFromAttributes({
+          'service.version': heraldVersion(),
+          'service.instance.id': randomUUID(),
+          'herald.roles': [...options.roles],
+          ...options.resourceAttributes,
+          'service.name': options.serviceName,
+        }),
+      ),
+      sampler: samplerOf(options),
+      spanLimits: { attributeValueLengthLimit: LONGEST_VALUE },
+      spanProcessors: [
+        new BoundedQueue(
+          new BatchSpanProcessor({
+            exporter,
+            maxQueueSize: maxQueue,
+            maxExportBatchSize: Math.min(BATCH, maxQueue),
+            scheduledDelayMillis: GATHER_MS,
+            exportTimeoutMillis: timeoutMs + EXPORT_MARGIN_MS,
+          }),
+          exporter,
+          maxQueue,
+          counters,
+        ),
+      ],
+    });
+    return new TraceRecorder(provider, provider.getTracer('herald'));
+  }
+
+  request(method: string, traceparent: unknown): Span {
+    const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null;
+    const context = parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
+    return this.tracer.startSpan(
+      method,
+      { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
+      context,
+    );
+  }
+
+  /** @param others whose work this is too: each is linked, and spans among them with this one. */
+  start(name: string, options: SpanOptions, others: readonly (Span | TraceContext)[] = []): Span {
+    const { kind, parent, link, attributes, startedAt } = options;
+    const context = contextOf(parent);
+    const links = others.map((each) => ({ context: spanContextOf(each) }));
+    if (link !== undefined && link.spanContext().traceId !== trace.getSpanContext(context)?.traceId) {
+      links.push({ context: link.spanContext() });
+    }
+    const span = this.tracer.startSpan(
+      name,
+      { kind: kind && KINDS[kind], attributes, startTime: startedAt, links },
+      context,
+    );
+    for (const each of others) if (typeof each === 'object') each.addLink({ context: span.spanContext() });
+    return span;
+  }
+
+  fail(span: Span, word: string): void {
+    span.setAttribute('error.type', word);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+
+  /** Sends what waits, for so long at the most. */
+  async close(withinMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
+    // What fails here was counted and logged where it failed.
+    await Promise.race([this.provider.shutdown().catch(() => undefined), late]);
+    clearTimeout(timer);
+  }
+}
+
+function contextOf(parent: SpanOptions['parent']): Context {
+  return parent ? trace.setSpanContext(ROOT_CONTEXT, spanContextOf(parent)) : ROOT_CONTEXT;
+}
+
+/** Rows carry recorded traces only. */
+function spanContextOf(member: Span | TraceContext): SpanContext {
+  if (typeof member === 'object') return member.spanContext();
+  return { traceId: member.slice(0, 32), spanId: member.slice(32), traceFlags: TraceFlags.SAMPLED, isRemote: true };
+}
+
+type ExporterSettings = { url: string; headers: Record<string, string>; timeoutMillis: number };
+
+async function exporterOf({ protocol }: RecorderOptions, settings: ExporterSettings): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  return new OTLPTraceExporter(settings);
+}
+
+function samplerOf({ sampler, ratio }: RecorderOptions): Sampler {
+  const isParentBased = sampler.startsWith('parentbased_');
+  const roots: Record<string, () => Sampler> = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  };
+  const root = (roots[sampler.replace('parentbased_', '')] ?? (() => new AlwaysOnSampler()))();
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
+}
+
+/** Counts what becomes of spans, and says once a minute that the collector does not take them. */
+class CountingExporter implements SpanExporter {
+  /** Spans that were handed over. */
+  onHandedOver: (count: number) => void = () => undefined;
+  private readonly logger = new Logger('Tracing');
+  private complainedAt = -Infinity;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly url: string,
+    private readonly counters: Counters,
+  ) {}
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.onHandedOver(spans.length);
+    this.exporter.export(spans, (result) => {
+      const failed = result.code !== ExportResultCode.SUCCESS;
+      this.counters.increment(failed ? 'trace_spans_failed' : 'trace_spans_exported', spans.length);
+      if (failed) this.complain(result.error);
+      done(result);
+    });
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+
+  private complain(error: unknown): void {
+    if (performance.now() - this.complainedAt < COMPLAIN_EVERY_MS) return;
+    this.complainedAt = performance.now();
+    const { origin } = new URL(this.url);
+    this.logger.warn(`${origin} does not take traces: ${describeError(error)}. They are dropped; messages go on.`);
+  }
+}
+
+/** Drops and counts what comes while as many spans wait as may. */
+class BoundedQueue implements SpanProcessor {
+  private waiting = 0;
+
+  constructor(
+    private readonly batches: SpanProcessor,
+    exporter: CountingExporter,
+    private readonly most: number,
+    private readonly counters: Counters,
+  ) {
+    exporter.onHandedOver = (count) => (this.waiting -= count);
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
+    if (this.waiting >= this.most) {
+      this.counters.increment('trace_spans_dropped');
+      return;
+    }
+    this.waiting++;
+    this.batches.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.batches.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.batches.shutdown();
+  }
+}
