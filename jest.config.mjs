@@ -1,11 +1,10 @@
 const base = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/scripts/lib/test-environment.cjs',
+  runtime: '<rootDir>/scripts/lib/test-runtime.cjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest'] },
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // Its ES modules import JSON in a way of which Jest warns at every file.
-    '^libphonenumber-js/max$': '<rootDir>/node_modules/libphonenumber-js/max/index.cjs',
   },
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
