@@ -3,7 +3,9 @@ import 'reflect-metadata';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 import { buildIfStale, reportBuild } from './build-if-stale.mjs';
+import { renderCliPage } from './lib/cli-page.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
@@ -33,16 +35,24 @@ async function describeApi() {
   return buildOpenApiDocument(app);
 }
 
+const formatted = async (text) =>
+  format(text, { ...(await resolveConfig(join(ROOT, 'docs/README.md'))), parser: 'markdown' });
+
 async function generate() {
   const description = await describeApi();
   const { listSettings } = await built('infrastructure/config/settings.js');
   // Their tables were loaded with the application.
   const { declaredErrors } = await built('common/define-errors.js');
   const { ERROR_STATUS } = await built('common/app-error.js');
+  const [{ buildProgram, commandsOf }, { guideOf }] = await Promise.all([
+    built('cli/program.js'),
+    built('cli/runner.js'),
+  ]);
   const pictures = renderStatePictures(await built('modules/messages/message-state.js'));
   return {
     '.env.example': renderEnvExample(listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
+    'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), guideOf)),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
     'clients/typescript/src/schema.ts': await renderClientTypes(description),
     ...Object.fromEntries(pictures.map(([name, svg]) => [`${PICTURES}/${name}.svg`, svg])),

@@ -107,6 +107,11 @@ export function countryList(text: string): string[] {
   return [...new Set(text.split(',').filter(Boolean).map(countryCode))];
 }
 
+/** Values of an option that may be repeated, in their order. */
+export function collected(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
 /** `-` stands for standard input, so that a secret appears in no list of processes and no history. */
 export async function secretArgument(text: string): Promise<string> {
   const secret = text === '-' ? await readStandardInput() : text;

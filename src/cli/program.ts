@@ -13,6 +13,9 @@ import {
 } from './commands/operations.command.js';
 import { addKeyCommands } from './commands/key.command.js';
 import { addMessageCommands, addTailCommand } from './commands/message.command.js';
+import { addSimulateCommands } from './commands/simulate.command.js';
+import { addTemplateCommands } from './commands/template.command.js';
+import { addWebhookCommands } from './commands/webhook.command.js';
 import { addOtpCommands } from './commands/otp.command.js';
 import { GUIDES } from './guides.js';
 import { EXIT, guide, guideOf } from './runner.js';
@@ -46,6 +49,9 @@ export function buildProgram(): Command {
   addOtpCommands(program);
   addMessageCommands(program);
   addTailCommand(program);
+  addTemplateCommands(program);
+  addWebhookCommands(program);
+  addSimulateCommands(program);
   addDemoCommand(program);
   addDataCommands(program);
   addMigrateCommand(program);

@@ -90,6 +90,79 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(child.exitCode).toBe(0);
   }, 180_000);
 
+  it('message retry sends a failed message again; simulate status reports what WhatsApp would', async () => {
+    const sent = await runHerald(['message', 'send', '--to', '15550100003', '--text', 'Hi', '--json'], env);
+    const { id } = JSON.parse(sent.stdout) as { id: string };
+    expect((await runHerald(['message', 'watch', id], env)).code).toBe(1);
+    const retried = await runHerald(['message', 'retry', id, '--watch', '--json'], env);
+    expect(retried.code).toBe(1);
+    expect(linesOf<{ message?: { attempt_count: number } }>(retried.stdout).at(-1)?.message?.attempt_count).toBe(2);
+
+    const read = await runHerald(['message', 'send', '--to', '15550001234', '--text', 'Hi', '--watch', '--json'], env);
+    const last = linesOf<{ message?: { id: string } }>(read.stdout).at(-1);
+    const reported = await runHerald(['simulate', 'status', last?.message?.id ?? '', 'delivered'], env);
+    expect(reported).toMatchObject({ code: 0, stderr: '' });
+  }, 180_000);
+
+  it('simulate inbound opens the window of a number that never wrote', async () => {
+    const from = '+4915112345678';
+    const { code } = await runHerald(['simulate', 'inbound', '--from', from, '--text', 'Is it ready?'], env);
+    expect(code).toBe(0);
+    const isThere = async () => {
+      const { stdout } = await runHerald(['message', 'list', '--from', from, '--json'], env);
+      return (JSON.parse(stdout) as { data: { body: string }[] }).data.some(({ body }) => body === 'Is it ready?');
+    };
+    await waitFor(isThere, { timeoutMs: 60_000 });
+    const answer = await runHerald(['message', 'send', '--to', from, '--text', 'Yes', '--watch'], env);
+    expect(answer.code).toBe(0);
+  }, 180_000);
+
+  it('template list and preview show what can be sent', async () => {
+    const { stdout } = await runHerald(['template', 'list', '--status', 'approved'], env);
+    expect(stdout).toContain('order_update');
+    const preview = await runHerald(['template', 'preview', 'order_update', '--param', 'Ana', '--json'], env);
+    expect(JSON.parse(preview.stdout)).toMatchObject({ name: 'order_update', missing: [expect.any(String)] });
+  }, 120_000);
+
+  it('webhook set, listen and test: the event is received and verified', async () => {
+    const port = await freePort();
+    const set = await runHerald(['webhook', 'set', `http://127.0.0.1:${port}/`, '--json'], env);
+    const { secret } = JSON.parse(set.stdout) as { secret: string };
+    expect(secret).toMatch(/^whsec_/);
+    const unknown = await runHerald(['webhook', 'set', 'https://example.com', '--events', 'message.read'], env);
+    expect(unknown.code).toBe(2);
+    const args = ['webhook', 'listen', '--port', String(port), '--secret', '-'];
+    const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args], {
+      cwd: dataDir.path,
+      env: { PATH: process.env.PATH, ...env },
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    child.stderr.on('data', (chunk) => (output += String(chunk)));
+    child.stdin.end(secret);
+    const ended = once(child, 'close');
+    try {
+      await waitFor(() => output.includes('listening on'), { timeoutMs: 60_000 });
+      expect((await runHerald(['webhook', 'test'], env)).code).toBe(0);
+      await waitFor(() => output.includes('webhook.test'), { timeoutMs: 60_000 });
+      const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
+      expect(forged.status).toBe(400);
+      const shown = await runHerald(['webhook', 'show'], env);
+      expect(shown.stdout).toContain(`http://127.0.0.1:${port}/`);
+      expect(shown.stdout).not.toContain(secret);
+    } finally {
+      child.kill('SIGINT');
+    }
+    await ended;
+    expect(child.exitCode).toBe(0);
+  }, 180_000);
+
+  it('a file that is not there is wrong use, before anything is sent', async () => {
+    const send = ['message', 'send', '--to', '15550001234', '--media', 'nothing-here.pdf'];
+    const { code, stderr } = await runHerald(send, env);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("nothing-here.pdf can't be read") });
+  }, 60_000);
+
   it('says what is wrong in the API’s words, with 1; wrong use is 2', async () => {
     const stranger = await runHerald(['message', 'send', '--to', '15550987654', '--text', 'Hi', '--json'], env);
     expect(stranger.code).toBe(1);

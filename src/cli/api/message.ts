@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { openAsBlob } from 'node:fs';
+import { constants, openAsBlob } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { describeError } from '../../common/describe-error.js';
 import { type ApiClient, ApiError, type Target } from './client.js';
 import { clock, clockAfter, padded, paint, paintStatus } from '../output.js';
-import type { Live } from '../runner.js';
+import { type Live, UsageError } from '../runner.js';
 
 /** What the command line reads of a message; the API's answer has more. */
 export interface ApiMessage {
@@ -35,6 +36,8 @@ export interface ApiAttempt {
 
 /** As GET /messages/{id} answers. */
 export interface ApiMessageDetail extends ApiMessage {
+  /** The platform's id; null until it has taken the message. */
+  meta_message_id: string | null;
   error: { code: string; message: string } | null;
   attempt_count: number;
   next_attempt_at: string | null;
@@ -126,14 +129,18 @@ export async function connectionOf({ api, demo }: Target, named: string | undefi
   throw new Error(`name the number to send from with --connection <id>:\n${list}`);
 }
 
+/** @throws UsageError where there is no such file, or it may not be read. */
+export async function checkReadable(path: string): Promise<void> {
+  await access(path, constants.R_OK).catch((error: unknown) => {
+    throw new UsageError(`the file ${path} can't be read: ${describeError(error)}`);
+  });
+}
+
 /** Uploads a file; its MIME type is detected from its content. */
 export async function uploadFile(api: ApiClient, connectionId: string, path: string): Promise<ApiMedia> {
   const form = new FormData();
   form.set('connection_id', connectionId);
-  const file = await openAsBlob(path).catch((error: unknown) => {
-    throw new Error(`the file ${path} can't be read: ${describeError(error)}`);
-  });
-  form.set('file', file, basename(path));
+  form.set('file', await openAsBlob(path), basename(path));
   return (await api.post<Single<ApiMedia>>('/media', form)).data;
 }
 

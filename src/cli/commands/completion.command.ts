@@ -1,16 +1,17 @@
 import { Argument, type Command } from 'commander';
 import { action, guide } from '../runner.js';
 
-/** `completion bash|zsh`. */
+/** `completion bash|zsh|fish`. */
 export function addCompletionCommand(program: Command): void {
   const command = program
     .command('completion')
     .description('print a script for shell completion of commands and options')
-    .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh']));
+    .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish']));
   guide(command, {
     examples: [
       ['source <(herald completion bash)', 'for this terminal; in ~/.bashrc for all'],
       ['source <(herald completion zsh)', 'the same in ~/.zshrc'],
+      ['herald completion fish > ~/.config/fish/completions/herald.fish', 'for every terminal'],
     ],
     notes: 'The shell must find herald by its name, for example with: alias herald="npx herald".',
   });
@@ -22,6 +23,7 @@ export function addCompletionCommand(program: Command): void {
 
 /** A function that looks up the words before the cursor; nothing is run while one types. */
 function completionScript(program: Command, shell: string): string {
+  if (shell === 'fish') return fishScript(program);
   const cases = branchesOf(program, []).map(([path, words]) => `    '${path}') known='${words.join(' ')}' ;;`);
   return [
     ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
@@ -36,6 +38,25 @@ function completionScript(program: Command, shell: string): string {
     '  COMPREPLY=($(compgen -W "$known" -- "${COMP_WORDS[COMP_CWORD]}"))',
     '}',
     'complete -o default -F _herald herald',
+  ].join('\n');
+}
+
+/** The same for fish, which asks for the words so far. */
+function fishScript(program: Command): string {
+  const cases = branchesOf(program, []).map(
+    ([path, words]) => `    case '${path}'\n      printf '%s\\n' ${words.join(' ')}`,
+  );
+  return [
+    'function __herald_words',
+    '  set -l path',
+    '  for word in (commandline -opc)[2..]',
+    "    string match -qr '^[a-z]' -- $word; and set -a path $word; or break",
+    '  end',
+    '  switch "$path"',
+    ...cases,
+    '  end',
+    'end',
+    "complete -c herald -f -a '(__herald_words)'",
   ].join('\n');
 }
 

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { describeError } from '../../common/describe-error.js';
 import { type Answer, paint } from '../output.js';
 import { MESSAGE_CHAPTERS, MORE_CHAPTERS } from '../demo/chapters.js';
-import { type Chapter, SimulatorControl, Skipped, Stage } from '../demo/stage.js';
+import { type Chapter, Skipped, Stage } from '../demo/stage.js';
+import { SimulatorControl } from '../simulator-control.js';
 import { type DemoFile, readDemoFile } from '../../bootstrap/demo-file.js';
 import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { ApiClient } from '../api/client.js';
@@ -17,7 +18,7 @@ interface Result {
   duration_ms: number;
 }
 
-/** Plays the chapters one after another; one that fails action not keep the next from being played. */
+/** Plays the chapters one after another; one that fails does not keep the next from being played. */
 export async function play(stage: Stage, chapters: readonly Chapter[]): Promise<Answer> {
   const results: Result[] = [];
   for (const [index, chapter] of chapters.entries()) {

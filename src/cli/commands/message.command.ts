@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Answer, clock, oneLine, padded, paint, paintStatus, table } from '../output.js';
-import { durationSeconds, phoneDigits, wholeNumber } from '../arguments.js';
+import { collected, durationSeconds, phoneDigits, wholeNumber } from '../arguments.js';
 import {
   type ApiMessage,
   type ApiMessageDetail,
   type Page,
+  type Single,
   connectionOf,
   isOver,
   sendMessage,
   shortId,
+  checkReadable,
   uploadFile,
   watchMessage,
 } from '../api/message.js';
@@ -60,12 +63,13 @@ interface ListOptions extends TargetOptions {
   connection?: string;
 }
 
-/** `message send|watch|list`: over the API, with a key, as an integration does it. */
+/** `message send|watch|list|retry`: over the API, with a key, as an integration does it. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
   addWatch(message);
   addList(message);
+  addRetry(message);
 }
 
 function addSend(message: Command): void {
@@ -160,6 +164,45 @@ function addList(message: Command): void {
   });
 }
 
+interface RetryOptions extends TargetOptions {
+  confirmOutcomeUnknown?: boolean;
+  idempotencyKey?: string;
+  watch?: boolean;
+  timeout: number;
+}
+
+function addRetry(message: Command): void {
+  const command = message
+    .command('retry')
+    .description('send a failed message again')
+    .argument('<id>', "the message's id")
+    .option('--confirm-outcome-unknown', 'also where it may have been sent: the recipient may then get it twice')
+    .option('--idempotency-key <uuid>', 'repeat a request with its key: it is queued once; default a new one')
+    .option('--watch', 'go on and print each status until it is read or has failed')
+    .addOption(timeoutOption())
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: [
+      'herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --watch',
+      ['herald message retry 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --confirm-outcome-unknown', 'it may have been sent'],
+    ],
+    failure: 'refused, or with --watch: it failed or was not read within --timeout; the message says why',
+  });
+  liveAction<RetryOptions>(command, async (live, options, id = '') => {
+    const target = await targetOf(options, live.signal);
+    const { data } = await target.api.post<Single<ApiMessageDetail>>(
+      `/messages/${encodeURIComponent(id)}/retry`,
+      { confirm_outcome_unknown: options.confirmOutcomeUnknown === true },
+      { 'idempotency-key': options.idempotencyKey ?? randomUUID() },
+    );
+    const text = `${paint.name(data.id)}  ${paintStatus(data.status)}`;
+    if (options.watch !== true) return { data, text };
+    live.say(text, { event: 'queued', id: data.id, status: data.status });
+    return watched(live, target, id, options.timeout);
+  });
+}
+
 async function watched(live: Live, { api }: Target, id: string, timeoutSeconds: number): Promise<Answer | null> {
   const { message, timedOut } = await watchMessage(api, id, live, { until: isOver, timeoutMs: timeoutSeconds * 1_000 });
   const failed = timedOut || message.status === 'failed';
@@ -170,12 +213,13 @@ function endText(message: ApiMessageDetail, timedOut: boolean): string {
   if (timedOut) return paint.doubtful(`${message.status} when the time to watch was over; --timeout gives it more`);
   if (message.status !== 'failed') return paint.good(`done: ${message.status}`);
   return (
-    paint.bad(`failed: ${message.failure_category ?? 'unknown'}`) + `; POST /messages/${message.id}/retry tries again`
+    paint.bad(`failed: ${message.failure_category ?? 'unknown'}`) + `; to try again: herald message retry ${message.id}`
   );
 }
 
 async function bodyOf(target: Target, options: SendOptions): Promise<object> {
   const { to, recipient, text, template, media } = options;
+  if (media !== undefined) await checkReadable(media);
   if ((to === undefined) === (recipient === undefined))
     throw new UsageError('give exactly one of --to and --recipient');
   if (template !== undefined && (text !== undefined || media !== undefined)) {
@@ -217,10 +261,6 @@ function journalTable(messages: ApiMessage[]): string {
     ]),
     'No messages.',
   );
-}
-
-function collected(value: string, before: string[] | undefined): string[] {
-  return [...(before ?? []), value];
 }
 
 interface TailOptions extends TargetOptions {

@@ -3,7 +3,7 @@ import type { ApiMedia, ApiMessage, Page, Single } from '../api/message.js';
 import { paint } from '../output.js';
 import { type Chapter, Skipped, type Stage } from './stage.js';
 import { ApiError } from '../api/client.js';
-import { WebhookReceiver } from './webhook-receiver.js';
+import { WebhookReceiver } from '../webhook-receiver.js';
 
 /** Of the demo's numbers, by what the simulator does with a message to them. */
 const FAILS = '+15550100002';

@@ -1,54 +1,9 @@
-import { type ApiClient, ApiError, notAnswering } from '../api/client.js';
+import { type ApiClient, ApiError } from '../api/client.js';
 import type { DemoFile } from '../../bootstrap/demo-file.js';
 import { type ApiMessageDetail, type Sent, sendMessage, watchMessage } from '../api/message.js';
 import type { Live } from '../runner.js';
+import type { SimulatorControl } from '../simulator-control.js';
 import { oneLine, paint } from '../output.js';
-
-/** The simulator's control calls, see docs/simulator.md. */
-export class SimulatorControl {
-  constructor(
-    private readonly url: string,
-    private readonly signal: AbortSignal,
-  ) {}
-
-  /** A customer writes to a number. */
-  async inbound(phoneNumberId: string, from: string, text: string): Promise<void> {
-    await this.call('/inbound', {
-      phone_number_id: phoneNumberId,
-      from,
-      message: { type: 'text', text: { body: text } },
-    });
-  }
-
-  /** Holds back the simulator's notifications about messages, or releases them. */
-  async statuses(mode: 'hold' | 'on'): Promise<void> {
-    await this.call('/faults', { statuses: mode });
-  }
-
-  /** How often the platform took a text for a recipient. */
-  async timesTaken(to: string, text: string): Promise<number> {
-    const query = new URLSearchParams({ to, limit: '1000' });
-    const { data } = (await this.call(`/messages?${query.toString()}`)) as { data: object[] };
-    return data.filter((message) => JSON.stringify(message).includes(text)).length;
-  }
-
-  private async call(path: string, body?: object): Promise<unknown> {
-    const url = `${this.url}/_simulator${path}`;
-    const timeout = AbortSignal.timeout(30_000);
-    // What was held back must be let go also when the command is being ended.
-    const signal = body !== undefined && 'statuses' in body ? timeout : AbortSignal.any([this.signal, timeout]);
-    const init =
-      body === undefined
-        ? { signal }
-        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal };
-    const response = await fetch(url, init).catch((error: unknown) => {
-      throw notAnswering(this.url, error);
-    });
-    if (!response.ok) throw new Error(`the simulator answered ${response.status} to ${path}: ${await response.text()}`);
-    const text = await response.text();
-    return text === '' ? null : JSON.parse(text);
-  }
-}
 
 /** Generous: the machine may be busy. */
 const PATIENCE_MS = 40_000;

@@ -13,30 +13,47 @@ const MAX_BODY_BYTES = 1_048_576;
 /** Of a delivery's timestamp (Standard Webhooks): older ones may be repeated by a stranger. */
 const TOLERANCE_SECONDS = 300;
 
-/** A receiver as docs/webhooks.md describes it: verifies each delivery from its raw bytes, then believes it. */
+export interface ReceiverOptions {
+  /** Default: any free one. */
+  port?: number;
+  host?: string;
+  /** Null: set it once it is known; until then nothing is believed. */
+  secret?: string | null;
+  onEvent?: (event: ReceivedEvent) => void;
+  onForged?: () => void;
+}
+
+/** A receiver as docs/webhooks.md describes it: verifies each delivery from its raw bytes before it uses it. */
 export class WebhookReceiver {
-  /** Known once the webhook is set. */
-  secret: string | null = null;
+  secret: string | null;
   /** Deliveries with a wrong signature. */
   forged = 0;
   private readonly events: ReceivedEvent[] = [];
 
-  private constructor(private readonly server: Server) {
+  private constructor(
+    private readonly server: Server,
+    private readonly options: ReceiverOptions,
+  ) {
+    this.secret = options.secret ?? null;
     server.on('request', (request, response) => {
-      void this.receive(request).then((status) => response.writeHead(status).end());
+      this.receive(request).then(
+        (status) => response.writeHead(status).end(),
+        () => response.destroy(),
+      );
     });
   }
 
-  /** On a free port of this machine. */
-  static async listen(): Promise<WebhookReceiver> {
+  /** @throws Error where the port is taken. */
+  static async listen(options: ReceiverOptions = {}): Promise<WebhookReceiver> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
     await once(server, 'listening');
-    return new WebhookReceiver(server);
+    return new WebhookReceiver(server, options);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+    const { address, port } = this.server.address() as AddressInfo;
+    return `http://${address.includes(':') ? `[${address}]` : address}:${port}/`;
   }
 
   event(type: string): ReceivedEvent | undefined {
@@ -64,9 +81,12 @@ export class WebhookReceiver {
     const body = Buffer.concat(chunks);
     if (!isGenuine(this.secret, request.headers, body)) {
       this.forged++;
+      this.options.onForged?.();
       return 400;
     }
-    this.events.push(JSON.parse(body.toString('utf8')) as ReceivedEvent);
+    const event = JSON.parse(body.toString('utf8')) as ReceivedEvent;
+    if (this.options.onEvent === undefined) this.events.push(event);
+    else this.options.onEvent(event);
     return 204;
   }
 }

@@ -1,0 +1,69 @@
+/**
+ * `docs/command-line.md` from the program itself: each command with its arguments, options, notes and examples.
+ *
+ * @param commands pairs of a command's words and the command of commander, as `commandsOf` gives them
+ * @param guideOf the rest of a command's help
+ */
+export function renderCliPage(commands, guideOf) {
+  const toc = commands.map(([words]) => `[${words}](#herald-${anchor(words)})`).join(' · ');
+  return [
+    '# The command line',
+    '',
+    '<!-- written by `npm run generate` from src/cli -->',
+    '',
+    'In a clone: `npx herald <command>`; in the image: `herald <command>`. Every command takes `--json`, and exits with 0 when it',
+    'is done, 1 when it is not, 2 when it was called wrongly. Settings come from the environment and from `.env`, as those of',
+    'the service do.',
+    '',
+    toc,
+    '',
+    ...commands.flatMap(([words, command]) => section(words, command, guideOf(command))),
+  ]
+    .join('\n')
+    .replace(/\n+$/, '\n');
+}
+
+function section(words, command, guide) {
+  const options = command.options.map((option) => [`\`${option.flags}\``, optionText(option)]);
+  const args = command.registeredArguments.map((argument) => [`\`${argument.name()}\``, argumentText(argument)]);
+  const rows = [...args, ...options];
+  const examples = (guide?.examples ?? []).flatMap((example) => {
+    const [line, purpose] = typeof example === 'string' ? [example] : example;
+    return purpose === undefined ? [line] : [`# ${purpose}`, line];
+  });
+  return [
+    `## herald ${words}`,
+    '',
+    `${capital(command.description())}.`,
+    '',
+    ...(guide?.notes === undefined ? [] : [guide.notes, '']),
+    '```text',
+    ...examples,
+    '```',
+    '',
+    '| | |',
+    '| --- | --- |',
+    ...rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`),
+    '',
+  ];
+}
+
+function optionText(option) {
+  const choices = option.argChoices === undefined ? '' : `; one of ${option.argChoices.join(', ')}`;
+  const value = option.defaultValueDescription ?? option.defaultValue;
+  const standard = value === undefined || value === true ? '' : `; default ${value}`;
+  return `${option.description}${choices}${standard}${option.mandatory ? ' (required)' : ''}`;
+}
+
+function argumentText(argument) {
+  const choices = argument.argChoices === undefined ? '' : `; one of ${argument.argChoices.join(', ')}`;
+  return `${argument.description}${choices}`;
+}
+
+function anchor(words) {
+  return words.replaceAll(' ', '-');
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

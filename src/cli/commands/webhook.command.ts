@@ -1,0 +1,163 @@
+import { type Command, Option } from 'commander';
+import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
+import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
+import type { Single } from '../api/message.js';
+import { secretArgument, wholeNumber } from '../arguments.js';
+import { clock, facts, oneLine, padded, paint } from '../output.js';
+import { action, guide, liveAction, UsageError } from '../runner.js';
+import { type ReceivedEvent, WebhookReceiver } from '../webhook-receiver.js';
+
+interface ApiWebhook {
+  url: string;
+  events: string[];
+  active: boolean;
+  disabled_reason: string | null;
+  failing_since: string | null;
+  secret_hint: string;
+  /** Only where it was just made. */
+  secret?: string;
+}
+
+interface SetOptions extends TargetOptions {
+  events?: string[];
+  paused?: boolean;
+}
+
+interface ListenOptions {
+  secret: string;
+  port: number;
+  host: string;
+}
+
+/** `webhook show|set|test|listen`. */
+export function addWebhookCommands(program: Command): void {
+  const webhook = program.command('webhook').description("the workspace's webhook, over the API with a key");
+  addShow(webhook);
+  addSet(webhook);
+  addTest(webhook);
+  addListen(webhook);
+}
+
+function addShow(webhook: Command): void {
+  const command = webhook
+    .command('show')
+    .description('show the webhook and whether its deliveries succeed')
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: ['herald webhook show'],
+    notes: 'With --json as GET /webhook answers it, with the newest deliveries.',
+  });
+  action<TargetOptions>(command, async (options) => {
+    const { api } = await targetOf(options);
+    const { data } = await api.get<Single<ApiWebhook>>('/webhook');
+    return { data, text: factsOf(data) };
+  });
+}
+
+function addSet(webhook: Command): void {
+  const command = webhook
+    .command('set')
+    .description('create the webhook, or change it; the secret is shown only once, when it is created')
+    .argument('<url>', 'where events are posted to: https, a public address')
+    .addOption(new Option('--events <list>', `separated by commas: ${WEBHOOK_EVENTS.join(', ')}`).argParser(words))
+    .option('--paused', 'deliver nothing until it is set again without this')
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: [
+      'herald webhook set https://example.com/whatsapp',
+      ['herald webhook set https://example.com/whatsapp --events message.received', 'only what customers write'],
+    ],
+    notes: 'Without --events it gets all. A webhook that Herald disabled works again once it is set.',
+  });
+  action<SetOptions>(command, async ({ events, paused, ...options }, url = '') => {
+    const unknown = (events ?? []).filter((event) => !WEBHOOK_EVENTS.some((known) => known === event));
+    if (unknown.length > 0) {
+      throw new UsageError(`${unknown.join(', ')}: no such event; there are ${WEBHOOK_EVENTS.join(', ')}`);
+    }
+    const { api } = await targetOf(options);
+    const body = { url, active: paused !== true, ...(events !== undefined && { events }) };
+    const { data } = (await api.call<Single<ApiWebhook>>('PUT', '/webhook', { body })).body;
+    return { data, text: factsOf(data) };
+  });
+}
+
+function addTest(webhook: Command): void {
+  const command = webhook
+    .command('test')
+    .description('queue the event webhook.test, which goes out as all events do')
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: ['herald webhook test'],
+    notes: '"herald webhook show --json" lists the attempts to deliver it.',
+  });
+  action<TargetOptions>(command, async (options) => {
+    const { api } = await targetOf(options);
+    const { data } = await api.post<Single<{ event_id: string }>>('/webhook/test', {});
+    return { data, text: facts({ Event: data.event_id }) };
+  });
+}
+
+function addListen(webhook: Command): void {
+  const command = webhook
+    .command('listen')
+    .description('receive deliveries on this machine, verify each, and print the events as they come')
+    .requiredOption('--secret <secret>', 'the signing secret whsec_..., or - for standard input')
+    .option('--port <n>', 'port to listen on', wholeNumber(1, 65_535), 4_000)
+    .option('--host <address>', 'address to listen on', '127.0.0.1');
+  guide(command, {
+    examples: [
+      ['herald webhook listen --secret -', 'until Ctrl-C'],
+      ['herald webhook listen --secret - --json | jq .data', 'for another program'],
+    ],
+    notes: [
+      'Herald delivers to public https addresses only: put a tunnel or a proxy with a certificate in front, and set its',
+      'address with "herald webhook set". For trials start Herald with WEBHOOK_ALLOW_PRIVATE_TARGETS=true. A delivery',
+      'whose signature is wrong is answered 400 and counted.',
+    ].join('\n'),
+    failure: 'the port is taken; Ctrl-C ends it with 0',
+  });
+  liveAction<ListenOptions>(command, async (live, { secret, port, host }) => {
+    const receiver = await WebhookReceiver.listen({
+      port,
+      host,
+      secret: await secretArgument(secret),
+      onEvent: (event) => live.say(lineOf(event), event),
+      onForged: () => live.print(paint.bad('a delivery with a wrong signature was refused (400)')),
+    });
+    live.print(paint.faint(`listening on ${receiver.url}; Ctrl-C ends it`));
+    await new Promise((resolve) => live.signal.addEventListener('abort', resolve, { once: true }));
+    await receiver.close();
+    return null;
+  });
+}
+
+function factsOf(webhook: ApiWebhook): string {
+  const state = webhook.active ? paint.good('active') : paint.bad(webhook.disabled_reason ?? 'paused');
+  return facts({
+    URL: webhook.url,
+    Events: webhook.events.join(', '),
+    State: webhook.failing_since === null ? state : `${state}, failing since ${webhook.failing_since}`,
+    Secret:
+      webhook.secret === undefined ? webhook.secret_hint : `${webhook.secret} ${paint.faint('(shown only once)')}`,
+  });
+}
+
+const TYPE_WIDTH = Math.max(...EVENT_TYPES.map((type) => type.length));
+
+function lineOf({ type, data }: ReceivedEvent): string {
+  const what = [data.message_id, data.status].filter((part) => part !== undefined).join('  ');
+  return [
+    paint.faint(clock(new Date())),
+    padded(paint.name(type), TYPE_WIDTH),
+    what || oneLine(JSON.stringify(data), 80),
+  ]
+    .join('  ')
+    .trimEnd();
+}
+
+function words(text: string): string[] {
+  return text.split(',').filter(Boolean);
+}
