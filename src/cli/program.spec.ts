@@ -37,6 +37,22 @@ describe('the command herald', () => {
     expect(unknown).toEqual([]);
   });
 
+  // Only where it is installed.
+  const hasFish = spawnSync('fish', ['--version']).status === 0;
+  (hasFish ? it : it.skip)('completes commands and options in fish', async () => {
+    const written: string[] = [];
+    const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+    await buildProgram().parseAsync(['completion', 'fish'], { from: 'user' });
+    write.mockRestore();
+    const ask = (line: string): string[] => {
+      const script = `${written.join('')}\ncomplete -C ${JSON.stringify(line)}`;
+      return spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' }).stdout.trim().split('\n');
+    };
+    expect(ask('herald ke')).toEqual(['key']);
+    expect(ask('herald key ')).toEqual(expect.arrayContaining(['create', 'list', 'revoke', 'rotate']));
+    expect(ask('herald message send --te').sort()).toEqual(['--template', '--text']);
+  });
+
   it('completes commands and options in bash', async () => {
     const written: string[] = [];
     const write = jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
