@@ -28,6 +28,7 @@ const PACKAGES = {
     '^(src/infrastructure/lanes/|src/modules/[^/]+/processors/|src/modules/.*[.]processor[.]ts$|src/.*\\.module\\.ts$)',
   ioredis: '^src/infrastructure/lanes/',
   busboy: '^src/simulator/',
+  '@aws-sdk/client-s3': '^src/infrastructure/storage/s3-',
   undici: '^src/(infrastructure/whatsapp|modules/webhook|simulator)/',
   pg: '^src/(infrastructure/(database|lanes|access)/|cli/doctor/|bootstrap/database)',
   multer: '^src/modules/media/',

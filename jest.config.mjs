@@ -14,11 +14,13 @@ const base = {
 /** What kills processes, runs several, starts a browser, executes the documentation or fills a database: `npm run test:slow`. */
 const SLOW = [
   'src/infrastructure/database/embedded/',
+  'src/infrastructure/storage/s3-storage',
   'src/simulator/restart',
   'test/browser/',
   'test/cli/demo',
   'test/contract/cost',
   'test/docs/',
+  'test/media-s3/',
   'test/media-transfer/restart',
   'test/operations/failover',
   'test/operations/move-messages',

@@ -74,15 +74,14 @@ async function rigOf(test: TestApp, platform: FakeMediaPlatform): Promise<Transf
     transfer,
     storedFile: async (bytes = randomBytes(20_000), mimeType = 'image/jpeg') => {
       const id = newId();
-      const key = newId();
       const file = await storage.create();
       await file.write(bytes);
-      await storage.put(file, key);
+      await storage.put(file);
       await test.database.execute(
         `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256,
            filename, status, storage_key)
          values ($1, $2, $3, 'outbound', 'image', $4, $5, $6, 'holiday in secret.jpg', 'stored', $7)`,
-        [id, organizationId, connection.id, mimeType, bytes.length, digestOf(bytes), key],
+        [id, organizationId, connection.id, mimeType, bytes.length, digestOf(bytes), file.key],
       );
       return id;
     },

@@ -6,6 +6,7 @@ import { MediaService } from '../../src/modules/media/media.service.js';
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { FileStorage } from '../../src/infrastructure/storage/file-storage.js';
 import { bodyOf, refusal, sendJson } from '../support/whatsapp/fake-media-platform.js';
+import { isRunInS3 } from '../support/s3-run.js';
 import { waitFor } from '../support/wait-for.js';
 import { startRig, type TransferRig } from './fixture.js';
 
@@ -345,7 +346,8 @@ describe('a deleted file', () => {
       return false;
     };
     expect(await rig.idFor(fileId)).toMatchObject({ kind: 'failed' });
-    await waitFor(() => rig.platform.deleted.length === 1);
-    expect(rig.platform.deleted).toEqual([rig.platform.uploads[0]?.id]);
+    // A folder gives the bytes of an open file to the end; S3 may break off, and then there was no copy.
+    await waitFor(() => rig.platform.deleted.length === (isRunInS3 ? rig.platform.uploads.length : 1));
+    expect(rig.platform.deleted).toEqual(rig.platform.uploads.map(({ id }) => id));
   });
 });

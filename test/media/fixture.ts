@@ -5,6 +5,7 @@ import { MediaService } from '../../src/modules/media/media.service.js';
 import type { PendingMedia } from '../../src/modules/media/media.types.js';
 import { Database } from '../../src/infrastructure/database/database.js';
 import type { ApiBody, ApiResponse } from '../support/api-client.js';
+import { filesInS3 } from '../support/s3-run.js';
 import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -54,8 +55,10 @@ export async function uploaded(
   return response.body.data;
 }
 
-/** Every file under the media folder, with its path from there and its size. */
+/** Every file under the media folder, or below the prefix in S3, with its path from there and its size. */
 export async function filesOf(dataDir: string): Promise<{ path: string; sizeBytes: number; mode: number }[]> {
+  const inS3 = filesInS3(dataDir);
+  if (inS3 !== null) return inS3;
   const root = join(dataDir, 'media');
   const names = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
   return Promise.all(

@@ -1,7 +1,9 @@
+import { newId } from '../../src/common/ids.js';
 import type { TemporaryFile } from '../../src/infrastructure/storage/file-storage.js';
 
 /** A temporary file that is none: for what looks at bytes only. */
 export class MemoryFile implements TemporaryFile {
+  readonly key = newId();
   private bytes = Buffer.alloc(1_024);
   private used = 0;
   discarded = 0;

@@ -2,7 +2,6 @@ import { jest } from '@jest/globals';
 import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newId } from '../../src/common/ids.js';
 import { MediaRepository } from '../../src/modules/media/media.repository.js';
 import { MediaMaintenance } from '../../src/modules/media/media.maintenance.js';
 import {
@@ -11,6 +10,7 @@ import {
   UploadService,
 } from '../../src/modules/media/upload/upload.service.js';
 import { FileGoneError, FileStorage, StorageUnavailableError } from '../../src/infrastructure/storage/file-storage.js';
+import { itInFolder } from '../support/s3-run.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { filesOf, noTemporaryFiles, upload, uploaded } from './fixture.js';
 import * as sample from './samples.js';
@@ -44,8 +44,8 @@ describe('uploads when something is short', () => {
 
   it('503 where the disk fills up in the middle of a file', async () => {
     const create = storage.create.bind(storage);
-    jest.spyOn(storage, 'create').mockImplementation(async () => {
-      const file = await create();
+    jest.spyOn(storage, 'create').mockImplementation(async (known) => {
+      const file = await create(known);
       const write = file.write.bind(file);
       jest.spyOn(file, 'write').mockImplementation((bytes) => {
         if (file.sizeBytes > 1_000_000) return Promise.reject(new StorageUnavailableError('the media folder: ENOSPC'));
@@ -66,7 +66,7 @@ describe('uploads when something is short', () => {
     expect(await refused()).toEqual([500, 'INTERNAL_ERROR', null]);
   });
 
-  it('503 where less is free than MEDIA_MIN_FREE_MIB; files go where MEDIA_DIR says', async () => {
+  itInFolder('503 where less is free than MEDIA_MIN_FREE_MIB; files go where MEDIA_DIR says', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'herald-media-'));
     const full = await startTestApp({ shareWith: test, roles: ['api'], env: { MEDIA_MIN_FREE_MIB: '1048576' } });
     const elsewhere = await startTestApp({ shareWith: test, roles: ['api'], env: { MEDIA_DIR: join(dir, 'media') } });
@@ -106,12 +106,12 @@ describe('uploads when something is short', () => {
     for (let round = 0; round < UPLOADS_OF_ONE_WORKSPACE + 2; round++) expect(await refuse()).toBe(400);
   });
 
-  it('files that no row names are removed after an hour; those with a row stay', async () => {
+  itInFolder('files that no row names are removed after an hour; those with a row stay', async () => {
     const { id } = await uploaded(test, sender, { file: sample.png() });
-    const strayKey = newId();
     const stray = await storage.create();
     await stray.write(sample.png());
-    await storage.put(stray, strayKey);
+    await storage.put(stray);
+    const strayKey = stray.key;
     const maintenance = test.app.get(MediaMaintenance);
     const part = Number.parseInt(strayKey.slice(-2), 16);
     expect(await maintenance.removeUnknownIn(part)).toBe(0);

@@ -25,10 +25,10 @@ export async function storedFile(
   const sample = SAMPLES[type];
   const bytes = Buffer.concat([sample.head, randomBytes(2_000)]);
   const { status = 'stored' } = values;
-  const [id, key] = [newId(), newId()];
+  const id = newId();
   const file = await storage.create();
   await file.write(bytes);
-  await storage.put(file, key);
+  await storage.put(file);
   await test.database.execute(
     `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256,
        filename, voice, status, storage_key, platform_media_id, next_attempt_at)
@@ -45,7 +45,7 @@ export async function storedFile(
       values.filename ?? null,
       values.voice ?? false,
       status,
-      status === 'stored' ? key : null,
+      status === 'stored' ? file.key : null,
       status === 'stored' ? null : '1003',
       status === 'stored' ? null : new Date(Date.now() + 3_600_000),
     ],

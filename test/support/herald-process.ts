@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './project-files.js';
+import { s3Settings } from './s3-run.js';
 import { waitFor } from './wait-for.js';
 
 export interface Ended {
@@ -53,6 +54,7 @@ export class HeraldProcess {
       cwd: tmpdir(),
       env: {
         ...bareEnvironment(),
+        ...s3Settings(env.DATA_DIR),
         PORT: '0',
         SIMULATOR_PORT: '0',
         LOG_FORMAT: 'json',
@@ -121,7 +123,7 @@ export class HeraldProcess {
 export async function runHerald(args: string[], env: Record<string, string>, input = ''): Promise<Ended> {
   const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args], {
     cwd: tmpdir(),
-    env: { ...bareEnvironment(), ...env },
+    env: { ...bareEnvironment(), ...s3Settings(env.DATA_DIR), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };

@@ -18,6 +18,7 @@ import { PgBouncer, SERVER_LIMITS } from '../../bench/rig/pgbouncer.js';
 import { Scope } from '../../bench/rig/scope.js';
 import { ApiClient } from './api-client.js';
 import { Factories, type ConnectionRow, type ConversationRow, type KeyRow, type WorkspaceRow } from './factories.js';
+import { s3Settings } from './s3-run.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 export interface TestAppOptions {
@@ -133,6 +134,7 @@ function environment(
     OVERLOAD_LOOP_DELAY_MS: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'fatal',
     LOG_FORMAT: 'json',
+    ...s3Settings(dataDir),
     ...options.env,
   };
 }

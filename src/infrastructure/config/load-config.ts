@@ -61,6 +61,7 @@ export function loadConfig({ env: given = process.env, persistSecrets = true, re
   if (keys !== null && version !== null && !keys.some((key) => key.version === version)) {
     violations.push(`ENCRYPTION_KEY_VERSION is ${version}, a version that ENCRYPTION_KEYS does not have`);
   }
+  violations.push(...violationsOfS3(values));
   // An answer that comes after the lease makes an unknown outcome of a message that was taken.
   if (values.limits.sendLeaseMs <= values.whatsapp.timeoutMs) {
     violations.push('SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS');
@@ -185,6 +186,35 @@ function unsafeSettings({ process, webhook, limits, whatsapp }: Values, env: Env
   ];
 }
 
+/** What the settings of S3 demand of each other. */
+function violationsOfS3({ media, s3 }: Values): string[] {
+  const { endpoint, accessKeyId, secretAccessKey } = s3;
+  const { username, password, search, hash } = new URL(endpoint ?? 'https://host');
+  const violations: [boolean, string][] = [
+    [
+      media.storages.includes('s3') && s3.bucket === null,
+      'MEDIA_S3_BUCKET must be set, for MEDIA_STORAGE names s3: the name of a bucket that is there',
+    ],
+    [
+      accessKeyId !== null && secretAccessKey === null,
+      'MEDIA_S3_SECRET_ACCESS_KEY must be set with MEDIA_S3_ACCESS_KEY_ID, or neither, so that the AWS SDK looks for both',
+    ],
+    [
+      accessKeyId === null && secretAccessKey !== null,
+      'MEDIA_S3_ACCESS_KEY_ID must be set with MEDIA_S3_SECRET_ACCESS_KEY, or neither, so that the AWS SDK looks for both',
+    ],
+    [
+      [username, password, search, hash].some((part) => part !== ''),
+      'MEDIA_S3_ENDPOINT must have no user, no password and nothing behind a ? or #: keys have settings of their own',
+    ],
+    [
+      s3.kmsKeyId !== null && s3.encryption !== 'aws:kms',
+      'MEDIA_S3_KMS_KEY_ID is of use with MEDIA_S3_ENCRYPTION=aws:kms only: set it, or leave the key out',
+    ],
+  ];
+  return violations.filter(([isViolated]) => isViolated).map(([, violation]) => violation);
+}
+
 function isWeak({ options: { leastLength } }: Setting<unknown>, text: string | undefined): boolean {
   if (leastLength === undefined || text === undefined) return false;
   const secrets = text.split(',').map((word) => word.trim());
@@ -193,7 +223,7 @@ function isWeak({ options: { leastLength } }: Setting<unknown>, text: string | u
 
 /** Adds what depends on several settings, and the generated secrets. */
 function complete(values: Values, { production }: Surroundings, persistSecrets: boolean) {
-  const { process, database, media, whatsapp, security, tracing } = values;
+  const { process, database, media, s3, whatsapp, security, tracing } = values;
   const { dataDir } = process;
   const isComplete = security.encryptionKeys && whatsapp.appSecrets && whatsapp.verifyToken;
   const generated = production || isComplete ? null : generatedSecrets(dataDir, persistSecrets);
@@ -208,6 +238,7 @@ function complete(values: Values, { production }: Surroundings, persistSecrets: 
       /** Of stored files, where a workspace has no limit of its own; null: none. */
       workspaceLimitBytes: media.workspaceLimitBytes || null,
     },
+    s3: { ...s3, pathStyle: s3.pathStyle ?? s3.endpoint !== null },
     whatsapp: {
       ...whatsapp,
       appSecrets: whatsapp.appSecrets ?? (generated === null ? [] : [generated.appSecret]),

@@ -137,6 +137,13 @@ export const SETTINGS = {
     simulatorSeed: text('SIMULATOR_SEED', { default: 'herald' }).means('Seed of the ids that the simulator makes.'),
   },
   media: {
+    /** The first takes new files; the others are read, and removed from. */
+    storages: setting('MEDIA_STORAGE', storages, {
+      default: (): StorageKind[] => ['folder'],
+      fallback: 'folder',
+    }).means(
+      'Where media files lie: folder (MEDIA_DIR) or s3 (MEDIA_S3_BUCKET). Both, separated by a comma, while files move: new ones go to the first, and what it does not have is looked for in the second (`herald media move`).',
+    ),
     /** Folder of the files. */
     dir: text('MEDIA_DIR').means('Folder of the media files, shared by all processes. Default: media under DATA_DIR.'),
     /** Bytes that uploads leave free on its disk. */
@@ -150,6 +157,44 @@ export const SETTINGS = {
     /** Of a file that a customer sends; larger ones are not fetched. */
     maxInboundBytes: mebibytes('MEDIA_MAX_INBOUND_MIB', [1, 2_048], 100).means(
       "Mebibytes of a customer's file at most; larger ones are not fetched. The platform itself takes 100 MB.",
+    ),
+  },
+  /** Media files in a bucket of Amazon S3, or of another store that speaks its protocol. */
+  s3: {
+    bucket: setting('MEDIA_S3_BUCKET', bucketName).means('Name of the bucket; it must be there already.'),
+    prefix: setting('MEDIA_S3_PREFIX', keyPrefix, { default: '' }).means(
+      'What the names of all objects begin with, such as herald/; two installations may share a bucket under two prefixes. Default: nothing.',
+    ),
+    /** null: that of the endpoint's kind. */
+    region: text('MEDIA_S3_REGION').means(
+      'Region of the bucket, such as eu-central-1. Default: AWS_REGION or what the AWS configuration of the machine says; with MEDIA_S3_ENDPOINT us-east-1.',
+    ),
+    /**
+     * null: Amazon's. It may be a private address, as of a MinIO beside Herald, and plain HTTP: the operator names it and
+     * not a tenant, so the rule that no private address is called for a tenant does not concern it.
+     */
+    endpoint: setting('MEDIA_S3_ENDPOINT', httpUrl).means(
+      'Address of a store that is not Amazon S3, such as https://minio.internal:9000. It may be private. Default: Amazon S3.',
+    ),
+    pathStyle: flag('MEDIA_S3_PATH_STYLE').means(
+      'Put the bucket into the path (https://host/bucket/key) and not before the host name (https://bucket.host/key). Default: true with MEDIA_S3_ENDPOINT, else false.',
+    ),
+    accessKeyId: text('MEDIA_S3_ACCESS_KEY_ID', { secret: true }).means(
+      'Access key. Default: what the AWS SDK finds: AWS_ACCESS_KEY_ID, a profile, the role of a web identity, container or machine.',
+    ),
+    secretAccessKey: text('MEDIA_S3_SECRET_ACCESS_KEY', { secret: true }).means('Secret of MEDIA_S3_ACCESS_KEY_ID.'),
+    encryption: oneOf('MEDIA_S3_ENCRYPTION', ['none', 'AES256', 'aws:kms'], { default: 'none' }).means(
+      'Encryption that the store is asked for with each object: none leaves it to the settings of the bucket.',
+    ),
+    kmsKeyId: text('MEDIA_S3_KMS_KEY_ID').means(
+      'Key for aws:kms, by id or ARN. Default: the key that the store has for it.',
+    ),
+    timeoutMs: integer('MEDIA_S3_TIMEOUT_MS', [500, 120_000], { default: 15_000 }).means(
+      'Milliseconds to wait for an answer of the store, or for it to take or give further bytes.',
+    ),
+    /** Of files that are on their way, in one process. */
+    bufferBytes: mebibytes('MEDIA_S3_BUFFER_MIB', [8, 65_536], 128).means(
+      'Mebibytes that one process keeps in memory at most for files on their way to the store. Only files below 5 MiB, and those whose length was not said, are kept at all; uploads beyond it wait, and after 10 s are answered 503.',
     ),
   },
   webhook: {
@@ -297,6 +342,7 @@ const TITLES = [
   'Queue',
   'WhatsApp',
   'Media',
+  'Media in S3',
   'Webhooks',
   'Security',
   'Limits',
@@ -319,6 +365,28 @@ function roles(value: string): Role[] {
     if (role === undefined) throw new InvalidSetting(`must be made of ${ROLES.join(', ')}`);
     return role;
   });
+}
+
+export const STORAGE_KINDS = ['folder', 's3'] as const;
+export type StorageKind = (typeof STORAGE_KINDS)[number];
+
+function storages(value: string): StorageKind[] {
+  const kinds = words(value).flatMap((word) => STORAGE_KINDS.find((kind) => kind === word) ?? []);
+  if (kinds.length === words(value).length && new Set(kinds).size === kinds.length) return kinds;
+  throw new InvalidSetting('must be folder, s3, or both while files move: folder,s3 or s3,folder');
+}
+
+function bucketName(value: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{2,254}$/.test(value)) return value;
+  throw new InvalidSetting('must be the name of the bucket alone, without s3:// and without a path');
+}
+
+/** Ends with a slash, where it is anything. */
+function keyPrefix(value: string): string {
+  if (!/^[A-Za-z0-9!_.*'()-][A-Za-z0-9!_.*'()/-]{0,199}$/.test(value) || /\/\/|(^|\/)\.\.?(\/|$)/.test(value)) {
+    throw new InvalidSetting("must be made of letters, digits, slashes and ! _ . * ' ( ) -, such as herald/");
+  }
+  return value.endsWith('/') ? value : `${value}/`;
 }
 
 /** A connection string, which may hold a password: taken as it is. */

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isUuid } from '../../common/ids.js';
 
 /** Bytes of a file, both ends included, counted from 0. */
 export interface ByteRange {
@@ -6,8 +7,20 @@ export interface ByteRange {
   end: number;
 }
 
+/** What is known of a file before its bytes come: a storage that must say a length beforehand holds less in memory. */
+export interface NewFile {
+  /** A UUID. Default: a new one; only a copy of another storage's file brings its own. */
+  key?: string;
+  /** It has at least so many bytes, unless it breaks off. Default: 0. */
+  atLeastBytes?: number;
+  /** It has at most so many; the same as `atLeastBytes` where the length is known. Default: any number. */
+  atMostBytes?: number;
+}
+
 /** A file that is being written and that nobody else sees. Whoever made it must `put` or `discard` it. */
 export interface TemporaryFile {
+  /** Under which it is stored once it was put. */
+  readonly key: string;
   /** Bytes written so far. */
   readonly sizeBytes: number;
   /**
@@ -16,7 +29,11 @@ export interface TemporaryFile {
    * @throws StorageUnavailableError where the bytes do not fit.
    */
   write(bytes: Uint8Array): Promise<void>;
-  /** Up to `length` bytes from `position`; fewer at the end of the file. */
+  /**
+   * Up to `length` bytes from `position`; fewer at the end of the file. Nothing may be written afterwards.
+   *
+   * @throws StorageUnavailableError, FileLengthError
+   */
   read(position: number, length: number): Promise<Buffer>;
   /** Removes it. Harmless after `put`, and when it is called twice. Never rejects. */
   discard(): Promise<void>;
@@ -28,21 +45,24 @@ export interface TemporaryFile {
  */
 export abstract class FileStorage {
   /** @throws StorageUnavailableError where there is no room. */
-  abstract create(): Promise<TemporaryFile>;
+  abstract create(known?: NewFile): Promise<TemporaryFile>;
 
   /**
-   * Stores a finished file: afterwards it is there as a whole and survives a loss of power. The temporary file is gone.
+   * Stores a finished file under its key: afterwards it is there as a whole and survives a loss of power.
    *
-   * @throws StorageUnavailableError; the temporary file is then still there.
+   * @throws StorageUnavailableError, FileLengthError; the temporary file is then still there.
    */
-  abstract put(file: TemporaryFile, key: string): Promise<void>;
+  abstract put(file: TemporaryFile): Promise<void>;
 
   /**
    * The bytes, or some of them. Destroy the stream to stop early.
    *
-   * @throws FileGoneError where nothing is stored under the key.
+   * @throws FileGoneError where nothing is stored under the key, StorageUnavailableError.
    */
   abstract open(key: string, range?: ByteRange): Promise<Readable>;
+
+  /** Bytes of what is stored under the key; null where nothing is. @throws StorageUnavailableError */
+  abstract sizeOf(key: string): Promise<number | null>;
 
   /** Removes what is stored under the key, if anything. */
   abstract remove(key: string): Promise<void>;
@@ -55,9 +75,14 @@ export abstract class FileStorage {
 
   /** Keys of one part that were stored longer ago than `olderThanMs`, for the search for files that nobody knows. */
   abstract keysOf(part: number, olderThanMs: number): Promise<string[]>;
+
+  /** Begins what it does by itself, such as `removeAbandoned`. */
+  abstract onApplicationBootstrap(): void;
+
+  abstract onModuleDestroy(): void;
 }
 
-/** The storage can't take or give bytes now: it is full, read-only, or out of handles. Worth another try. */
+/** The storage can't take or give bytes now: it is full, read-only, away or out of handles. Worth another try. */
 export class StorageUnavailableError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -71,4 +96,21 @@ export class FileGoneError extends Error {
     super(`nothing is stored under ${key}`);
     this.name = 'FileGoneError';
   }
+}
+
+/** The file has another length than was said when it was begun. */
+export class FileLengthError extends Error {
+  constructor(
+    readonly saidBytes: number,
+    readonly cameBytes: number,
+  ) {
+    super(`of ${saidBytes} bytes that were announced ${cameBytes} came`);
+    this.name = 'FileLengthError';
+  }
+}
+
+/** Folders by the end of the key: its beginning is the time, which would fill one after the other. @throws TypeError */
+export function pathOfKey(key: string): string {
+  if (!isUuid(key)) throw new TypeError('a storage key is a UUID');
+  return `${key.slice(-2)}/${key.slice(-4, -2)}/${key}`;
 }

@@ -33,11 +33,10 @@ describe('FolderStorage', () => {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
   async function store(content: string): Promise<string> {
-    const key = newId();
     const file = await storage.create();
     await file.write(Buffer.from(content));
-    await storage.put(file, key);
-    return key;
+    await storage.put(file);
+    return file.key;
   }
 
   it('keeps a file under its key, readable by its owner only, in a folder of few', async () => {
@@ -87,12 +86,11 @@ describe('FolderStorage', () => {
   });
 
   it('a discard after the put harms nothing', async () => {
-    const key = newId();
     const file = await storage.create();
     await file.write(Buffer.from('kept'));
-    await storage.put(file, key);
+    await storage.put(file);
     await file.discard();
-    expect(await text(await storage.open(key))).toBe('kept');
+    expect(await text(await storage.open(file.key))).toBe('kept');
   });
 
   it('is unavailable where too little is free, and where the folder is none', async () => {

@@ -4,12 +4,12 @@ import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } f
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { codeOf } from '../../common/describe-error.js';
 import { isUuid, newId } from '../../common/ids.js';
-import { Config } from '../config/config.js';
-import { type ByteRange, FileGoneError, FileStorage, StorageUnavailableError } from './file-storage.js';
-import type { TemporaryFile } from './file-storage.js';
+import type { Config } from '../config/config.js';
+import { FileGoneError, FileStorage, pathOfKey, StorageUnavailableError } from './file-storage.js';
+import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
 
 const INCOMING = 'incoming';
 const FOLDER_MODE = 0o700;
@@ -21,8 +21,7 @@ const SWEEP_EVERY_MS = 10 * 60_000;
  * `incoming` of the same folder, for only within one file system a rename is all or nothing. Several processes may
  * share the folder.
  */
-@Injectable()
-export class FolderStorage extends FileStorage implements OnApplicationBootstrap, OnModuleDestroy {
+export class FolderStorage extends FileStorage {
   readonly parts = 256;
   private readonly logger = new Logger(FolderStorage.name);
   private readonly root: string;
@@ -30,7 +29,7 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
   private readonly minFreeBytes: number;
   private sweeping: NodeJS.Timeout | undefined;
 
-  constructor(config: Config) {
+  constructor(config: Pick<Config, 'media'>) {
     super();
     this.root = config.media.dir;
     this.incoming = join(this.root, INCOMING);
@@ -51,7 +50,7 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
     clearInterval(this.sweeping);
   }
 
-  create(): Promise<TemporaryFile> {
+  create({ key = newId() }: NewFile = {}): Promise<TemporaryFile> {
     return attempt(async () => {
       await mkdir(this.incoming, { recursive: true, mode: FOLDER_MODE });
       const { bavail, bsize } = await statfs(this.root);
@@ -59,13 +58,13 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
         throw new StorageUnavailableError('the media folder: less is free than MEDIA_MIN_FREE_MIB');
       }
       const path = join(this.incoming, `${OWNER}.${newId()}`);
-      return new FolderFile(path, await open(path, 'wx+', 0o600));
+      return new FolderFile(key, path, await open(path, 'wx+', 0o600));
     });
   }
 
-  async put(file: TemporaryFile, key: string): Promise<void> {
+  async put(file: TemporaryFile): Promise<void> {
     if (!(file instanceof FolderFile)) throw new TypeError('this file was made by another storage');
-    const path = this.pathOf(key);
+    const path = this.pathOf(file.key);
     const folder = join(path, '..');
     await attempt(async () => {
       const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
@@ -83,6 +82,11 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
     } catch (error) {
       throw codeOf(error) === 'ENOENT' ? new FileGoneError(key) : storageError(error);
     }
+  }
+
+  sizeOf(key: string): Promise<number | null> {
+    const path = this.pathOf(key);
+    return attempt<number | null>(async () => (await stat(path)).size, null);
   }
 
   async remove(key: string): Promise<void> {
@@ -114,10 +118,8 @@ export class FolderStorage extends FileStorage implements OnApplicationBootstrap
     return keys;
   }
 
-  /** By the end of the key: its beginning is the time, which would fill one folder after the other. */
   private pathOf(key: string): string {
-    if (!isUuid(key)) throw new TypeError('a storage key is a UUID');
-    return join(this.root, key.slice(-2), key.slice(-4, -2), key);
+    return join(this.root, pathOfKey(key));
   }
 }
 
@@ -127,6 +129,7 @@ class FolderFile implements TemporaryFile {
   private isGone = false;
 
   constructor(
+    readonly key: string,
     private readonly path: string,
     private readonly handle: FileHandle,
   ) {}

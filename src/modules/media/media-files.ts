@@ -1,10 +1,14 @@
 import type { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { newId } from '../../common/ids.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { isUnreachable } from '../../infrastructure/database/database-faults.js';
-import { type ByteRange, FileStorage, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
+import {
+  type ByteRange,
+  FileStorage,
+  type NewFile,
+  type TemporaryFile,
+} from '../../infrastructure/storage/file-storage.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaRepository, type NewMedia, type StorageUsage, type StoredFacts } from './media.repository.js';
 import type { MediaObject } from './media.types.js';
@@ -28,8 +32,8 @@ export class MediaFiles {
   ) {}
 
   /** A file to write into: keep it by one of the methods below, or discard it. @throws StorageUnavailableError */
-  create(): Promise<TemporaryFile> {
-    return this.storage.create();
+  create(known?: NewFile): Promise<TemporaryFile> {
+    return this.storage.create(known);
   }
 
   /**
@@ -92,8 +96,8 @@ export class MediaFiles {
 
   /** Bytes first, then the row. */
   private async keep<T>(file: TemporaryFile, writeRow: (storageKey: string) => Promise<T>): Promise<T> {
-    const storageKey = newId();
-    await this.storage.put(file, storageKey);
+    const { key: storageKey } = file;
+    await this.storage.put(file);
     try {
       return await writeRow(storageKey);
     } catch (error) {

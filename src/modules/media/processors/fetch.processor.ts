@@ -156,7 +156,10 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
       this.counters.increment('media_fetch_storage_full');
       return STORAGE_FULL;
     }
-    const temporary = await this.files.create();
+    const { sizeBytes } = described;
+    const temporary = await this.files.create(
+      sizeBytes === null ? {} : { atLeastBytes: sizeBytes, atMostBytes: sizeBytes },
+    );
     try {
       const digest = createHash('sha256');
       const exchange = await this.client.downloadMedia({

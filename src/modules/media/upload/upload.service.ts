@@ -6,7 +6,12 @@ import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../../infrastructure/access/caller.js';
 import { refuseEncoded } from '../../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../../infrastructure/http/herald-request.js';
-import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
+import {
+  FileLengthError,
+  type NewFile,
+  StorageUnavailableError,
+  type TemporaryFile,
+} from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
@@ -31,7 +36,7 @@ export const UPLOADS_AT_ONCE = 96;
 export const UPLOADS_OF_ONE_WORKSPACE = 24;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Takes the caller's files: straight from the wire to the disk, checked on the way, refused as early as can be. */
+/** Takes the caller's files: straight from the wire to the storage, checked on the way, refused as early as can be. */
 @Injectable()
 export class UploadService {
   private readonly logger = new Logger(UploadService.name);
@@ -59,6 +64,7 @@ export class UploadService {
       const stored = await this.receive(caller, req, res);
       return { ...stored, expiresAt: this.maintenance.expiryOf(stored) };
     } catch (error) {
+      if (error instanceof FileLengthError) throw tooMuchAround(error);
       if (!(error instanceof StorageUnavailableError)) throw error;
       this.logger.error(`an upload was refused: ${error.message}`);
       throw commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds: 30 }, { internal: error.message, cause: error });
@@ -79,7 +85,7 @@ export class UploadService {
     const take = (part: FilePart): Promise<void> => {
       if (isOver) return Promise.reject(new Error('the upload is over'));
       stopped.catch((error: Error) => part.bytes.destroy(error));
-      const work = this.take(caller, part).then((whole) => void (arrived = whole));
+      const work = this.take(caller, part, lengthsOf(req)).then((whole) => void (arrived = whole));
       taking = work;
       return work;
     };
@@ -95,13 +101,13 @@ export class UploadService {
     }
   }
 
-  /** Streams the file to the disk. On any failure the temporary file is gone when this rejects. */
-  private async take(caller: Caller, part: FilePart): Promise<Arrived> {
+  /** Streams the file to the storage. On any failure the temporary file is gone when this rejects. */
+  private async take(caller: Caller, part: FilePart, known: NewFile): Promise<Arrived> {
     const early = readFields(part.fieldsSoFar);
     if (early.connection_id !== undefined) {
       await this.connections.getById(caller.organizationId, early.connection_id);
     }
-    const file = await this.files.create();
+    const file = await this.files.create(known);
     try {
       const reception = new FileReception(file, () => readFields(part.fieldsSoFar).type ?? null);
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
@@ -158,6 +164,21 @@ function checkAgainst(fields: UploadMediaRequest, { part, received }: Arrived): 
 /** The file is at least as large as the body without what may be around it; without Content-Length one byte. */
 function leastBytesOf(req: HeraldRequest): number {
   return Math.max(1, Number(req.headers['content-length'] ?? 0) - FORM_OVERHEAD_BYTES);
+}
+
+/** Without Content-Length only what may come at most is known. */
+function lengthsOf(req: HeraldRequest): NewFile {
+  const formBytes = Number(req.headers['content-length'] ?? Infinity);
+  return {
+    atLeastBytes: formBytes === Infinity ? 0 : leastBytesOf(req),
+    atMostBytes: Math.min(formBytes, MAX_UPLOAD_BYTES),
+  };
+}
+
+/** A storage that was promised the bytes meets it; others don't count. */
+function tooMuchAround(cause: FileLengthError): Error {
+  const message = 'The form has more than 64 KiB around its file; leave out what does not belong to it.';
+  return commonErrors.INVALID_REQUEST({ details: [{ field: '', rule: 'multipart', message }] }, { cause });
 }
 
 function requireForm(req: HeraldRequest): void {

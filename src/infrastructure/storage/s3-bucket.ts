@@ -1,0 +1,322 @@
+import type { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  type CompletedPart,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetBucketVersioningCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { codeOf, describeError } from '../../common/describe-error.js';
+import type { Config } from '../config/config.js';
+import { type ByteRange, FileGoneError, StorageUnavailableError } from './file-storage.js';
+
+const CONNECT_WITHIN_MS = 5_000;
+/** Of one request, waits between them included in the time: three timeouts would keep a caller for too long. */
+const TRIES = 3;
+const TIMEOUTS_IN_ALL = 2;
+/** More than uploads, sends and fetches have at once; beyond it a request waits for a socket, and no longer than for an answer. */
+const SOCKETS = 512;
+const KEYS_IN_A_LIST = 1_000;
+const DELETED_PART = 'NoSuchUpload';
+
+/** Bytes of one request: a buffer, which may be sent again, or a stream of a known length, which may not. */
+export type ObjectBody = Uint8Array | { stream: Readable; sizeBytes: number; signal: AbortSignal };
+
+export interface ListedObject {
+  key: string;
+  storedAt: Date;
+}
+
+/**
+ * The requests to a bucket, with timeouts, retries of what can be repeated without harm, and Herald's errors for the
+ * store's. The only file that imports the SDK: it is loaded where S3 is chosen and nowhere else.
+ */
+export class S3Bucket {
+  private readonly client: S3Client;
+  private readonly bucket: string;
+  private readonly timeoutMs: number;
+  private readonly encryption: { ServerSideEncryption?: 'AES256' | 'aws:kms'; SSEKMSKeyId?: string };
+
+  constructor({ s3 }: Pick<Config, 's3'>) {
+    const { endpoint, region, accessKeyId, secretAccessKey, encryption, kmsKeyId } = s3;
+    this.bucket = s3.bucket ?? '';
+    this.timeoutMs = s3.timeoutMs;
+    this.encryption = {
+      ...(encryption !== 'none' && { ServerSideEncryption: encryption }),
+      ...(kmsKeyId !== null && { SSEKMSKeyId: kmsKeyId }),
+    };
+    // Herald says itself, once, what an older Node costs; the release that is pinned supports it.
+    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+    const sockets = { keepAlive: true, maxSockets: SOCKETS };
+    this.client = new S3Client({
+      ...(endpoint !== null && { endpoint, region: 'us-east-1' }),
+      ...(region !== null && { region }),
+      ...(accessKeyId !== null && secretAccessKey !== null && { credentials: { accessKeyId, secretAccessKey } }),
+      forcePathStyle: s3.pathStyle,
+      maxAttempts: TRIES,
+      // The default adds a trailer with a checksum to each upload, which R2, older MinIO and others refuse or store.
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      // A proxy that does not know it would cost six seconds a file.
+      expectContinueHeader: false,
+      // What fails is said by whoever asked; the SDK would write to the console.
+      logger: { trace: silent, debug: silent, info: silent, warn: silent, error: silent },
+      requestHandler: {
+        connectionTimeout: CONNECT_WITHIN_MS,
+        requestTimeout: this.timeoutMs,
+        throwOnRequestTimeout: true,
+        // A reader that pauses leaves its socket idle too: whoever reads watches the time.
+        socketTimeout: 0,
+        httpAgent: sockets,
+        httpsAgent: sockets,
+      },
+    });
+  }
+
+  async put(key: string, body: ObjectBody): Promise<void> {
+    await this.ask((options) =>
+      this.client.send(
+        new PutObjectCommand({ Bucket: this.bucket, Key: key, ...this.encryption, ...inputOf(body) }),
+        options(body),
+      ),
+    );
+  }
+
+  /** @returns the id of the upload */
+  async beginParts(key: string): Promise<string> {
+    const { UploadId: id } = await this.ask((options) =>
+      this.client.send(
+        new CreateMultipartUploadCommand({ Bucket: this.bucket, Key: key, ...this.encryption }),
+        options(),
+      ),
+    );
+    if (id === undefined) throw new StorageUnavailableError(`${this.name}: no id came for an upload in parts`);
+    return id;
+  }
+
+  async putPart(key: string, uploadId: string, number: number, body: ObjectBody): Promise<CompletedPart> {
+    const { ETag } = await this.ask((options) =>
+      this.client.send(
+        new UploadPartCommand({
+          Bucket: this.bucket,
+          Key: key,
+          UploadId: uploadId,
+          PartNumber: number,
+          ...inputOf(body),
+        }),
+        options(body),
+      ),
+    );
+    return { PartNumber: number, ETag };
+  }
+
+  /** Makes the object of its parts. Where the answer was lost, the object tells: no other one has its key. */
+  async endParts(key: string, uploadId: string, parts: CompletedPart[], sizeBytes: number): Promise<void> {
+    const command = new CompleteMultipartUploadCommand({
+      Bucket: this.bucket,
+      Key: key,
+      UploadId: uploadId,
+      MultipartUpload: { Parts: parts },
+    });
+    try {
+      await this.ask((options) => this.client.send(command, options()));
+    } catch (error) {
+      const stored = await this.sizeOf(key).catch(() => null);
+      if (stored !== sizeBytes) throw error;
+    }
+  }
+
+  /** Forgets the parts. Harmless where there are none. */
+  async abortParts(key: string, uploadId: string): Promise<void> {
+    const command = new AbortMultipartUploadCommand({ Bucket: this.bucket, Key: key, UploadId: uploadId });
+    await this.ask((options) => this.client.send(command, options())).catch((error: unknown) => {
+      if (nameOf((error as Error).cause) !== DELETED_PART) throw error;
+    });
+  }
+
+  /** Uploads in parts that were begun before `before` and not ended. */
+  async partsBegun(prefix: string, before: Date): Promise<{ key: string; uploadId: string }[]> {
+    const found: { key: string; uploadId: string }[] = [];
+    for (let at: { KeyMarker?: string; UploadIdMarker?: string } | null = {}; at !== null;) {
+      const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
+        Bucket: this.bucket,
+        Prefix: prefix,
+        ...at,
+      });
+      const page = await this.ask((options) => this.client.send(command, options()));
+      for (const { Key: key, UploadId: uploadId, Initiated: begun } of page.Uploads ?? []) {
+        if (key !== undefined && uploadId !== undefined && begun !== undefined && begun < before) {
+          found.push({ key, uploadId });
+        }
+      }
+      const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
+      at = page.IsTruncated === true && KeyMarker !== undefined ? { KeyMarker, UploadIdMarker } : null;
+    }
+    return found;
+  }
+
+  /** @throws FileGoneError, StorageUnavailableError */
+  async open(key: string, range?: ByteRange): Promise<Readable> {
+    const command = new GetObjectCommand({
+      Bucket: this.bucket,
+      Key: key,
+      ...(range !== undefined && { Range: `bytes=${range.start}-${range.end}` }),
+    });
+    const answer = await this.ask((options) => this.client.send(command, options())).catch((error: unknown) => {
+      throw isMissing(error) ? new FileGoneError(key) : error;
+    });
+    const body = answer.Body as Readable;
+    if (range !== undefined && (answer.ContentLength ?? Infinity) > range.end - range.start + 1) {
+      body.destroy();
+      throw new StorageUnavailableError(`${this.name}: it answered a range with more than that`);
+    }
+    return body;
+  }
+
+  async sizeOf(key: string): Promise<number | null> {
+    const command = new HeadObjectCommand({ Bucket: this.bucket, Key: key });
+    try {
+      return (await this.ask((options) => this.client.send(command, options()))).ContentLength ?? null;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: key });
+    await this.ask((options) => this.client.send(command, options()));
+  }
+
+  /** Everything below the prefix. By the last name and not by the store's token, so that no page depends on another. */
+  async *list(prefix: string): AsyncGenerator<ListedObject[]> {
+    for (let last: string | undefined = '', first = true; first || last !== undefined; first = false) {
+      const command: ListObjectsV2Command = new ListObjectsV2Command({
+        Bucket: this.bucket,
+        Prefix: prefix,
+        MaxKeys: KEYS_IN_A_LIST,
+        ...(last !== '' && { StartAfter: last }),
+      });
+      const page = await this.ask((options) => this.client.send(command, options()));
+      const objects = (page.Contents ?? []).flatMap(({ Key: key, LastModified: storedAt }) =>
+        key === undefined || storedAt === undefined ? [] : [{ key, storedAt }],
+      );
+      if (objects.length > 0) yield objects;
+      last = page.IsTruncated === true ? objects.at(-1)?.key : undefined;
+    }
+  }
+
+  /** True where what is removed stays as an old version; null where the store does not say. */
+  async keepsVersions(): Promise<boolean | null> {
+    const command = new GetBucketVersioningCommand({ Bucket: this.bucket });
+    try {
+      return (await this.ask((options) => this.client.send(command, options()))).Status === 'Enabled';
+    } catch {
+      return null;
+    }
+  }
+
+  close(): void {
+    this.client.destroy();
+  }
+
+  get name(): string {
+    return `the bucket ${this.bucket}`;
+  }
+
+  /** Every request has an end: each try, and all of them together. A stream's is its sender's business. */
+  private async ask<T>(request: (options: (body?: ObjectBody) => object) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.timeoutMs * TIMEOUTS_IN_ALL);
+    try {
+      return await request((body) =>
+        body !== undefined && 'stream' in body
+          ? { requestTimeout: 0, abortSignal: body.signal }
+          : { abortSignal: late.signal },
+      );
+    } catch (error) {
+      throw this.errorOf(error);
+    } finally {
+      // What is read of an answer afterwards may take its time.
+      clearTimeout(timer);
+    }
+  }
+
+  /** Whatever the store, the network or the SDK says, the bytes are not there now; a mistake of ours stays one. */
+  private errorOf(error: unknown): unknown {
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return error;
+    return new StorageUnavailableError(`${this.name}: ${sentenceOf(error)}`, { cause: error });
+  }
+}
+
+const silent = (): void => undefined;
+
+function inputOf(body: ObjectBody): { Body: Uint8Array | Readable; ContentLength: number } {
+  return 'stream' in body
+    ? { Body: body.stream, ContentLength: body.sizeBytes }
+    : { Body: body, ContentLength: body.length };
+}
+
+/** HEAD has no body, so its name is another one. */
+function isMissing(error: unknown): boolean {
+  return ['NoSuchKey', 'NotFound'].includes(nameOf((error as Error).cause));
+}
+
+/** The store's code, or the network's. */
+function nameOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { Code: code, name } = error as { Code?: unknown; name?: unknown };
+  if (typeof code === 'string') return code;
+  // The SDK may wrap what the network says.
+  const network = codeOf(error) ?? /\bE[A-Z]{5,}\b/.exec(describeError(error))?.[0];
+  return network ?? (typeof name === 'string' ? name : '');
+}
+
+/** What an operator does about it, by the store's code. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  AccessDenied:
+    'the key may not do this: allow s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads',
+  InvalidAccessKeyId: 'the store does not know the access key: correct MEDIA_S3_ACCESS_KEY_ID',
+  SignatureDoesNotMatch: 'the secret is not that of the access key: correct MEDIA_S3_SECRET_ACCESS_KEY',
+  ExpiredToken: 'the temporary keys are too old: give new ones',
+  NoSuchBucket: 'there is no such bucket: make it, or correct MEDIA_S3_BUCKET',
+  PermanentRedirect: 'it is in another region: correct MEDIA_S3_REGION',
+  AuthorizationHeaderMalformed: 'it is in another region: correct MEDIA_S3_REGION',
+  RequestTimeTooSkewed: 'the clock of this machine is wrong',
+  CredentialsProviderError: 'no keys were found: set MEDIA_S3_ACCESS_KEY_ID and MEDIA_S3_SECRET_ACCESS_KEY',
+  SlowDown: 'the store has too much to do',
+  ServiceUnavailable: 'the store has too much to do',
+  InsufficientStorage: 'the store is full',
+  XMinioStorageFull: 'the store is full',
+  QuotaExceeded: 'the store is full',
+  XMinioAdminBucketQuotaExceeded: 'the store is full',
+  ENOTFOUND:
+    'the host name is not known: correct MEDIA_S3_ENDPOINT, or set MEDIA_S3_PATH_STYLE=true where buckets have no host names',
+  ECONNREFUSED: 'nothing listens there: correct MEDIA_S3_ENDPOINT, or start the store',
+  TimeoutError: 'no answer came in time',
+  AbortError: 'no answer came in time',
+};
+
+const STATUS_FULL = 507;
+
+function sentenceOf(error: unknown): string {
+  const name = nameOf(error);
+  const { message, $metadata: answer } = error as { message?: string; $metadata?: { httpStatusCode?: number } };
+  const status = answer?.httpStatusCode;
+  const remedy = status === STATUS_FULL ? 'the store is full' : REMEDIES[name];
+  if (remedy !== undefined) return `${remedy} (${name})`;
+  if (message === 'Region is missing') return 'its region is not known: set MEDIA_S3_REGION';
+  // An HTML page instead of XML: the console's port, or a proxy.
+  if (name === 'SyntaxError' || /deserialization/i.test(message ?? '')) {
+    return `what answers there (HTTP ${status ?? '?'}) does not speak S3: correct MEDIA_S3_ENDPOINT`;
+  }
+  return `${describeError(error)} (${[status, name].filter(Boolean).join(' ')})`;
+}

@@ -1,0 +1,521 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { jest } from '@jest/globals';
+import dns from 'node:dns';
+import { S3Server } from '../../../bench/rig/s3.js';
+import { Scope } from '../../../bench/rig/scope.js';
+import { TcpProxy } from '../../../bench/rig/tcp-proxy.js';
+import { newId } from '../../common/ids.js';
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { FileGoneError, FileLengthError, type FileStorage, type NewFile } from './file-storage.js';
+import { StorageUnavailableError } from './file-storage.js';
+import { FolderStorage } from './folder-storage.js';
+import { MovingStorage } from './moving-storage.js';
+import { PART_BYTES } from './s3-file.js';
+import { S3Storage } from './s3-storage.js';
+
+const MIB = 1_048_576;
+
+let scope: Scope;
+let server: S3Server;
+let root: string;
+
+beforeAll(async () => {
+  scope = new Scope();
+  server = await S3Server.start(scope);
+  root = mkdtempSync(join(tmpdir(), 'herald-storages-'));
+});
+
+afterEach(() => {
+  server.fault = () => null;
+  server.requests.length = 0;
+  jest.restoreAllMocks();
+});
+
+afterAll(async () => {
+  await scope.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function configOf(settings: Record<string, string> = {}): Config {
+  const env = { NODE_ENV: 'test', DATA_DIR: root, MEDIA_MIN_FREE_MIB: '0', ...server.settings('p'), ...settings };
+  return loadConfig({ env, persistSecrets: false });
+}
+
+const s3 = (settings: Record<string, string> = {}): S3Storage => new S3Storage(configOf(settings));
+
+/** Writes in pieces of that many bytes, and uses each piece's memory again. */
+async function store(storage: FileStorage, bytes: Buffer, known?: NewFile, pieceBytes = 65_536): Promise<string> {
+  const file = await storage.create(known);
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
+    await file.write(piece);
+    piece.fill(0xee);
+  }
+  expect(file.sizeBytes).toBe(bytes.length);
+  await storage.put(file);
+  return file.key;
+}
+
+const bytesOf = async (storage: FileStorage, key: string, start?: number, end?: number): Promise<Buffer> =>
+  buffer(await storage.open(key, start === undefined ? undefined : { start, end: end ?? start }));
+
+const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+/** What a length may be known as: nothing, all of it, or a form around it. */
+const KNOWLEDGE: Record<string, (sizeBytes: number) => NewFile> = {
+  'no length': () => ({}),
+  'its length': (sizeBytes) => ({ atLeastBytes: sizeBytes, atMostBytes: sizeBytes }),
+  'about its length': (sizeBytes) => ({ atLeastBytes: Math.max(0, sizeBytes - 60_000), atMostBytes: sizeBytes + 500 }),
+};
+
+describe.each<[string, () => FileStorage]>([
+  ['a folder', () => new FolderStorage(configOf())],
+  ['S3', () => s3()],
+  ['S3 before a folder', () => new MovingStorage(s3(), new FolderStorage(configOf()))],
+  ['a folder before S3', () => new MovingStorage(new FolderStorage(configOf()), s3())],
+])('%s keeps files', (_name, make) => {
+  let storage: FileStorage;
+
+  beforeAll(() => {
+    storage = make();
+  });
+
+  const SIZES = [1, 70_000, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 12 * MIB + 7];
+
+  it.each(SIZES.flatMap((size) => Object.keys(KNOWLEDGE).map((known) => [size, known] as const)))(
+    'of %d bytes, given %s',
+    async (size, known) => {
+      const bytes = randomBytes(size);
+      const key = await store(storage, bytes, KNOWLEDGE[known]?.(size));
+      expect(await storage.sizeOf(key)).toBe(size);
+      expect(digest(await bytesOf(storage, key))).toBe(digest(bytes));
+      expect(server.uploads('p')).toEqual([]);
+    },
+  );
+
+  it('hands out ranges with both ends', async () => {
+    const bytes = randomBytes(300_000);
+    const key = await store(storage, bytes);
+    for (const [start, end] of [
+      // Not [0, 0]: the test's S3 server takes an end of 0 for none.
+      [0, 1],
+      [5, 9],
+      [299_999, 299_999],
+      [0, 299_999],
+    ] as const) {
+      expect((await bytesOf(storage, key, start, end)).equals(bytes.subarray(start, end + 1))).toBe(true);
+    }
+  });
+
+  it.each(Object.keys(KNOWLEDGE))('reads a finished file anywhere before it is stored, given %s', async (known) => {
+    for (const size of [100_000, 7 * MIB]) {
+      const bytes = randomBytes(size);
+      const file = await storage.create(KNOWLEDGE[known]?.(size));
+      for (let at = 0; at < size; at += MIB) await file.write(bytes.subarray(at, at + MIB));
+      for (const [position, length] of [
+        [0, 4_096],
+        [size - 10, 100],
+        [50_000, 30_000],
+        [size, 5],
+        [size + 9, 5],
+      ] as const) {
+        const expected = bytes.subarray(position, position + length);
+        expect((await file.read(position, length)).equals(expected)).toBe(true);
+      }
+      await storage.put(file);
+      expect((await bytesOf(storage, file.key)).equals(bytes)).toBe(true);
+    }
+  });
+
+  it('knows what is not there', async () => {
+    const key = newId();
+    expect(await storage.sizeOf(key)).toBeNull();
+    await expect(storage.open(key)).rejects.toBeInstanceOf(FileGoneError);
+    await expect(storage.open(key, { start: 0, end: 5 })).rejects.toBeInstanceOf(FileGoneError);
+    await storage.remove(key);
+    const kept = await store(storage, Buffer.from('x'));
+    await storage.remove(kept);
+    await expect(storage.open(kept)).rejects.toBeInstanceOf(FileGoneError);
+  });
+
+  it('keeps the key of a copy', async () => {
+    const key = newId();
+    expect(await store(storage, Buffer.from('copy'), { key })).toBe(key);
+  });
+
+  it('takes no key that is not its own', async () => {
+    for (const key of ['../../etc/passwd', '', 'incoming', `${newId()}/..`]) {
+      await expect(storage.open(key)).rejects.toThrow('a storage key is a UUID');
+      await expect(storage.remove(key)).rejects.toThrow('a storage key is a UUID');
+    }
+  });
+
+  it.each(Object.keys(KNOWLEDGE))('keeps nothing of what is discarded, given %s', async (known) => {
+    const before = server.objects('p').length;
+    for (const size of [100, 11 * MIB]) {
+      for (const sent of [size, Math.floor(size / 2)]) {
+        const file = await storage.create(KNOWLEDGE[known]?.(size));
+        for (let at = 0; at < sent; at += MIB) await file.write(Buffer.alloc(Math.min(MIB, sent - at), 1));
+        await file.discard();
+        await file.discard();
+        expect(await storage.sizeOf(file.key)).toBeNull();
+      }
+    }
+    expect([server.uploads('p'), server.objects('p').length]).toEqual([[], before]);
+  });
+
+  it('keeps a file that is discarded after it was put', async () => {
+    const file = await storage.create();
+    await file.write(Buffer.from('kept'));
+    await storage.put(file);
+    await file.discard();
+    expect(String(await bytesOf(storage, file.key))).toBe('kept');
+  });
+
+  it('lists the keys of a part that are old enough', async () => {
+    const key = await store(storage, Buffer.from('x'));
+    const inParts = async (olderThanMs: number): Promise<string[]> => {
+      const keys: string[] = [];
+      for (let part = 0; part < storage.parts; part++) keys.push(...(await storage.keysOf(part, olderThanMs)));
+      return keys;
+    };
+    expect(await inParts(60_000)).not.toContain(key);
+    expect((await inParts(-2_000)).filter((each) => each === key)).toEqual([key]);
+    expect(await storage.keysOf(Number.parseInt(key.slice(-2), 16) ^ 1, -2_000)).not.toContain(key);
+  });
+});
+
+describe('MovingStorage', () => {
+  it('reads and removes what is in either, and writes to the first', async () => {
+    const [first, second] = [s3(), new FolderStorage(configOf())];
+    const storage = new MovingStorage(first, second);
+    const old = await store(second, Buffer.from('old'));
+    const young = await store(storage, Buffer.from('young'));
+    expect(await second.sizeOf(young)).toBeNull();
+    expect(String(await bytesOf(storage, old))).toBe('old');
+    expect(await storage.sizeOf(old)).toBe(3);
+    await store(first, Buffer.from('old'), { key: old });
+    await storage.remove(old);
+    expect([await first.sizeOf(old), await second.sizeOf(old)]).toEqual([null, null]);
+  });
+});
+
+describe('S3Storage', () => {
+  const asked = (): string[] =>
+    server.requests.map(
+      ({ method, query }) => `${method}${query.has('uploads') || query.has('uploadId') ? ' part' : ''}`,
+    );
+
+  it('asks once for a small file, and for one of a known length; in parts from 5 MiB on where it is not', async () => {
+    await store(s3(), randomBytes(1_000));
+    expect(asked()).toEqual(['PUT']);
+    server.requests.length = 0;
+    await store(s3(), randomBytes(9 * MIB), KNOWLEDGE['its length']?.(9 * MIB));
+    expect(asked()).toEqual(['PUT']);
+    server.requests.length = 0;
+    await store(s3(), randomBytes(9 * MIB));
+    expect(asked()).toEqual(['POST part', 'PUT part', 'PUT part', 'POST part']);
+  });
+
+  it('asks for encryption as it is set', async () => {
+    const encryption = async (settings: Record<string, string>): Promise<unknown[]> => {
+      server.requests.length = 0;
+      await store(s3(settings), Buffer.from('x'));
+      await store(s3(settings), randomBytes(6 * MIB));
+      return server.requests
+        .filter(({ method, query }) => (method === 'PUT' && !query.has('uploadId')) || query.has('uploads'))
+        .map(({ headers }) => [
+          headers['x-amz-server-side-encryption'],
+          headers['x-amz-server-side-encryption-aws-kms-key-id'],
+        ]);
+    };
+    expect(await encryption({})).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+    expect(await encryption({ MEDIA_S3_ENCRYPTION: 'AES256' })).toEqual([
+      ['AES256', undefined],
+      ['AES256', undefined],
+    ]);
+    const kms = { MEDIA_S3_ENCRYPTION: 'aws:kms', MEDIA_S3_KMS_KEY_ID: 'key-1' };
+    expect(await encryption(kms)).toEqual([
+      ['aws:kms', 'key-1'],
+      ['aws:kms', 'key-1'],
+    ]);
+  });
+
+  it('puts the bucket before the host name where paths do not have it', async () => {
+    const lookup = dns.lookup;
+    jest.spyOn(dns, 'lookup').mockImplementation((name: string, ...rest: unknown[]) => {
+      const known = name.endsWith('.localhost') ? '127.0.0.1' : name;
+      return (lookup as (...args: unknown[]) => void)(known, ...rest);
+    });
+    const storage = s3({ MEDIA_S3_ENDPOINT: `http://s3.localhost:${server.port}`, MEDIA_S3_PATH_STYLE: 'false' });
+    const key = await store(storage, Buffer.from('by host name'));
+    expect(server.requests.at(-1)?.headers.host).toBe(`media.s3.localhost:${server.port}`);
+    expect(String(await bytesOf(s3(), key))).toBe('by host name');
+  });
+
+  it('finds keys where the AWS SDK does', async () => {
+    const names = { AWS_ACCESS_KEY_ID: server.accessKeyId, AWS_SECRET_ACCESS_KEY: server.secretAccessKey };
+    const before = { ...process.env };
+    Object.assign(process.env, names);
+    try {
+      const storage = s3({ MEDIA_S3_ACCESS_KEY_ID: '', MEDIA_S3_SECRET_ACCESS_KEY: '' });
+      expect(await storage.sizeOf(await store(storage, Buffer.from('x')))).toBe(1);
+    } finally {
+      for (const name of Object.keys(names)) {
+        if (before[name] === undefined) delete process.env[name];
+        else process.env[name] = before[name];
+      }
+    }
+  });
+
+  it('lists more than a page', async () => {
+    const storage = s3({ MEDIA_S3_PREFIX: 'pages' });
+    const keys = Array.from({ length: 1_003 }, () => `${newId().slice(0, -2)}7f`);
+    for (let at = 0; at < keys.length; at += 50) {
+      await Promise.all(keys.slice(at, at + 50).map((key) => store(storage, Buffer.from('x'), { key })));
+    }
+    server.requests.length = 0;
+    expect((await storage.keysOf(0x7f, -2_000)).sort()).toEqual(keys.sort());
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('leaves alone what is not its own', async () => {
+    const other = s3({ MEDIA_S3_PREFIX: 'p/other' });
+    const key = await store(other, Buffer.from('x'));
+    expect(await s3().keysOf(Number.parseInt(key.slice(-2), 16), -2_000)).not.toContain(key);
+  });
+
+  it('removes uploads in parts whose process is gone, and no others', async () => {
+    const storage = s3({ MEDIA_S3_PREFIX: 'gone' });
+    const [old, young] = [await storage.create(), await storage.create()];
+    for (const file of [old, young]) await file.write(Buffer.alloc(6 * MIB));
+    expect(server.uploads('gone')).toHaveLength(2);
+    expect(await storage.removeAbandoned()).toBe(0);
+    server.age(old.key, 7 * 3_600);
+    expect(await storage.removeAbandoned()).toBe(1);
+    expect(server.uploads('gone')).toEqual([expect.stringContaining(young.key)]);
+    await young.discard();
+  });
+
+  it('does without a list of uploads where the store has none', async () => {
+    server.fault = ({ query }) => (query.has('uploads') ? { status: 501, code: 'NotImplemented' } : null);
+    const storage = s3();
+    expect([await storage.removeAbandoned(), await storage.removeAbandoned()]).toEqual([0, 0]);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('probes a bucket and leaves nothing', async () => {
+    const before = server.objects().length;
+    expect(await s3().probe()).toBeNull();
+    expect(server.objects()).toHaveLength(before);
+  });
+
+  describe('a file of another length than was said', () => {
+    it.each([
+      ['shorter', 6 * MIB, 5 * MIB],
+      ['longer', 5 * MIB, 6 * MIB],
+    ])('%s, is not stored', async (_name, said, came) => {
+      const storage = s3();
+      const file = await storage.create({ atLeastBytes: said, atMostBytes: said });
+      await file.write(Buffer.alloc(came));
+      expect(file.sizeBytes).toBe(came);
+      await expect(storage.put(file)).rejects.toBeInstanceOf(FileLengthError);
+      await file.discard();
+      expect(await storage.sizeOf(file.key)).toBeNull();
+    });
+  });
+
+  describe('memory', () => {
+    it('waits in turn where files on their way fill it, and not for ever', async () => {
+      const storage = s3({ MEDIA_S3_BUFFER_MIB: '8' });
+      const first = await storage.create();
+      let isThere = false;
+      const second = storage.create().then((file) => {
+        isThere = true;
+        return file;
+      });
+      const small = storage.create({ atLeastBytes: 10, atMostBytes: 10 });
+      await (await small).discard();
+      expect(isThere).toBe(false);
+      await first.discard();
+      const file = await second;
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance'] });
+      try {
+        const late = storage.create();
+        const refused = late.then(
+          () => 'it came',
+          (error: Error) => error.message,
+        );
+        await jest.advanceTimersByTimeAsync(10_001);
+        expect(await refused).toContain('MEDIA_S3_BUFFER_MIB');
+      } finally {
+        jest.useRealTimers();
+      }
+      await file.discard();
+      await (await storage.create()).discard();
+    });
+  });
+
+  describe('refuses with what to do about it', () => {
+    const message = async (storage: FileStorage): Promise<string> => {
+      const refused = await store(storage, Buffer.from('x')).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(StorageUnavailableError);
+      return (refused as Error).message;
+    };
+
+    it('wrong keys, a missing bucket, an address where nothing is', async () => {
+      expect(await message(s3({ MEDIA_S3_SECRET_ACCESS_KEY: 'wrong' }))).toContain(
+        'correct MEDIA_S3_SECRET_ACCESS_KEY',
+      );
+      expect(await message(s3({ MEDIA_S3_ACCESS_KEY_ID: 'wrong' }))).toContain('correct MEDIA_S3_ACCESS_KEY_ID');
+      expect(await message(s3({ MEDIA_S3_BUCKET: 'another' }))).toContain('correct MEDIA_S3_BUCKET');
+      expect(await message(s3({ MEDIA_S3_ENDPOINT: 'http://127.0.0.1:1' }))).toContain('nothing listens there');
+      expect(await message(s3({ MEDIA_S3_ENDPOINT: 'http://nowhere.invalid' }))).toContain(
+        'the host name is not known',
+      );
+    });
+
+    it.each([
+      [403, 'AccessDenied', 's3:PutObject'],
+      [301, 'PermanentRedirect', 'MEDIA_S3_REGION'],
+      [507, 'SomeCode', 'the store is full'],
+      [400, 'QuotaExceeded', 'the store is full'],
+      [503, 'SlowDown', 'the store has too much to do'],
+      [500, 'InternalError', 'InternalError'],
+    ])('%d %s', async (status, code, remedy) => {
+      server.fault = () => ({ status, code, late: true });
+      expect(await message(s3())).toContain(remedy);
+      expect(server.uploads('p')).toEqual([]);
+    });
+
+    it('a refusal in the middle of a large file', async () => {
+      for (const known of Object.keys(KNOWLEDGE)) {
+        server.fault = ({ method, query }) =>
+          method === 'PUT' && (query.get('partNumber') ?? '2') === '2'
+            ? { status: 507, code: 'InsufficientStorage' }
+            : null;
+        const file = await s3().create(KNOWLEDGE[known]?.(12 * MIB));
+        const writing = (async () => {
+          for (let at = 0; at < 12; at++) await file.write(Buffer.alloc(MIB));
+          await s3().put(file);
+        })();
+        await expect(writing).rejects.toThrow('the store is full');
+        await file.discard();
+        expect([server.uploads('p'), server.objects('p').filter(({ name }) => name.includes(file.key))]).toEqual([
+          [],
+          [],
+        ]);
+      }
+    });
+  });
+
+  it('asks again where that does no harm: two 503, then an answer', async () => {
+    const storage = s3();
+    const refuseTwice = (): void => {
+      let left = 2;
+      server.fault = () => (left-- > 0 ? { status: 503, code: 'SlowDown', late: true } : null);
+    };
+    refuseTwice();
+    const key = await store(storage, Buffer.from('once'));
+    refuseTwice();
+    expect(String(await bytesOf(storage, key))).toBe('once');
+    refuseTwice();
+    await storage.remove(key);
+    expect(await storage.sizeOf(key)).toBeNull();
+  });
+
+  describe('on a network that breaks', () => {
+    let proxy: TcpProxy;
+    const through = (): S3Storage =>
+      s3({ MEDIA_S3_ENDPOINT: `http://127.0.0.1:${proxy.port}`, MEDIA_S3_TIMEOUT_MS: '1000' });
+
+    beforeAll(async () => {
+      proxy = await TcpProxy.before(scope, server.url);
+    });
+
+    afterEach(() => {
+      proxy.heal();
+      proxy.inspect = null;
+    });
+
+    it('an answer that is lost after the parts became a file: it is there', async () => {
+      const storage = through();
+      const bytes = randomBytes(6 * MIB);
+      let lost = 0;
+      proxy.inspect = (sent) => {
+        const isEnd = /^POST [^ ]*uploadId=/.test(sent.toString('latin1', 0, 500));
+        return isEnd && lost++ === 0 ? 'lose_answer' : 'pass';
+      };
+      const key = await store(storage, bytes);
+      expect(lost).toBeGreaterThan(0);
+      expect((await bytesOf(storage, key)).equals(bytes)).toBe(true);
+    });
+
+    it.each(Object.keys(KNOWLEDGE))(
+      'a connection that is cut within a file, given %s: nothing stays',
+      async (known) => {
+        const storage = through();
+        const file = await storage.create(KNOWLEDGE[known]?.(12 * MIB));
+        for (let at = 0; at < 6; at++) await file.write(Buffer.alloc(MIB));
+        proxy.set({ kind: 'refuse' });
+        proxy.reset();
+        const writing = (async () => {
+          for (let at = 0; at < 6; at++) await file.write(Buffer.alloc(MIB));
+          await storage.put(file);
+        })();
+        await expect(writing).rejects.toBeInstanceOf(StorageUnavailableError);
+        proxy.heal();
+        await file.discard();
+        expect(server.uploads('p')).toEqual([]);
+        expect(await storage.sizeOf(file.key)).toBeNull();
+      },
+    );
+
+    it.each(Object.keys(KNOWLEDGE))('a store that takes nothing more, given %s: an end in time', async (known) => {
+      const storage = through();
+      const file = await storage.create(KNOWLEDGE[known]?.(12 * MIB));
+      await file.write(Buffer.alloc(MIB));
+      proxy.set({ kind: 'black_hole' });
+      const writing = (async () => {
+        for (let at = 0; at < 11; at++) await file.write(Buffer.alloc(MIB));
+        await storage.put(file);
+      })();
+      await expect(writing).rejects.toBeInstanceOf(StorageUnavailableError);
+      proxy.reset();
+      proxy.heal();
+      await file.discard();
+      expect(await storage.sizeOf(file.key)).toBeNull();
+    });
+
+    it('a file that stops coming breaks; a reader may pause for longer', async () => {
+      const storage = through();
+      const bytes = randomBytes(8 * MIB);
+      const key = await store(s3(), bytes);
+      const paused = await storage.open(key);
+      paused.pause();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1_500);
+      });
+      expect((await buffer(paused)).equals(bytes)).toBe(true);
+      const stopping = await storage.open(key);
+      proxy.set({ kind: 'black_hole' });
+      await expect(buffer(stopping)).rejects.toThrow('gave no bytes for 1000 ms');
+    });
+
+    it('a file that is cut off breaks, and is never shorter', async () => {
+      const key = await store(s3(), randomBytes(8 * MIB));
+      const storage = through();
+      const reading = await storage.open(key);
+      proxy.reset();
+      await expect(buffer(reading)).rejects.toThrow();
+    });
+  });
+});

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer as bytesOf } from 'node:stream/consumers';
+import { Logger } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
+import { isUuid, newId } from '../../common/ids.js';
+import type { Config } from '../config/config.js';
+import { FileStorage, pathOfKey, StorageUnavailableError } from './file-storage.js';
+import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
+import type { S3Bucket } from './s3-bucket.js';
+import { heldBytes, S3File } from './s3-file.js';
+
+/** As long as a caller's client waits without a byte, with room to spare. */
+const WAIT_FOR_MEMORY_MS = 10_000;
+const SWEEP_EVERY_MS = 60 * 60_000;
+const FIRST_SWEEP_AFTER_MS = 60_000;
+/** No upload lasts nearly as long; the store's clock and ours may differ. */
+const ABANDONED_AFTER_MS = 6 * 60 * 60_000;
+
+/**
+ * Files in a bucket: `<MEDIA_S3_PREFIX><2 hex>/<2 hex>/<key>`, the same names as in the folder. Bytes pass through memory in
+ * small pieces and never through a disk.
+ */
+export class S3Storage extends FileStorage {
+  readonly parts = 256;
+  private readonly logger = new Logger(S3Storage.name);
+  private readonly prefix: string;
+  private readonly timeoutMs: number;
+  private readonly memory: Memory;
+  private loading: Promise<S3Bucket> | null = null;
+  private readonly timers: NodeJS.Timeout[] = [];
+  private canListParts = true;
+
+  constructor(private readonly config: Pick<Config, 's3' | 'process'>) {
+    super();
+    this.prefix = config.s3.prefix;
+    this.timeoutMs = config.s3.timeoutMs;
+    this.memory = new Memory(config.s3.bufferBytes);
+  }
+
+  /** A wrong setting is said at the start; messages without a file go on meanwhile. */
+  onApplicationBootstrap(): void {
+    if (this.config.process.roles.length === 0) return;
+    this.keysOf(0, 0).catch((error: unknown) => {
+      this.logger.error(`files can't be stored or sent: ${describeError(error)}; see herald doctor`);
+    });
+    const sweep = (): void => {
+      this.removeAbandoned().catch((error: unknown) => {
+        this.logger.warn(
+          `uploads that broke off could not be removed and will be tried again: ${describeError(error)}`,
+        );
+      });
+    };
+    this.timers.push(setTimeout(sweep, FIRST_SWEEP_AFTER_MS).unref(), setInterval(sweep, SWEEP_EVERY_MS).unref());
+  }
+
+  onModuleDestroy(): void {
+    for (const timer of this.timers) clearInterval(timer);
+  }
+
+  async create(known: NewFile = {}): Promise<TemporaryFile> {
+    const { key = newId() } = known;
+    const name = this.nameOf(key);
+    const bucket = await this.bucket();
+    const bytes = heldBytes(known);
+    if (!(await this.memory.take(bytes, WAIT_FOR_MEMORY_MS))) {
+      throw new StorageUnavailableError(`${bucket.name}: files on their way to it fill MEDIA_S3_BUFFER_MIB`);
+    }
+    const left = (error: unknown): void => {
+      this.logger.warn(`an upload that broke off could not be removed and will be later: ${describeError(error)}`);
+    };
+    const over = (): void => this.memory.giveBack(bytes);
+    return new S3File(key, { bucket, name, known, timeoutMs: this.timeoutMs, over, left });
+  }
+
+  async put(file: TemporaryFile): Promise<void> {
+    if (!(file instanceof S3File)) throw new TypeError('this file was made by another storage');
+    await file.keep();
+  }
+
+  async open(key: string, range?: ByteRange): Promise<Readable> {
+    const name = this.nameOf(key);
+    const body = await (await this.bucket()).open(name, range);
+    return watched(body, this.timeoutMs);
+  }
+
+  async sizeOf(key: string): Promise<number | null> {
+    const name = this.nameOf(key);
+    return (await this.bucket()).sizeOf(name);
+  }
+
+  async remove(key: string): Promise<void> {
+    const name = this.nameOf(key);
+    await (await this.bucket()).remove(name);
+  }
+
+  async removeAbandoned(): Promise<number> {
+    const begun = await this.partsBegun(new Date(Date.now() - ABANDONED_AFTER_MS));
+    const bucket = await this.bucket();
+    for (const { key, uploadId } of begun) await bucket.abortParts(key, uploadId);
+    if (begun.length > 0) this.logger.log(`removed ${begun.length} uploads of processes that are gone`);
+    return begun.length;
+  }
+
+  async keysOf(part: number, olderThanMs: number): Promise<string[]> {
+    const folder = `${this.prefix}${part.toString(16).padStart(2, '0')}/`;
+    const before = Date.now() - olderThanMs;
+    const keys: string[] = [];
+    for await (const objects of (await this.bucket()).list(folder)) {
+      for (const { key: name, storedAt } of objects) {
+        const key = name.slice(name.lastIndexOf('/') + 1);
+        if (isUuid(key) && name === this.nameOf(key) && storedAt.getTime() < before) keys.push(key);
+      }
+    }
+    return keys;
+  }
+
+  /**
+   * Writes, reads, lists and removes one object, as files are. Returns what an operator should know beyond that.
+   *
+   * @throws StorageUnavailableError
+   */
+  async probe(): Promise<string | null> {
+    const bytes = randomBytes(64);
+    const file = await this.create({ atMostBytes: bytes.length });
+    try {
+      await file.write(bytes);
+      await this.put(file);
+      const read = await bytesOf(await this.open(file.key, { start: 0, end: bytes.length - 1 }));
+      if (!read.equals(bytes)) throw new StorageUnavailableError('it gave other bytes than it was given');
+      const listed = await this.keysOf(Number.parseInt(file.key.slice(-2), 16), -ABANDONED_AFTER_MS);
+      if (!listed.includes(file.key)) throw new StorageUnavailableError('it does not list what was stored');
+    } catch (error) {
+      await file.discard();
+      await this.remove(file.key).catch(() => undefined);
+      throw error;
+    }
+    await this.remove(file.key);
+    if ((await this.sizeOf(file.key)) !== null) throw new StorageUnavailableError('it keeps what was removed');
+    return (await (await this.bucket()).keepsVersions()) === true
+      ? 'it keeps versions: what is deleted or erased stays there until a lifecycle rule expires old versions'
+      : null;
+  }
+
+  /** Some stores have no such list; their own rules remove what broke off. */
+  private async partsBegun(before: Date): Promise<{ key: string; uploadId: string }[]> {
+    if (!this.canListParts) return [];
+    try {
+      return await (await this.bucket()).partsBegun(this.prefix, before);
+    } catch (error) {
+      if (!/NotImplemented|MethodNotAllowed/.test(describeError(error))) throw error;
+      this.canListParts = false;
+      this.logger.warn('the store has no list of uploads that broke off: give the bucket a rule that removes them');
+      return [];
+    }
+  }
+
+  /** @throws TypeError where the key is none. */
+  private nameOf(key: string): string {
+    return `${this.prefix}${pathOfKey(key)}`;
+  }
+
+  /** The SDK is loaded with the first use: a command that needs no file does not wait for it. */
+  private bucket(): Promise<S3Bucket> {
+    this.loading ??= import('./s3-bucket.js').then(({ S3Bucket: Bucket }) => new Bucket(this.config));
+    return this.loading;
+  }
+}
+
+/** Bytes that may be in memory at once; who asks first gets first, and all that was asked for. */
+class Memory {
+  private readonly waiting: { bytes: number; grant: () => void }[] = [];
+
+  constructor(private free: number) {}
+
+  /** False where there is no room in time. */
+  async take(bytes: number, withinMs: number): Promise<boolean> {
+    if (bytes === 0) return true;
+    if (this.waiting.length === 0 && bytes <= this.free) {
+      this.free -= bytes;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const waiter = {
+        bytes,
+        grant: () => {
+          clearTimeout(timer);
+          resolve(true);
+        },
+      };
+      const timer = setTimeout(() => {
+        this.waiting.splice(this.waiting.indexOf(waiter), 1);
+        resolve(false);
+        this.serve();
+      }, withinMs);
+      this.waiting.push(waiter);
+    });
+  }
+
+  giveBack(bytes: number): void {
+    this.free += bytes;
+    this.serve();
+  }
+
+  private serve(): void {
+    for (let next = this.waiting[0]; next !== undefined && next.bytes <= this.free; next = this.waiting[0]) {
+      this.waiting.shift();
+      this.free -= next.bytes;
+      next.grant();
+    }
+  }
+}
+
+/** The same bytes; breaks where none come for so long though they are wanted. A reader may pause. */
+function watched(body: Readable, timeoutMs: number): Readable {
+  let timer: NodeJS.Timeout | undefined;
+  const watch = (): void => {
+    clearTimeout(timer);
+    const late = new StorageUnavailableError(`the bucket gave no bytes for ${timeoutMs} ms`);
+    timer = setTimeout(() => readable.destroy(late), timeoutMs);
+  };
+  const readable = new Readable({
+    read: () => {
+      watch();
+      body.resume();
+    },
+    destroy: (error, done) => {
+      clearTimeout(timer);
+      body.destroy();
+      done(error);
+    },
+  });
+  body.pause();
+  body.on('data', (chunk: Buffer) => {
+    watch();
+    if (readable.push(chunk)) return;
+    clearTimeout(timer);
+    body.pause();
+  });
+  body.once('end', () => {
+    clearTimeout(timer);
+    readable.push(null);
+  });
+  body.once('error', (error) => readable.destroy(error));
+  body.once('close', () => {
+    if (!body.readableEnded) readable.destroy(new StorageUnavailableError('the bucket broke off'));
+  });
+  return readable;
+}
