@@ -280,6 +280,12 @@ describe('a file that can’t be had', () => {
     };
     const fileId = await rig.receive(id);
     await waitFor(() => rig.platform.count(/files/) === 1);
+    await waitFor(() =>
+      rig.row(fileId).then(
+        () => false,
+        () => true,
+      ),
+    );
     await waitFor(() => temporaryFiles().length === 0);
     await expect(rig.row(fileId)).rejects.toThrow('there is no file');
   });

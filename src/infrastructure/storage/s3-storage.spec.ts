@@ -85,7 +85,7 @@ describe.each<[string, () => FileStorage]>([
     storage = make();
   });
 
-  const SIZES = [1, 70_000, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 12 * MIB + 7];
+  const SIZES = [1, PART_BYTES, PART_BYTES + 1, 11 * MIB + 7];
 
   it.each(SIZES.flatMap((size) => Object.keys(KNOWLEDGE).map((known) => [size, known] as const)))(
     'of %d bytes, given %s',
