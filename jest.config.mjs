@@ -22,6 +22,7 @@ const SLOW = [
   'test/docs/',
   'test/media-s3/',
   'test/media-transfer/restart',
+  'test/operations/audit',
   'test/operations/failover',
   'test/operations/move-messages',
   'test/operations/restore',

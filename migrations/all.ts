@@ -21,6 +21,7 @@ import { WebhookRests1766010000000 } from './1766010000000-webhook-rests.js';
 import { DeliveryDays1766020000000 } from './1766020000000-delivery-days.js';
 import { DatabaseIdentity1766030000000 } from './1766030000000-database-identity.js';
 import { TraceContext1766040000000 } from './1766040000000-trace-context.js';
+import { AuditEvents1766050000000 } from './1766050000000-audit-events.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -47,4 +48,5 @@ export const migrations = [
   DeliveryDays1766020000000,
   DatabaseIdentity1766030000000,
   TraceContext1766040000000,
+  AuditEvents1766050000000,
 ];

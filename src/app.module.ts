@@ -9,6 +9,7 @@ import { ProfileModule } from './modules/profile/profile.module.js';
 import { TemplatesModule } from './modules/templates/templates.module.js';
 import { WebhookModule } from './modules/webhook/webhook.module.js';
 import { AccessModule } from './infrastructure/access/access.module.js';
+import { AuditModule } from './infrastructure/audit/audit.module.js';
 import type { Config } from './infrastructure/config/config.js';
 import { ConfigModule } from './infrastructure/config/config.module.js';
 import { DatabaseModule } from './infrastructure/database/database.module.js';
@@ -31,6 +32,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
     QueueModule,
     WhatsappModule,
     LanesModule,
+    AuditModule,
     SecretsModule,
     ErasureModule,
     AccessModule,

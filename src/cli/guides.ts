@@ -94,10 +94,18 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   restore: {
     examples: [
       ['herald restore --dry-run', 'how many messages it would keep from being sent again'],
-      ['herald restore', 'before the first worker starts on the restored database'],
+      ['herald restore', 'after a restored backup, a recovery to a point in time, or when in doubt'],
+      ['herald restore --nothing-lost', 'after a planned move, or the promotion of a synchronous standby'],
     ],
     notes:
-      'Stop every worker first. What was queued becomes outcome_unknown: POST /messages/{id}/retry sends one by one.',
+      'What was queued before the lanes were held becomes outcome_unknown: POST /messages/{id}/retry sends one by one. Workers may run while lanes are held; else stop them first.',
+  },
+  audit: {
+    examples: [
+      ['herald audit --since 2026-11-01 --json', 'to hand it to another system'],
+      ['herald audit --action key.created --workspace 3f0c2d4e-7d5b-4a0e-9c55-2f6f0a1b7c11', 'who made the keys'],
+    ],
+    notes: 'Kept for AUDIT_RETENTION_DAYS. The database refuses to change it; see docs/security.md.',
   },
   'queue status': {
     examples: ['herald queue status', 'herald queue status --json | jq ".queues[] | select(.oldest_due_ms > 60000)"'],

@@ -5,6 +5,7 @@ import { addConnectionCommands } from './commands/connection.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
 import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
 import {
+  addAuditCommand,
   addDoctorCommand,
   addMigrateCommand,
   addQueueCommands,
@@ -58,6 +59,7 @@ export function buildProgram(): Command {
   addDoctorCommand(program);
   addQueueCommands(program);
   addRestoreCommand(program);
+  addAuditCommand(program);
   addSecretsCommands(program);
   addCompletionCommand(program);
   for (const [words, command] of commandsOf(program)) {

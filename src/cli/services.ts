@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import 'reflect-metadata';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -9,6 +10,7 @@ import { ConnectionsService } from '../modules/connections/connections.service.j
 import { MessagesService } from '../modules/messages/messages.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
+import { Audit } from '../infrastructure/audit/audit.js';
 import { ApiKeysService } from '../infrastructure/access/api-keys.service.js';
 import { WorkspacesService } from '../infrastructure/access/workspaces.service.js';
 import { changedConfig, type Config } from '../infrastructure/config/config.js';
@@ -39,7 +41,9 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
     queue: { ...config.queue, poolSize: 2 },
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, { write: writeError });
-  return NestFactory.createApplicationContext(AppModule.with(modest), { logger, abortOnError: false });
+  const app = await NestFactory.createApplicationContext(AppModule.with(modest), { logger, abortOnError: false });
+  app.get(Audit).actAs(accountName(), hostname());
+  return app;
 }
 
 /** What commands call. Only here are the services loaded, so that a command which needs none starts at once. */
@@ -59,8 +63,18 @@ export function servicesOf(app: INestApplicationContext) {
     erasure: app.get(Erasure),
     workspaceErasure: app.get(WorkspaceErasure),
     restoration: app.get(Restoration),
+    audit: app.get(Audit),
     secretRotation: app.get(SecretRotation),
   };
+}
+
+/** A container may run as a number without a name. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${globalThis.process.getuid?.() ?? '?'}`;
+  }
 }
 
 function writeError(line: string): void {

@@ -1,3 +1,4 @@
+import { NO_AUDIT } from '../support/no-audit.js';
 import { claimRequest } from '../support/claim-request.js';
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
@@ -41,7 +42,7 @@ export class CodeRows {
   ) {
     this.sending = new SendingRepository(database);
     this.challenges = new ChallengesRepository(database);
-    this.packages = new OtpPackagesService(new BillingRepository(database));
+    this.packages = new OtpPackagesService(new BillingRepository(database), database, NO_AUDIT);
     this.lanes = new LaneRepository(database);
   }
 

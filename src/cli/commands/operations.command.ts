@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { action, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
@@ -6,7 +6,10 @@ import type { QueueBacklog } from '../../infrastructure/operations/backlogs.js';
 import { type Answer, table, timeText } from '../output.js';
 import { HELD_ADVICE } from '../../infrastructure/lanes/database-identity.js';
 import type { Restoration, RestorePlan } from '../../infrastructure/lanes/restoration.js';
-import { dayOrTime } from '../arguments.js';
+import { isUuid } from '../../common/ids.js';
+import type { AuditEvent } from '../../infrastructure/audit/audit.js';
+import { AUDIT_ACTIONS } from '../../infrastructure/audit/audit-actions.js';
+import { dayOrTime, wholeNumber } from '../arguments.js';
 import type { Finding } from '../doctor/database-checks.js';
 
 /** `migrate`. */
@@ -175,6 +178,65 @@ function listOf(counts: Record<string, number>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
+}
+
+interface AuditOptions {
+  workspace?: string;
+  action?: string;
+  since?: Date;
+  until?: Date;
+  limit: number;
+}
+
+const MOST_AUDIT_EVENTS = 10_000;
+
+/** `audit`. */
+export function addAuditCommand(program: Command): void {
+  serviceAction<AuditOptions>(
+    program
+      .command('audit')
+      .description('who changed keys, numbers, settings and data, when and from where; newest first')
+      .option('--workspace <id>', 'only of this workspace, deleted ones too', uuid)
+      .addOption(new Option('--action <name>', 'only this kind').choices(AUDIT_ACTIONS))
+      .option('--since <time>', 'from this time on', dayOrTime)
+      .option('--until <time>', 'before this time', dayOrTime)
+      .option('--limit <n>', 'how many at the most', wholeNumber(1, MOST_AUDIT_EVENTS), 100),
+    async (services, { workspace, ...filter }) => {
+      const events = await services.audit.list({ ...filter, organizationId: workspace });
+      return {
+        data: events.map(auditBodyOf),
+        text: table(AUDIT_COLUMNS, events.map(auditRowOf), 'Nothing was changed in this time.'),
+      };
+    },
+  );
+}
+
+const AUDIT_COLUMNS = ['TIME', 'ACTION', 'BY', 'FROM', 'WORKSPACE', 'TARGET', 'DETAILS'] as const;
+
+function auditRowOf(event: AuditEvent): string[] {
+  const { occurredAt, action, actorKind, actor, address, organizationId, target, details } = event;
+  const by = actor === null ? actorKind : `${actorKind} ${actor}`;
+  const said = details === null ? '-' : JSON.stringify(details);
+  return [timeText(occurredAt), action, by, address ?? '-', organizationId ?? '-', target ?? '-', said];
+}
+
+function auditBodyOf(event: AuditEvent): object {
+  return {
+    id: event.id,
+    occurred_at: event.occurredAt,
+    action: event.action,
+    organization_id: event.organizationId,
+    target: event.target,
+    actor_kind: event.actorKind,
+    actor: event.actor,
+    address: event.address,
+    details: event.details,
+  };
+}
+
+function uuid(text: string): string {
+  if (isUuid(text)) return text;
+  throw new InvalidArgumentError('give the id of a workspace.');
 }
 
 const LATER =

@@ -1,3 +1,4 @@
+import { NO_AUDIT } from '../../../test/support/no-audit.js';
 import { DataSource } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { systemClock } from '../../common/clock.js';
@@ -34,7 +35,7 @@ function processOf() {
   });
   const invalidation = new CacheInvalidation(database, config);
   const repository = new CountingRepository(database);
-  const keys = new ApiKeysService(repository, database, invalidation, config);
+  const keys = new ApiKeysService(repository, database, invalidation, config, NO_AUDIT);
   return { keys, repository, invalidation, config };
 }
 
@@ -45,7 +46,7 @@ beforeAll(async () => {
   await source.initialize();
   database = new Database(source);
   const { invalidation, config } = processOf();
-  workspaces = new WorkspacesService(database, invalidation, config);
+  workspaces = new WorkspacesService(database, invalidation, config, NO_AUDIT);
   organizationId = (await workspaces.create('Lighthouse Coffee')).id;
 });
 

@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { GroupCommitRunner } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
+import { Audit } from '../audit/audit.js';
 import { Config } from '../config/config.js';
 import { isUnreachable } from '../database/database-faults.js';
 import { Database } from '../database/database.js';
@@ -99,6 +100,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly database: Database,
     private readonly invalidation: CacheInvalidation,
     private readonly config: Config,
+    private readonly audit: Audit,
   ) {
     this.reader = new GroupCommitRunner({
       maxBatch: 200,
@@ -133,16 +135,23 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
     const { otpProject = null } = input;
     requireFitting(input.scopes, otpProject !== null);
     const { id, secret, text } = newKey(otpProject?.mode === 'sandbox' ? 'test' : 'live');
-    await this.keys.insert({
-      id,
-      organizationId: input.organizationId,
-      name: input.name,
-      secretHash: digestOf(secret),
-      scopes: [...new Set(input.scopes)],
-      expiresAt: input.expiresAt ?? null,
-      otpProjectId: otpProject?.id ?? null,
+    const { organizationId, name, expiresAt = null } = input;
+    const scopes = [...new Set(input.scopes)];
+    return this.database.transaction(async () => {
+      const otpProjectId = otpProject?.id ?? null;
+      await this.keys.insert({
+        id,
+        organizationId,
+        name,
+        secretHash: digestOf(secret),
+        scopes,
+        expiresAt,
+        otpProjectId,
+      });
+      const details = { name, scopes, expires_at: expiresAt, otp_project_id: otpProjectId };
+      await this.audit.record({ action: 'key.created', organizationId, target: id, details });
+      return { ...(await this.getById(id)), key: text };
     });
-    return { ...(await this.getById(id)), key: text };
   }
 
   /** The workspace's keys, oldest first, ended ones too. */
@@ -169,8 +178,9 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
    */
   revoke(id: string): Promise<ApiKey> {
     return this.database.transaction(async () => {
-      await this.getById(id);
+      const { organizationId, revokedAt } = await this.getById(id);
       await this.keys.revoke(id);
+      if (revokedAt === null) await this.audit.record({ action: 'key.revoked', organizationId, target: id });
       await this.invalidation.publish(KEY_CHANGED, id);
       return this.getById(id);
     });
@@ -191,6 +201,8 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
       const issued = await this.create({ organizationId, name, scopes, otpProject });
       if (overlapSeconds > 0) await this.keys.expireIn(id, overlapSeconds);
       else await this.keys.revoke(id);
+      const details = { replaced_by: issued.id, overlap_seconds: overlapSeconds };
+      await this.audit.record({ action: 'key.rotated', organizationId, target: id, details });
       await this.invalidation.publish(KEY_CHANGED, id);
       return issued;
     });

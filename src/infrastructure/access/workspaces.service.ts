@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isUuid, newId } from '../../common/ids.js';
+import { Audit, type AuditAction } from '../audit/audit.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { CacheInvalidation } from './cache-invalidation.js';
@@ -29,13 +30,17 @@ export class WorkspacesService {
     private readonly database: Database,
     private readonly invalidation: CacheInvalidation,
     private readonly config: Config,
+    private readonly audit: Audit,
   ) {}
 
   /** Makes a workspace that has not paid for anything yet. */
   async create(name: string): Promise<Workspace> {
     const id = newId();
-    await this.table.insert({ id, name });
-    return this.getById(id);
+    return this.database.transaction(async () => {
+      await this.table.insert({ id, name });
+      await this.audit.record({ action: 'workspace.created', organizationId: id, target: id, details: { name } });
+      return this.getById(id);
+    });
   }
 
   /** Every workspace, oldest first. */
@@ -61,7 +66,9 @@ export class WorkspacesService {
    * @throws Error where there is no such workspace.
    */
   setSubscription(organizationId: string, paidUntil: Date | null): Promise<Workspace> {
-    return this.change(organizationId, { apiPaidUntil: paidUntil });
+    return this.change(organizationId, { apiPaidUntil: paidUntil }, 'workspace.subscription_changed', {
+      api_paid_until: paidUntil,
+    });
   }
 
   /**
@@ -73,7 +80,11 @@ export class WorkspacesService {
     organizationId: string,
     limits: Partial<Pick<Workspace, 'ratePerSecond' | 'rateBurst' | 'storageLimitBytes'>>,
   ): Promise<Workspace> {
-    return this.change(organizationId, limits);
+    return this.change(organizationId, limits, 'workspace.limits_changed', {
+      rate_per_second: limits.ratePerSecond,
+      rate_burst: limits.rateBurst,
+      storage_limit_bytes: limits.storageLimitBytes,
+    });
   }
 
   /** A workspace with what it uses. @throws Error where there is no such workspace. */
@@ -100,10 +111,18 @@ export class WorkspacesService {
     };
   }
 
-  private change(id: string, change: Partial<Workspace>): Promise<Workspace> {
+  private change(
+    id: string,
+    change: Partial<Workspace>,
+    action: AuditAction,
+    details: Record<string, unknown>,
+  ): Promise<Workspace> {
     return this.database.transaction(async () => {
       await this.getById(id);
-      if (Object.keys(change).length > 0) await this.table.update({ id }, change);
+      if (Object.keys(change).length > 0) {
+        await this.table.update({ id }, change);
+        await this.audit.record({ action, organizationId: id, target: id, details });
+      }
       await this.invalidation.publish(WORKSPACE_CHANGED, id);
       return this.getById(id);
     });

@@ -320,6 +320,9 @@ export const SETTINGS = {
     notificationDays: integer('NOTIFICATION_RETENTION_DAYS', DAYS, { default: 14 }).means(
       "Days for which the platform's notifications are kept as they came, once they are applied. 0: they never expire.",
     ),
+    auditDays: integer('AUDIT_RETENTION_DAYS', [31, 36_500], { default: 400 }).means(
+      'Days for which the audit trail (`herald audit`) is kept. The database refuses to remove what is younger than 30 days.',
+    ),
     otpDays: integer('OTP_RETENTION_DAYS', DAYS, { default: 30 }).means(
       'Days for which one-time codes and the numbers they went to are kept. 0: they never expire.',
     ),

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { Audit, type AuditAction } from '../audit/audit.js';
+import { Database } from '../database/database.js';
 
 /** Whose data: every name under which a workspace knows one person. */
 export interface Subject {
@@ -107,6 +109,11 @@ export class Erasure {
   private readonly places: PersonalData[] = [];
   private identify: Identify | null = null;
 
+  constructor(
+    private readonly database: Database,
+    private readonly audit: Audit,
+  ) {}
+
   /** Adds a place; call it while the application starts. */
   add(place: PersonalData): void {
     this.places.push(place);
@@ -131,12 +138,19 @@ export class Erasure {
    */
   async erase(organizationId: string, name: string, waitMs = 60_000): Promise<ErasureReport> {
     let names = 0;
+    await this.note('contact.erasure_started', organizationId);
     const counts = await repeatUntilNothing('the contact is written to, or writes, all the time', async () => {
       const subject = await this.subjectOf(organizationId, name);
       names = Math.max(names, namesOf(subject));
       return this.pass(subject, true, waitMs);
     });
+    await this.note('contact.erased', organizationId, counts);
     return { counts, names };
+  }
+
+  /** Not whom: the trail would keep what is to go. */
+  private note(action: AuditAction, organizationId: string, counts?: Counts): Promise<void> {
+    return this.database.transaction(() => this.audit.record({ action, organizationId, details: counts }));
   }
 
   private subjectOf(organizationId: string, name: string): Promise<Subject> {

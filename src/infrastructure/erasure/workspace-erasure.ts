@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ApiKeysService } from '../access/api-keys.service.js';
 import { WorkspacesService } from '../access/workspaces.service.js';
+import { Audit } from '../audit/audit.js';
+import { Database } from '../database/database.js';
 import { isForeignKeyViolation } from '../database/database-faults.js';
 import {
   addBatches,
@@ -51,6 +53,8 @@ export class WorkspaceErasure {
     private readonly rows: WorkspaceErasureRepository,
     private readonly workspaces: WorkspacesService,
     private readonly apiKeys: ApiKeysService,
+    private readonly database: Database,
+    private readonly audit: Audit,
   ) {}
 
   /** Adds a part; call it while the application starts. */
@@ -70,7 +74,10 @@ export class WorkspaceErasure {
    * @throws Error where there is no such workspace, ErasureBusyError where something does not end in time.
    */
   async delete(organizationId: string, times: DeletionTimes = TIMES): Promise<Counts> {
-    await this.workspaces.setSubscription(organizationId, null);
+    await this.database.transaction(async () => {
+      await this.workspaces.setSubscription(organizationId, null);
+      await this.audit.record({ action: 'workspace.deletion_started', organizationId, target: organizationId });
+    });
     for (const { id } of await this.apiKeys.list(organizationId)) await this.apiKeys.revoke(id);
     for (const place of this.places) await place.stop?.(organizationId);
     await pause(times.quietMs);
@@ -86,7 +93,11 @@ export class WorkspaceErasure {
         throw error;
       }),
     );
-    await this.rows.remove(organizationId);
+    await this.database.transaction(async () => {
+      await this.rows.remove(organizationId);
+      await this.audit.forget(organizationId);
+      await this.audit.record({ action: 'workspace.deleted', organizationId, target: organizationId });
+    });
     return totals;
   }
 

@@ -60,7 +60,7 @@ export class RequestContextMiddleware {
     res.on('close', this.onClose);
     if (this.overload.shedding !== 0 && this.shed(req, res)) return;
     if (this.tracing.on) req.span = this.tracing.request(req);
-    requestContext.run({ requestId, span: req.span }, this.route, req, res, express);
+    requestContext.run({ requestId, request: req, span: req.span }, this.route, req, res, express);
   }
 
   /** Answers by hand: a refusal must cost next to nothing, and no line of the log each. */

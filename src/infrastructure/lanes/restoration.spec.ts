@@ -1,3 +1,4 @@
+import { NO_AUDIT } from '../../../test/support/no-audit.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import type { GaugeSource, Metrics } from '../operations/metrics/metrics.js';
 import { Readiness } from '../operations/readiness.js';
@@ -21,7 +22,7 @@ describe('Restoration', () => {
     const gauges: GaugeSource[] = [];
     const readiness = new Readiness();
     const metrics = { add: (gauge: GaugeSource) => gauges.push(gauge) } as unknown as Metrics;
-    const restoration = new Restoration(test.database, readiness, metrics);
+    const restoration = new Restoration(test.database, NO_AUDIT, readiness, metrics);
     const marks: Date[] = [];
     restoration.add({
       name: 'things',

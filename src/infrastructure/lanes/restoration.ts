@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Audit } from '../audit/audit.js';
 import { Database } from '../database/database.js';
 import { Metrics } from '../operations/metrics/metrics.js';
 import { Readiness, ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
@@ -48,6 +49,7 @@ export class Restoration {
 
   constructor(
     private readonly database: Database,
+    private readonly audit: Audit,
     readiness: Readiness,
     metrics: Metrics,
   ) {
@@ -92,13 +94,18 @@ export class Restoration {
       const counts: Record<string, number> = {};
       for (const each of this.doubtful) counts[each.name] = await each.mark(until);
       await this.confirm();
+      const details = { before: until, marked: counts };
+      await this.audit.record({ action: 'database.restored', organizationId: null, details });
       return { before: until, counts };
     });
   }
 
   /** Takes this database for the one that Herald worked on: nothing happened that it does not know of. */
   async adopt(): Promise<void> {
-    await this.locked(() => this.confirm());
+    await this.locked(async () => {
+      await this.confirm();
+      await this.audit.record({ action: 'database.confirmed', organizationId: null });
+    });
   }
 
   /** Seconds since a worker of any process last finished a sweep on this database; null where none ever did. */

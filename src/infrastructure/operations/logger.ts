@@ -13,6 +13,8 @@ export interface RequestContext {
   requestId: string;
   /** Where traces are recorded. */
   span?: Span | undefined;
+  /** The request itself, which knows its key and its address once they are known. */
+  request?: { readonly apiKeyId?: string; readonly ip?: string };
 }
 
 /** Log lines take the id of their request from here. */

@@ -1,3 +1,4 @@
+import { NO_AUDIT } from '../../../test/support/no-audit.js';
 import { randomBytes } from 'node:crypto';
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../../common/ids.js';
@@ -53,7 +54,7 @@ describe('SecretRotation', () => {
   }
 
   function rotationOf(box: SecretBox): SecretRotation {
-    const rotation = new SecretRotation(test.database, box);
+    const rotation = new SecretRotation(test.database, box, NO_AUDIT);
     rotation.add(COLUMN);
     return rotation;
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Audit } from '../audit/audit.js';
 import { Database } from '../database/database.js';
 import { SecretBox, type SecretPlace } from './secret-box.js';
 
@@ -40,6 +41,7 @@ export class SecretRotation {
   constructor(
     private readonly database: Database,
     private readonly box: SecretBox,
+    private readonly audit: Audit,
   ) {}
 
   /** Adds a column; call it while the application starts. */
@@ -53,6 +55,10 @@ export class SecretRotation {
   }
 
   async rotate(): Promise<RotatedColumn[]> {
+    const details = { version: this.version };
+    await this.database.transaction(() =>
+      this.audit.record({ action: 'secrets.rotation_started', organizationId: null, details }),
+    );
     const rotated: RotatedColumn[] = [];
     for (const column of this.columns) rotated.push(await this.rotateColumn(column));
     return rotated;

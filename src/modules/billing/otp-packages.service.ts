@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Audit } from '../../infrastructure/audit/audit.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { billingErrors } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
 import type { OtpAllowance, OtpPackage, OtpPackageMove } from './otp-packages.types.js';
@@ -6,11 +8,19 @@ import type { OtpAllowance, OtpPackage, OtpPackageMove } from './otp-packages.ty
 /** Monthly packages of one-time codes, by project and country. Every count is one guarded statement. */
 @Injectable()
 export class OtpPackagesService {
-  constructor(private readonly packages: BillingRepository) {}
+  constructor(
+    private readonly packages: BillingRepository,
+    private readonly database: Database,
+    private readonly audit: Audit,
+  ) {}
 
   /** Sets how many codes a project may send to a country in each calendar month (UTC); 0 ends it. */
   grant(organizationId: string, projectId: string, country: string, monthlyLimit: number): Promise<void> {
-    return this.packages.grant(organizationId, projectId, country, monthlyLimit);
+    return this.database.transaction(async () => {
+      await this.packages.grant(organizationId, projectId, country, monthlyLimit);
+      const details = { country, monthly_limit: monthlyLimit };
+      await this.audit.record({ action: 'otp_package.set', organizationId, target: projectId, details });
+    });
   }
 
   allowances(organizationId: string, projectId: string): Promise<OtpAllowance[]> {

@@ -11,7 +11,14 @@ function serviceOver(reads: string[][]) {
   };
   const invalidation = { on: () => undefined };
   const secrets = { open: () => 'token' };
-  return new ConnectionsService({ findSealed } as never, secrets as never, invalidation as never, unused);
+  return new ConnectionsService(
+    { findSealed } as never,
+    secrets as never,
+    invalidation as never,
+    unused,
+    unused,
+    unused,
+  );
 }
 
 it('numbers in use that are asked for at once share one read once they are known', async () => {

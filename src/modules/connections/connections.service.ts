@@ -3,6 +3,8 @@ import { systemClock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { newId } from '../../common/ids.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Audit } from '../../infrastructure/audit/audit.js';
+import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
 import type { ManagementNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
@@ -64,6 +66,8 @@ export class ConnectionsService {
     private readonly secrets: SecretBox,
     private readonly invalidation: CacheInvalidation,
     private readonly lanes: LaneRepository,
+    private readonly database: Database,
+    private readonly audit: Audit,
   ) {
     invalidation.on(INVALIDATION, () => this.forget());
   }
@@ -165,17 +169,28 @@ export class ConnectionsService {
       timezone: input.timezone ?? known?.timezone ?? null,
       tokenCiphertext,
     };
-    if (known === null) {
-      await this.connections.insert({
-        id,
-        organizationId: input.organizationId,
-        phoneNumberId: input.phoneNumberId,
-        ...common,
+    const { organizationId, phoneNumberId } = input;
+    await this.database.transaction(async () => {
+      if (known === null) {
+        await this.connections.insert({ id, organizationId, phoneNumberId, ...common });
+      } else {
+        await this.connections.reconnect(organizationId, id, common);
+        await this.resumeLanes(id);
+      }
+      const { wabaId, throughputPerSecond, status } = common;
+      await this.audit.record({
+        action: known === null ? 'connection.added' : 'connection.changed',
+        organizationId,
+        target: id,
+        details: {
+          phone_number_id: phoneNumberId,
+          waba_id: wabaId,
+          throughput_per_second: throughputPerSecond,
+          status,
+          token: 'set',
+        },
       });
-    } else {
-      await this.connections.reconnect(input.organizationId, id, common);
-      await this.resumeLanes(id);
-    }
+    });
     await this.changed(id);
     return this.getFresh(input.organizationId, id);
   }
@@ -191,10 +206,15 @@ export class ConnectionsService {
 
   /** @throws CONNECTION_NOT_FOUND (404) where the workspace has no such connection. */
   async setStatus(organizationId: string, id: string, status: ConnectionStatus): Promise<void> {
-    const reason = status === 'disconnected' ? 'disconnected_by_operator' : null;
-    if (!(await this.connections.setStatus(organizationId, id, status, reason))) {
-      throw connectionsErrors.CONNECTION_NOT_FOUND();
-    }
+    const isEnd = status === 'disconnected';
+    await this.database.transaction(async () => {
+      const reason = isEnd ? 'disconnected_by_operator' : null;
+      if (!(await this.connections.setStatus(organizationId, id, status, reason))) {
+        throw connectionsErrors.CONNECTION_NOT_FOUND();
+      }
+      const action = isEnd ? 'connection.disconnected' : 'connection.changed';
+      await this.audit.record({ action, organizationId, target: id, details: { status } });
+    });
     await this.changed(id);
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { isUuid, newId } from '../../common/ids.js';
+import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { OtpProjectEntity } from './entities/otp.entity.js';
 import type { OtpMode, OtpProject } from './otp.types.js';
@@ -18,19 +19,25 @@ export interface NewOtpProject {
 export class OtpProjectsService {
   private readonly cache = new ExpiringCache<string, OtpProject | null>({ ttlMs: 2_000, maxEntries: 10_000 });
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly audit: Audit,
+  ) {}
 
   async create({ organizationId, name, mode, templateLanguage, allowedCountries }: NewOtpProject): Promise<OtpProject> {
     const id = newId();
-    await this.table.insert({
-      id,
-      organizationId,
-      name,
-      mode,
-      templateLanguage: templateLanguage ?? 'en_US',
-      allowedCountries: allowedCountries ? [...allowedCountries] : null,
+    return this.database.transaction(async () => {
+      await this.table.insert({
+        id,
+        organizationId,
+        name,
+        mode,
+        templateLanguage: templateLanguage ?? 'en_US',
+        allowedCountries: allowedCountries ? [...allowedCountries] : null,
+      });
+      await this.audit.record({ action: 'otp_project.created', organizationId, target: id, details: { name, mode } });
+      return this.getById(id);
     });
-    return this.getById(id);
   }
 
   /** Oldest first. All of them: an operator makes each by hand. */

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
+import { Audit } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { LaneRepository } from '../../infrastructure/lanes/lane.repository.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
@@ -54,6 +55,7 @@ export class OtpSenderService {
     private readonly connections: ConnectionsService,
     private readonly numbers: ConnectionCheckService,
     private readonly client: CloudApiClient,
+    private readonly audit: Audit,
     rotation: SecretRotation,
   ) {
     rotation.add({
@@ -91,13 +93,17 @@ export class OtpSenderService {
       );
     }
     const { phoneNumberId, phoneNumber, templateName, throughputPerSecond, token } = input;
-    await this.database.execute(SET, [
-      phoneNumberId,
-      phoneNumber,
-      templateName,
-      throughputPerSecond ?? 80,
-      this.secrets.seal(token, PLACE),
-    ]);
+    const throughput = throughputPerSecond ?? 80;
+    const sealed = this.secrets.seal(token, PLACE);
+    await this.database.transaction(async () => {
+      await this.database.execute(SET, [phoneNumberId, phoneNumber, templateName, throughput, sealed]);
+      const details = { phone_number_id: phoneNumberId, template: templateName, throughput_per_second: throughput };
+      await this.audit.record({
+        action: 'otp_sender.set',
+        organizationId: null,
+        details: { ...details, token: 'set' },
+      });
+    });
     await this.lanes.resume(OTP_LANE);
     await this.changed();
     const sender = await this.table.findOneBy({ id: true });

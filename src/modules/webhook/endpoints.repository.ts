@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 'typeorm';
+import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook.types.js';
@@ -26,7 +27,10 @@ const inactiveSince = (): string => 'coalesce(inactive_since, clock_timestamp())
 /** Endpoints and their secrets, as their workspace sees them. */
 @Injectable()
 export class EndpointsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly audit: Audit,
+  ) {}
 
   /** The workspace's endpoint with the secrets that sign; null where it has none. */
   async find(organizationId: string): Promise<WebhookEndpointEntity | null> {
@@ -67,7 +71,12 @@ export class EndpointsRepository {
         const created = await this.create(organizationId, id, settings, secret);
         if (!created) await this.change(organizationId, settings);
         const endpoint = await this.find(organizationId);
-        return endpoint === null ? null : { created, endpoint };
+        if (endpoint === null) return null;
+        const { id: endpointId, url, events, active } = endpoint;
+        // The path may have a secret of the receiver's in it.
+        const details = { origin: new URL(url).origin, events, active };
+        await this.note(created ? 'webhook.created' : 'webhook.changed', organizationId, endpointId, details);
+        return { created, endpoint };
       });
       if (outcome !== null) return outcome;
       // It was deleted between the two statements.
@@ -79,7 +88,9 @@ export class EndpointsRepository {
   async remove(organizationId: string): Promise<string | null> {
     return this.database.transaction(async () => {
       const endpointId = await this.update(organizationId, { deletedAt: now, active: false, inactiveSince });
-      if (endpointId !== null) await this.secrets.delete({ organizationId, endpointId });
+      if (endpointId === null) return null;
+      await this.secrets.delete({ organizationId, endpointId });
+      await this.note('webhook.removed', organizationId, endpointId);
       return endpointId;
     });
   }
@@ -99,8 +110,13 @@ export class EndpointsRepository {
         take: MOST_SECRETS,
       });
       await this.secrets.delete({ organizationId, endpointId, id: Not(In(kept.map(({ id }) => id))) });
+      await this.note('webhook.secret_rotated', organizationId, endpointId);
       return true;
     });
+  }
+
+  private note(action: AuditAction, organizationId: string, target: string, details?: Record<string, unknown>) {
+    return this.audit.record({ action, organizationId, target, details });
   }
 
   private async create(
