@@ -260,7 +260,7 @@ const CALL_WITHIN_MS = 5_000;
 const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
 
 /**
- * Lets the served API description name things of the demo that are there, so that "Try it out" works as it stands: its
+ * Fills the served API description with ids of the demo, so that "Try it out" works unchanged: its
  * number, a message of its customer that can be answered, one that failed and can be retried, and a file; and offers
  * its keys to Swagger UI. What can not be made is a warning only.
  */

@@ -10,7 +10,7 @@ export interface ReceivedEvent {
 }
 
 const MAX_BODY_BYTES = 1_048_576;
-/** Of a delivery's timestamp (Standard Webhooks): older ones may be repeated by a stranger. */
+/** Of a delivery's timestamp (Standard Webhooks): older ones may be replayed by an attacker. */
 const TOLERANCE_SECONDS = 300;
 
 export interface ReceiverOptions {

@@ -72,7 +72,7 @@ const TURNS_MS = 2;
  *
  * A batch that fails because of an item is halved until the failing item is alone, so other items of its batch are not
  * affected. One that may have met a lock is set aside and halved beside the batches in flight, carefully; the locked
- * item is tried again until its lock is released. Pure: knows nothing of databases.
+ * item is tried again until its lock is released. Independent of databases.
  */
 export class GroupCommitRunner<I, O> {
   private readonly waiting: Waiting<I, O>[] = [];

@@ -231,7 +231,7 @@ describe('bytes', () => {
   });
 });
 
-describe('bodies of strangers', () => {
+describe('bodies of unauthenticated requests', () => {
   it('are not read: 401 comes while the body is still on its way', async () => {
     const lines = ['Content-Type: application/json', 'Content-Length: 1000000'];
     const answer = await rawRequest(small.port, request('POST /api/v1/things HTTP/1.1', lines, '{"half'), 20_000);

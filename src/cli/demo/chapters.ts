@@ -170,7 +170,7 @@ async function checkANumber(stage: Stage): Promise<void> {
   stage.expect((await stage.refusal(() => verify(code))) === 'OTP_CODE_ALREADY_USED', 'and is right only once');
 }
 
-/** Sets a webhook of this command's own, hears a test event and a message's statuses, and removes it again. */
+/** Sets a webhook of this command's own, receives a test event and a message's statuses, and removes it again. */
 export async function beTold(stage: Stage): Promise<void> {
   const taken = await webhookUrl(stage);
   if (taken !== null)

@@ -90,7 +90,7 @@ describe('ApiKeysService', () => {
     expect(repository.reads).toHaveLength(1);
   });
 
-  it('reads a key once for many requests that come together, and strangers in one statement', async () => {
+  it('reads a key once for many requests that come together, and different keys in one statement', async () => {
     const { keys, repository } = processOf();
     const { key, id } = await keys.create({ organizationId, name: 'a', scopes: [] });
     const invented = Array.from({ length: 20 }, () => newKey('live'));

@@ -140,9 +140,9 @@ interface RouteInput extends BodyPolicy {
 }
 
 /**
- * Refuses query parameters that the route does not know, then reads and parses the body, as the last of the guards: only then is it known that the caller may ask, and
- * bodies of strangers are not read. A guard and not an interceptor, because one interceptor costs a tenth of a small
- * request.
+ * Refuses query parameters that the route does not know, then reads and parses the body, as the last of the guards:
+ * only then is it known that the caller may ask, and bodies of unauthenticated requests are not read. A guard and not
+ * an interceptor, because one interceptor costs a tenth of a small request.
  */
 @Injectable()
 export class BodyGuard implements CanActivate {

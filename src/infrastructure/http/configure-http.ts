@@ -14,7 +14,7 @@ import { serveDocs } from './docs/docs.js';
 import { ExactRoutes, routeNotFound, type RouterStack } from './exact-routes.js';
 
 /**
- * Makes a Nest application speak HTTP as Herald does. Call it once, before `init`, on an application made with
+ * Configures HTTP of a Nest application as Herald needs it. Call it once, before `init`, on an application made with
  * `bodyParser: false` and a `FixedPrototypeAdapter` that imports `HttpModule`.
  */
 export function configureHttp(app: NestExpressApplication, config: Config): void {
@@ -43,7 +43,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
 }
 
 /**
- * What stands behind the routes of the controllers: the documentation, and the answer to everything else. Behind,
+ * Handlers behind the routes of the controllers: the documentation, and the answer to everything else. Behind,
  * because each layer in front costs every request; Nest registers the controllers' routes before it calls
  * `onModuleInit`, and its own last layer after.
  */

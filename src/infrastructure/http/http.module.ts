@@ -10,7 +10,7 @@ import { Overload } from './overload.js';
 import { PublicUrl } from './public-url.js';
 import { RequestContextMiddleware } from './request-context.middleware.js';
 
-/** How Herald speaks HTTP. What needs the application itself is done by `configureHttp`. */
+/** Herald's HTTP layer. What needs the application itself is done by `configureHttp`. */
 @Global()
 @Module({
   providers: [

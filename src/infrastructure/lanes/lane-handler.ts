@@ -14,7 +14,7 @@ export interface Claim<T> {
   more?: boolean;
 }
 
-/** What a module does with the due rows of its lanes. The lanes know nothing of what the rows are. */
+/** What a module does with the due rows of its lanes. Lanes are independent of what the rows are. */
 export interface LaneHandler<T> {
   /** Also the queue's name. */
   readonly name: string;

@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 100;
 const MAX_PENDING = 100_000;
 /**
  * A lane that keeps getting rows is put into the queue for the first of them, and once more when none has come for so
- * long: until then a worker holds it and hears the signals. No longer than the least time that a lane stays with it.
+ * long: until then a worker holds it and receives the signals. No longer than the least time that a lane stays with it.
  */
 const REST_MS = 2_000;
 /** A queue that did not take a job is tried again at most this often. */
@@ -63,10 +63,10 @@ export class LaneHints {
     return !this.failing || (this.inFlight === 0 && performance.now() - this.triedAt >= TRY_AGAIN_MS);
   }
 
-  /** Calls `hear` with each lane of which another process, or this one, says that it has due rows. */
-  listen(hear: (laneKey: string) => void): void {
+  /** Calls `onHint` with each lane for which another process, or this one, announces due rows. */
+  listen(onHint: (laneKey: string) => void): void {
     this.notices.on(this.kind, (keys) => {
-      for (const laneKey of keys?.split(' ') ?? []) hear(laneKey);
+      for (const laneKey of keys?.split(' ') ?? []) onHint(laneKey);
     });
   }
 

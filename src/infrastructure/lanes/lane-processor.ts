@@ -48,7 +48,7 @@ export interface LaneOptions<T> {
   handler: LaneHandler<T>;
   /** Rows that this process works on at once, over all of the module's lanes. */
   slots: Slots;
-  /** Through which other processes hear of due rows. */
+  /** Announces due rows to other processes. */
   queue: Queue<DrainJob>;
   dueLanes: DueLanes;
   /** The times that make its rows due. */
@@ -113,7 +113,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     });
     this.local = new LocalDrains((laneKey) => this.drain(laneKey), config.queue.concurrency);
     this.hints = new LaneHints(queue, notices, connection, counters);
-    this.hints.listen((laneKey) => this.hear(laneKey));
+    this.hints.listen((laneKey) => this.onHint(laneKey));
     sweeps.add(new DueSweep(`${handler.name}_due`, database, this, dueLanes, waitsFor));
   }
 
@@ -174,7 +174,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     else this.local.add(laneKey);
   }
 
-  private hear(laneKey: string): void {
+  private onHint(laneKey: string): void {
     if (this.runner.holds(laneKey)) this.rescue(laneKey);
   }
 }

@@ -128,7 +128,7 @@ interface Beat {
 }
 
 /**
- * The sweeps of the fleet are alive: a sweep that dies unseen leaves messages behind. Looks at the rows
+ * The sweeps of the fleet run: without a sweep messages would be left behind. Looks at the rows
  * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can check, worker or not. A sweep that runs
  * seldom says so with `expect`.
  */

@@ -257,7 +257,7 @@ describe('an inbound message', () => {
     it.each<[string, unknown, object, object]>([
       ['by number', two, { from: '5511222222222' }, { profileName: 'Two', fromUserId: 'BR.2' }],
       ['by user id', two, { from: undefined, from_user_id: 'BR.1' }, { profileName: 'One', waId: '5511111111111' }],
-      ['not among strangers', two, { from: '5511333333333' }, { profileName: null, waId: null, fromUserId: null }],
+      ['not among other contacts', two, { from: '5511333333333' }, { profileName: null, waId: null, fromUserId: null }],
       [
         'as the only one, written another way',
         [{ wa_id: '551199990000', profile: { name: 'Ana' } }],
@@ -454,7 +454,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('every good status among strangers comes out, once and in order', () => {
+  it('every valid status among unknown fields is returned, once and in order', () => {
     const item = fc.oneof(
       { weight: 2, arbitrary: fc.constant('good') },
       { weight: 1, arbitrary: tree.map((value) => ({ value })) },
@@ -524,7 +524,7 @@ describe('whatever comes', () => {
     );
   });
 
-  /** A stranger that could by chance read `good-` is none. */
+  /** An unknown field that contains `good-` by chance is excluded. */
   function wrap(value: unknown): unknown {
     return JSON.stringify(value)?.includes('good-') ? null : value;
   }

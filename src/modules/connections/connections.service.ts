@@ -94,7 +94,7 @@ export class ConnectionsService {
     return found;
   }
 
-  /** The connection where it is known to be able to send, without asking; null says nothing. At most two seconds old. */
+  /** The connection where it is known to be able to send, without a query; null means unknown. At most two seconds old. */
   peekReady(organizationId: string, id: string): Connection | null {
     const connection = this.rows.peek(id)?.connection;
     if (connection === undefined) return null;

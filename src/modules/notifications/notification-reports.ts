@@ -15,7 +15,7 @@ export interface Reports extends MessageReports {
   /** Statuses of numbers that send codes and are no workspace's. */
   readonly codes: readonly OtpStatusReport[];
   /** Items of numbers that are not known (yet). */
-  readonly strangers: number;
+  readonly unknownItems: number;
 }
 
 /**
@@ -41,7 +41,7 @@ export function reportsOf(
     ),
     inbound: ofNumbers(payload.inbound, numbers, inboundReportOf),
     calls: ofNumbers(payload.calls, numbers, callReportOf),
-    strangers: unknown.length,
+    unknownItems: unknown.length,
   };
 }
 
@@ -51,7 +51,7 @@ export function readPayload(body: Buffer): WebhookPayload | null {
   return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
 }
 
-/** The platform's ids of the numbers that a notification speaks of. */
+/** The platform's ids of the numbers in a notification. */
 export function numbersIn({ statuses, inbound, calls }: WebhookPayload): Set<string> {
   return new Set([...statuses, ...inbound, ...calls].flatMap(({ phoneNumberId }) => phoneNumberId ?? []));
 }

@@ -204,7 +204,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     const rows: NewNotification[] = [];
     const outcomes = work.map(({ reports, row, expired }, n) => {
       const codes = (open[n] ?? []).filter((report) => known.has(report));
-      const unmatched = reports.strangers + (open[n]?.length ?? 0) - codes.length;
+      const unmatched = reports.unknownItems + (open[n]?.length ?? 0) - codes.length;
       if (row !== null) rows.push({ ...row, state: stateOf(unmatched, expired) });
       return { applied: applied[n] as AppliedReports, codes, unmatched };
     });

@@ -365,7 +365,7 @@ describe('a report', () => {
     expect(await rows.counts()).toEqual({ reserved: 0, used: 1 });
   });
 
-  it('finds its code by the platform’s id where our own was left out, and nothing of strangers', async () => {
+  it('finds its code by the platform’s id where our own was left out, and no other code', async () => {
     const made = await rows.make('sent');
     expect(await rows.report(made, 'read', { callbackData: null })).toBe(true);
     expect(await rows.statusOf(made)).toBe('read');

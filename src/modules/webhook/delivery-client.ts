@@ -60,7 +60,7 @@ const LIMITS: DeliveryLimits = {
 };
 
 /**
- * Delivers to addresses that strangers chose.
+ * Delivers to addresses that callers chose.
  *
  * What happens to one delivery: the form of the URL is checked again; its host is resolved, and every address found must
  * be public; a connection is opened to one of those addresses (not to the name, so no name server can answer differently

@@ -231,7 +231,7 @@ describe('the recipient', () => {
     expect(rig.receiver.statuses(id)[0]?.pricing).toMatchObject({ type: 'regular', category: 'utility' });
   });
 
-  it('of a stranger gets 131047 where the window is enforced, but not a template', async () => {
+  it('to a customer who never wrote gets 131047 where the window is enforced, but not a template', async () => {
     const strict = await startRig({ enforceWindow: true });
     try {
       const closed = await strict.client.sendTaken(to('7777'));

@@ -70,7 +70,7 @@
   function authorize(scheme, key) {
     var place = 'herald-demo-' + scheme;
     var known = window.ui.getState().getIn(['auth', 'authorized', scheme, 'value']);
-    // A key that was entered by hand stays; one of an earlier demo is dead.
+    // A key that was entered by hand stays; one of an earlier demo is invalid.
     if (known && known !== localStorage.getItem(place)) return;
     window.ui.preauthorizeApiKey(scheme, key);
     localStorage.setItem(place, key);

@@ -8,7 +8,7 @@ import { Config } from '../../config/config.js';
 import { isLocal } from '../../http/public-url.js';
 import { Metrics } from './metrics.js';
 
-/** For Prometheus. Figures of every workspace together: nothing for strangers. */
+/** For Prometheus. Totals of all workspaces: not public. */
 @ApiExcludeController()
 @Controller('metrics')
 @Public()

@@ -169,7 +169,7 @@ export class ContentService {
   }
 }
 
-/** Files come from strangers: nothing of them may be shown, run, guessed at or cached by a browser. */
+/** Files are untrusted: a browser must not show, run, sniff or cache them. */
 function setHeaders(res: Response, media: MediaObjectEntity): void {
   res.setHeader('Content-Type', isKnownMimeType(media.mimeType) ? media.mimeType : 'application/octet-stream');
   res.setHeader('Content-Disposition', attachment(servedName(media.filename, media.id, media.mimeType)));

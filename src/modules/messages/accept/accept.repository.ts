@@ -57,7 +57,7 @@ interface StoredRow {
   lastInboundAt: Date | null;
 }
 
-/** Several commits of a usual disk: then the batch under way is held up by something. */
+/** Several commits of a usual disk: then the batch under way is blocked. */
 const OVERLAP_AFTER_MS = 25;
 
 interface KeyRow {
@@ -100,7 +100,7 @@ export class AcceptRepository {
     return this.batches.idle();
   }
 
-  /** What a key already stands for; null where it is free. */
+  /** The message of a used key; null where the key is free. */
   async findByKey(organizationId: string, idempotencyKey: string): Promise<Accepted | null> {
     const rows = await this.database.query<{ id: string; fingerprint: string }>(
       `select id, encode(fingerprint, 'hex') as fingerprint from message
@@ -112,7 +112,7 @@ export class AcceptRepository {
   }
 
   private async commit(messages: NewMessage[], statements: Statements): Promise<Accepted[]> {
-    // One row a key, in the order of the index: two batches that share keys then never wait for each other in a ring.
+    // One row a key, in the order of the index: two batches that share keys then never deadlock.
     const byKey = new Map<string, NewMessage>();
     for (const message of messages) {
       const key = keyOf(message.organizationId, message.idempotencyKey);
@@ -194,9 +194,9 @@ const FOUND = `case when i."recipientUserId" is null then coalesce(
   else (select c.id from conversation c where c.connection_id = i."connectionId" and c.user_id = i."recipientUserId") end`;
 
 /**
- * One parameter: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to be
- * made. Conversations are made before messages, both in the order of their indexes: batches never wait for each other in a
- * ring. The place in the recipient's order is taken after the time, which the low-water marks of the lanes count on.
+ * One parameter: the messages as JSON, with the names of `NewMessage`, and an id for the conversation that may have to
+ * be made. Conversations are made before messages, both in the order of their indexes: batches never deadlock. The
+ * place in the recipient's order is taken after the time, on which the low-water marks of the lanes depend.
  */
 export const INSERT_MESSAGES: Prepared = {
   name: 'message_accept',

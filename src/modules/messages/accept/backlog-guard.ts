@@ -15,18 +15,18 @@ interface Estimate {
 
 /** The part of the remaining capacity that may be used before the next count: so many processes may do so at once. */
 const PROCESSES = 16;
-/** A backlog that is smaller is counted and done with; only a larger one is read to the limit. */
+/** A smaller backlog is counted once; only a larger one is read up to the limit. */
 const FEW = 10_000;
 const OLD_MS = 300_000;
 const LEAST_REST_MS = 5_000;
-/** Counts are so many times as far apart as one takes, at most as far as who was refused waits. */
+/** The pause between counts, as a multiple of a count's duration; at most the wait of a refused caller. */
 const REST_TIMES = 100;
 const MAX_WORKSPACES = 10_000;
 const RETRY_AFTER_SECONDS = 60;
 
 /**
  * Bounds how many messages a workspace may have queued. What this process accepts is added to the last count, and
- * nothing is taken off: so it is counted again, in the background, once a sixteenth of the remaining capacity may be
+ * nothing is subtracted: so it is counted again, in the background, once a sixteenth of the remaining capacity may be
  * used, or the limit reached, or the count is five minutes old. A workspace whose messages are sent as they come is
  * counted once in five minutes, and then only few rows are read. The limit may be passed by what is accepted during a
  * count and, where there are more than sixteen processes, by what the others accept between two.

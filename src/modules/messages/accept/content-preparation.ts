@@ -23,7 +23,9 @@ const MAX_FILENAME_LENGTH = 240;
 /** Types that name neither a template nor a file. */
 const PLAIN: ReadonlySet<string> = new Set(['text', 'reaction']);
 
-/** Makes of a message's content what is kept and sent: its template is looked up and filled, its files are ours. */
+/**
+ * Turns a message's content into what is stored and sent: its template is looked up and filled, its files are checked.
+ */
 @Injectable()
 export class ContentPreparation {
   constructor(
@@ -62,7 +64,7 @@ export class ContentPreparation {
     given: MessageContent,
     toUserId: boolean,
   ): Promise<MessageContent> {
-    // Both stand there: the form of the request was checked.
+    // Both are present: the form of the request was checked.
     const { name, language } = given.content as { name: string; language: { code: string } };
     const template = await this.templates.forSending(connection, name, language.code);
     if (toUserId && template.category === 'AUTHENTICATION') throw messagesErrors.RECIPIENT_NEEDS_PHONE();
@@ -99,7 +101,7 @@ export class ContentPreparation {
   }
 }
 
-/** What the file itself says where the caller is silent. */
+/** The file's own value where the caller gives none. */
 function defaultsOf(file: FileForSending, type: MediaType): Record<string, unknown> {
   if (type === 'document' && file.filename !== null) {
     return { filename: Array.from(file.filename).slice(0, MAX_FILENAME_LENGTH).join('') };

@@ -28,7 +28,7 @@ export function withHeaderFile(
     if (sameFile(file.id, mediaObjectId)) return { ...content };
     if (file.id !== undefined || file.link !== undefined) throw anotherFile(index, type);
   } else if (parameters.length > 0) {
-    // Something else than a file of this kind: what is wrong with it the template's own check says better.
+    // Not a file of this kind: the template's own check reports the violation.
     return { ...content };
   }
   const filled = isObject(file) ? { ...(parameter as Content), [type]: { ...file, id: mediaObjectId } } : shown;

@@ -10,7 +10,7 @@ export interface ConversationRecord {
   userId: string | null;
   profileName: string | null;
   lastInboundAt: Date | null;
-  /** The row that took its place. */
+  /** The row that replaced it. */
   mergedInto: string | null;
   createdAt: Date;
 }

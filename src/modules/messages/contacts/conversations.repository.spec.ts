@@ -102,7 +102,7 @@ describe('resolve', () => {
     });
   });
 
-  it('refuses an empty identity and harms no stranger in its batch', async () => {
+  it('refuses an empty identity and affects no other item of its batch', async () => {
     const [empty, good] = await Promise.allSettled([resolve({}), resolve({ phone: '15550001111' })]);
     expect(empty.status).toBe('rejected');
     expect(good.status).toBe('fulfilled');

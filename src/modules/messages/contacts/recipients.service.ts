@@ -11,7 +11,7 @@ export interface OpenConversation {
   closesAt: number;
 }
 
-/** Published where contacts have lost their names: no process may go on with what it knows of them. */
+/** Published where contacts were erased: no process may use cached identities. */
 export const CONTACTS = 'contacts';
 
 const CACHE = { ttlMs: 60_000, maxEntries: 100_000 };
@@ -29,7 +29,7 @@ export class RecipientsService {
     invalidation.on(CONTACTS, () => this.open.clear());
   }
 
-  /** The open conversation with a recipient where it is known, without asking; null says nothing. */
+  /** The open conversation with a recipient where it is known, without a query; null means unknown. */
   peekOpen(connectionId: string, recipient: string): OpenConversation | null {
     const known = this.open.peek(`${connectionId}/${recipient}`);
     return known !== undefined && known.closesAt > Date.now() ? known : null;

@@ -127,7 +127,7 @@ describe('an inbound message', () => {
     expect(await inbound.receive({ ...first, connectionId: other.id })).toMatchObject({ created: true });
   });
 
-  it('harms no stranger where it can’t be stored', async () => {
+  it('affects no other item where it can’t be stored', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => inbound.receive(report({ body: n === 7 ? 'bad \u0000' : 'good' }))),
     );

@@ -41,7 +41,7 @@ export async function receiveMessages(
     if (!byKey.has(key)) byKey.set(key, { ...report, id: newId(), file: pendingFileOf(report) });
   }
   const ids = await read([...byKey.values()], statements);
-  // In the order of the index: two batches that share messages then never wait for each other in a ring.
+  // In the order of the index: two batches that share messages then never deadlock.
   const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
   const candidates = fresh.map(([, message]) => message);
   const created = await insert(candidates, statements, media);

@@ -292,7 +292,7 @@ describe('many reports at once', () => {
     });
   });
 
-  it('harm no stranger where one of them can’t be stored', async () => {
+  it('affect no other item where one of them can’t be stored', async () => {
     const made = await Promise.all(Array.from({ length: 40 }, () => make('outcome_unknown')));
     const poisoned = 17;
     const results = await Promise.allSettled(

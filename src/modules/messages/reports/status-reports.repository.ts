@@ -288,7 +288,7 @@ function eventsOf({ message, moves }: MessageProgress) {
   }));
 }
 
-/** Of attempts that stand in a row of their own. */
+/** Of attempts that have a row of their own. */
 function notesOf({ row, progress }: Reported) {
   return [...progress.attempts].flatMap(([id, evidence]) => (id === row.attempt_id ? [] : { id, ...noteOf(evidence) }));
 }
@@ -306,7 +306,7 @@ const timeOf = (column: string): string => `to_timestamp(r."${column}" / ${MICRO
 const failedBy = (status: string, category: string): string =>
   `coalesce(${status} = 'rejected' or (${status} = 'accepted' and ${category} is not null), false)`;
 
-// An attempt of before a migration may stand in both tables, with one id.
+// An attempt from before a migration may be in both tables, with one id.
 const FIND = `
 select a.message_id, a.id as attempt_id, a.meta_message_id from message_attempt a
 where a.id = any($1::uuid[]) or a.meta_message_id = any($2::text[])

@@ -5,7 +5,7 @@ import type { Attempt, StatusReport } from '../messages.types.js';
 /** What the column of an attempt's code takes. */
 const MAX_CODE = 2 ** 31 - 1;
 
-/** A message that reports are about, as it stands in the database. Times are microseconds since the epoch. */
+/** A message that reports are about, as it is in the database. Times are microseconds since the epoch. */
 export interface ReportedMessage {
   id: string;
   status: OutboundStatus;
@@ -86,7 +86,7 @@ export class MessageProgress {
     // Once an attempt has failed, only its delivery changes anything: a late or repeated "sent" must not withdraw a
     // retry.
     const to = hasFailed && !isProof(report.status) ? null : nextStatus(this.status, event);
-    // The earlier attempt takes the place of the retry that it makes needless, so that its failure would count.
+    // The earlier attempt replaces the retry that it makes unnecessary, so that its failure would count.
     const replaces = !isCurrent && to !== null && (this.status === 'queued' || this.status === 'processing');
     if (replaces) this.adoptedAttemptId = attempt.id;
     this.adopt(report.metaMessageId, isCurrent || replaces);

@@ -94,8 +94,8 @@ export function attemptIdOf(claimId: string, n: number): string {
 }
 
 // $1 to $6 the holds; of each lane $7 the cursor, $8 the claim's id, $9 lease seconds, $10 ttl hours.
-// Rows are met again by their place in the table alone: the queue is nearly empty in the planner's eyes, and by columns
-// it would as soon read all of a lane for each.
+// Rows are met again by their place in the table alone: the planner takes the queue for nearly empty, and by columns it
+// would read all of a lane for each.
 export const CLAIM: Prepared = {
   name: 'message_claim',
   text: `

@@ -254,7 +254,7 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   /**
-   * An outcome is never dropped for a database that is away: it is tried again for a minute, then the lease decides.
+   * An outcome is never dropped because the database is away: it is retried for a minute, then the lease decides.
    *
    * @returns whether the recipient may have another message that could not be claimed until now.
    */

@@ -34,7 +34,7 @@ export interface Recorded {
   next: boolean;
 }
 
-/** For so long an outcome is tried to be recorded; after that the lease decides. */
+/** How long recording an outcome is retried; after that the lease decides. */
 export const RECORD_FOR_MS = 60_000;
 
 /** Outcomes that keep coming are written so far apart; nothing but the recipient's next message waits. */
@@ -60,8 +60,8 @@ export class OutcomeRepository {
   }
 
   /**
-   * Records an outcome. Fenced by the attempt, not by the lease: the platform's own answer is the best evidence there
-   * is, however late. The attempt is closed in any case.
+   * Records an outcome. Fenced by the attempt, not by the lease: the platform's own answer is the best evidence,
+   * however late. The attempt is closed in any case.
    */
   settle(record: OutcomeRecord): Promise<Recorded> {
     return this.batches.submit(record, true);
@@ -79,7 +79,7 @@ export class OutcomeRepository {
   private async commit(records: OutcomeRecord[], statements: Statements): Promise<Recorded[]> {
     const recorded = new Map<string, Recorded>();
     let open = records;
-    // A message that another transaction moved meanwhile is where no statement that had begun before can see it.
+    // A message that another transaction moved meanwhile is not visible to a statement that began before.
     for (let round = 0; round < ROUNDS && open.length > 0; round++) {
       for (const statement of [RECORD, SETTLE]) {
         const rows = await statements.query<Recorded & { attempt_id: string }>(statement, [JSON.stringify(open)]);

@@ -27,9 +27,9 @@ const CLAIM_EVERY_MS = 30;
  * 2. A worker takes the lane (table `lane`), so that one process drains it, at its pace, and keeps it for a few seconds
  *    after the last row.
  * 3. A claim, which renews the hold as well, gives the message an attempt, `processing` and a lease of 20 s, and its
- *    request goes out at once. The attempt's id travels along, so that a notification finds it even if we never see the
- *    answer. Our files' ids are exchanged for the platform's first; an upload that takes its time puts the message back
- *    to the queue meanwhile.
+ *    request goes out at once. The request contains the attempt's id, so that a notification finds it even if the
+ *    answer is lost. Our files' ids are exchanged for the platform's first; an upload that takes its time puts the
+ *    message back to the queue meanwhile.
  * 4. The answer is recorded, many in one statement: accepted, failed, queued again with a later turn, or
  *    outcome_unknown where the request was written and no clear answer came. The event for the workspace's webhook is
  *    part of that statement, as with every change of a message's status.
@@ -37,7 +37,7 @@ const CLAIM_EVERY_MS = 30;
  *
  * If the process dies in 3, the lease runs out and the sweep sets `outcome_unknown`: what may have been sent is never
  * sent again automatically. If a signal or job is lost, the sweep finds the due row. If the answer is lost, the
- * platform's notification settles it.
+ * platform's notification resolves it.
  */
 @Processor(SEND_QUEUE, LANE_WORKER_OPTIONS)
 export class SendProcessor extends LaneProcessor<SendTask> {

@@ -120,7 +120,7 @@ export class SendRepository {
         return { hold, items: claimed, more: claimed.length === hold.slots || !complete };
       const inHandSeconds = request.inHandSeconds ?? (hold.available ?? 0) / request.pace.ratePerSecond;
       asked = { ...request, limit: hold.slots, inHandSeconds };
-      // Nothing up to the lane's end: once around from the start before the lane counts as empty.
+      // Nothing up to the lane's end: search once from the start before the lane counts as empty.
       if (next === '' && fromStart) break;
       fromStart ||= next === '';
       from = next;
@@ -204,8 +204,8 @@ export class SendRepository {
    * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
    * and it is unknown whether the platform took them.
    *
-   * Looks on from where the last look ended, and at all of them once a minute: rows that are gone stand in front of the
-   * others for as long as another transaction keeps them from being removed.
+   * Continues where the last search ended, and searches all of them once a minute: removed rows precede the others for
+   * as long as another transaction keeps them from being vacuumed.
    */
   async expireLeases(limit: number): Promise<MovedMessage[]> {
     if (performance.now() - this.leases.since > ALL_LEASES_EVERY_MS) {
@@ -227,13 +227,13 @@ export class SendRepository {
   }
 
   /**
-   * Moves the low-water marks of lanes in use, `lane.low_at` and `low_seq`, before which nothing stands that has been due
-   * since it was accepted; returns how many. By them claims and sweeps pass over the rows that are gone without reading
-   * them, however many another transaction keeps from being removed.
+   * Moves the low-water marks of lanes in use, `lane.low_at` and `low_seq`, before which there is no row that has been
+   * due since it was accepted; returns how many. By them claims and sweeps pass over the rows that are gone without
+   * reading them, however many another transaction keeps from being removed.
    *
-   * A mark moves up to fifteen seconds behind the clock, longer than an INSERT may take. Whatever is passed all the same,
-   * as by a commit that stalled for longer or a clock that stepped back, a check finds, once a minute: it takes the mark
-   * of that lane back.
+   * A mark moves up to fifteen seconds behind the clock, longer than an INSERT may take. Whatever is passed
+   * nevertheless, as by a commit that stalled for longer or a clock that stepped back, a check finds, once a minute: it
+   * takes the mark of that lane back.
    */
   async moveMarks(): Promise<number> {
     if (performance.now() - this.marksCheckedAt >= CHECK_MARKS_EVERY_MS) {
@@ -293,7 +293,7 @@ union all
 select message_id, attempt_id from message_state
 where connection_id = $1 and status = 'outcome_unknown' and attempt_id = any($2)`;
 
-// From connection to connection and not from row to row: those that are gone, but cannot be removed, count for nothing.
+// From connection to connection and not from row to row: removed rows that cannot be vacuumed cost nothing.
 /** INSERT of the messages in the CTE `gone`, just deleted from the queue; the columns that follow differ. */
 const intoState = (columns: string, values: string): string => `
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, event_count,

@@ -29,8 +29,8 @@ const HINT = 'webhook_due';
 const STOP_PART = 0.3;
 
 /**
- * Claims due events of many endpoints at once and has them delivered; one a process. Needs to know nothing of other
- * processes: what one has claimed the others pass over, and each looks for itself.
+ * Claims due events of many endpoints at once and has them delivered; one a process. Independent of other processes:
+ * what one has claimed the others skip, and each polls on its own.
  *
  * What happens to one event:
  *
