@@ -11,7 +11,7 @@ const base = {
   setupFiles: ['<rootDir>/test/support/setup.ts'],
 };
 
-/** What kills processes, runs several, starts a browser, executes the documentation or fills a database: `npm run test:slow`. */
+/** What starts or kills the built program, starts a browser, executes the documentation or fills a database: `npm run test:slow`. */
 const SLOW = [
   'src/infrastructure/database/embedded/',
   'src/infrastructure/storage/s3-storage',
@@ -20,6 +20,10 @@ const SLOW = [
   'test/cli/demo',
   'test/contract/cost',
   'test/docs/',
+  'test/isolation/delete-workspace',
+  'test/isolation/erase',
+  'test/media/storage-quota',
+  'test/media/uploads-at-once',
   'test/media-s3/',
   'test/media-transfer/restart',
   'test/operations/audit',

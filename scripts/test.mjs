@@ -12,7 +12,10 @@ import { startTestPostgres } from './lib/test-postgres.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
-const WORKERS = availableParallelism() + 1;
+// Half of a test's time is waiting: for the database, a pace, a turn of a lane. So two cores carry four workers; those of
+// the slow tests start processes of their own.
+const WORKERS = availableParallelism() + 2;
+const SLOW_WORKERS = availableParallelism() + 1;
 
 const timings = [];
 let jest = null;
@@ -78,8 +81,8 @@ function jestArguments(args) {
   const rest = args.slice(named.length);
   const paths = rest.filter((arg) => /^(src|test|bench)\b/.test(arg));
   const options = rest.filter((arg) => !paths.includes(arg));
-  // Tests wait for the database more than they compute, so two cores carry three workers.
-  if (!options.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))) options.unshift(`--maxWorkers=${WORKERS}`);
+  const workers = named.includes('slow') ? SLOW_WORKERS : WORKERS;
+  if (!options.some((arg) => /^(-w|--maxWorkers|-i|--runInBand)/.test(arg))) options.unshift(`--maxWorkers=${workers}`);
   // A path names its tests, slow or not. Each list is an option, which takes every word that follows.
   if (paths.length > 0) return [...options, '--testPathPatterns', ...paths];
   return ['--selectProjects', ...(named.length > 0 ? named : ['unit', 'e2e']), ...options];
