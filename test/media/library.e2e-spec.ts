@@ -201,19 +201,49 @@ describe('the media library, and what other modules ask of it', () => {
       expect((await fetch(url, { method: 'DELETE' })).status).toBe(405);
     });
 
-    it('404 for what is foreign, none, or not fetched yet, alike to the byte; 400 for what is no id', async () => {
+    it('404 for what is foreign or none, alike to the byte; 409 while it is fetched; 400 for what is no id', async () => {
       const other = await test.sender();
       const foreign = (await uploaded(test, other, { file: sample.png() })).id as string;
       const toCome = pending(sender);
       await createPending(toCome);
       const answers: unknown[] = [];
-      for (const id of [newId(), foreign, toCome.id]) {
+      for (const id of [newId(), foreign]) {
         const { status, body } = await sender.api.get(`/media/${id}/url`);
         answers.push([status, { ...body.error, request_id: '' }]);
       }
       expect(answers[0]).toMatchObject([404, { code: 'MEDIA_NOT_FOUND' }]);
-      for (const answer of answers) expect(answer).toEqual(answers[0]);
+      expect(answers[1]).toEqual(answers[0]);
+      const { status, body, headers } = await sender.api.get(`/media/${toCome.id}/url`);
+      expect([status, body.error.code]).toEqual([409, 'MEDIA_PENDING']);
+      expect(Number(headers.get('retry-after'))).toBe(body.error.retry_after_seconds);
+      await test.database.execute(`update media_object set status = 'failed' where id = $1`, [toCome.id]);
+      expect(refusal(await sender.api.get(`/media/${toCome.id}/url`))).toMatchObject({ status: 404 });
       expect(refusal(await sender.api.get('/media/none/url'))).toMatchObject({ status: 400, fields: ['id: format'] });
+    });
+  });
+
+  describe('GET /media/{id}', () => {
+    it('shows the file as the list does, with its status; 404 for what is foreign or none, 400 for what is no id', async () => {
+      const [sender, other] = [await test.sender(), await test.sender()];
+      const { id } = await uploaded(test, sender, { file: sample.png() });
+      const { body } = await sender.api.get(`/media/${id}`);
+      expect(body.data).toMatchObject({ id, status: 'stored', mime_type: 'image/png' });
+      expect((await sender.api.get('/media')).body.data).toEqual([body.data]);
+      const toCome = pending(sender);
+      await createPending(toCome);
+      expect((await sender.api.get(`/media/${toCome.id}`)).body.data).toMatchObject({ status: 'pending' });
+      for (const [api, path] of [
+        [other.api, id],
+        [sender.api, newId()],
+      ] as const) {
+        expect(refusal(await api.get(`/media/${path}`))).toMatchObject({ status: 404, code: 'MEDIA_NOT_FOUND' });
+      }
+      expect((await sender.api.get('/media/none')).status).toBe(400);
+    });
+
+    it('needs media:read', async () => {
+      const sender = await test.sender({ scopes: ['media:write'] });
+      expect((await sender.api.get(`/media/${newId()}`)).status).toBe(403);
     });
   });
 

@@ -105,6 +105,7 @@ export function createHeraldClient(options: HeraldClientOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/v1/media', { params: { query: { ...filter, ...place } } })),
         ),
+      get: async (id: string) => dataOf(await api.GET('/api/v1/media/{id}', { params: { path: { id } } })),
       link: async (id: string) => dataOf(await api.GET('/api/v1/media/{id}/url', { params: { path: { id } } })),
       remove: async (id: string) => check(await api.DELETE('/api/v1/media/{id}', { params: { path: { id } } })),
     },

@@ -72,16 +72,30 @@ export class MediaController {
   }
 
   /**
+   * Read what is known of a file
+   *
+   * @remarks `status` is `pending` while Herald fetches a file that a customer sent, mostly for seconds after the
+   * message.
+   */
+  @Get(':id')
+  @RequireScope('media:read')
+  @ApiOkResponse({ type: SingleMediaResponse, description: 'The file.' })
+  @ApiErrors('MEDIA_NOT_FOUND')
+  async get(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<SingleMediaResponse> {
+    return { data: MediaResponse.of(await this.media.get(caller.organizationId, id)) };
+  }
+
+  /**
    * Get a temporary link to a file
    *
    * @remarks The link works without a key for 15 minutes, for every client that has it. It answers with the bytes as an
-   * attachment, to GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (404) until Herald has
-   * fetched it, mostly seconds after the message.
+   * attachment, to GET and HEAD, and to a `Range` of bytes. A file that a customer sent has none (409) until Herald has
+   * fetched it, mostly seconds after the message, and never (404) where it could not be fetched.
    */
   @Get(':id/url')
   @RequireScope('media:read')
   @ApiOkResponse({ type: MediaLinkResponse, description: 'The link.' })
-  @ApiErrors('MEDIA_NOT_FOUND')
+  @ApiErrors('MEDIA_NOT_FOUND', 'MEDIA_PENDING')
   async link(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<MediaLinkResponse> {
     return MediaLinkResponse.of(await this.media.link(caller.organizationId, id));
   }

@@ -40,9 +40,18 @@ export const mediaErrors = defineErrors('media', {
     message: ({ failed }) =>
       failed === true
         ? 'This file was sent by a customer and could not be fetched from the platform; it will not come any more.'
-        : 'There is no such media file in this workspace, or it is not fetched yet.',
-    when: "The id names no file of this key's workspace, or an inbound one that Herald has not fetched yet, or could not fetch.",
-    fix: 'Take the id from POST /media or GET /media; try an inbound one again shortly, unless the message says that it will not come.',
+        : 'There is no such media file in this workspace.',
+    when: "The id names no file of this key's workspace, or an inbound one that Herald could not fetch.",
+    fix: 'Use an id from POST /media, GET /media or the `media_object_id` of a message.',
+  }),
+  MEDIA_PENDING: error<{ retryAfterSeconds: number }>({
+    kind: 'conflict',
+    message: 'A customer sent this file, and Herald is still fetching it from the platform; try again in a moment.',
+    when: 'The file came with a message and is not fetched yet, mostly for seconds after the message.',
+    fix: 'Wait for `Retry-After` seconds and ask again; GET /media/{id} shows `status`: `stored`, or `failed` where it will not come.',
+    extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
+    headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),
+    sample: { retryAfterSeconds: 2 },
   }),
   MEDIA_TYPE_MISMATCH: error<{ expected: MediaType; given: MediaType }>({
     kind: 'unprocessable',

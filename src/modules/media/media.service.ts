@@ -6,9 +6,12 @@ import { MediaLinks } from './link/content.service.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
-import type { FileForSending, MediaFilter, MediaLink, MediaObject } from './media.types.js';
+import type { FileForSending, ListedMedia, MediaFilter, MediaLink, MediaObject } from './media.types.js';
 import type { MediaPage, MediaType, PendingMedia } from './media.types.js';
 import { hexDigest, mimeTypeOf } from './sniff/formats.js';
+
+/** A fetch mostly takes less. */
+const FETCH_SECONDS = 2;
 
 /** Media files of the workspaces: what is known of them, links to them, their end. */
 @Injectable()
@@ -32,6 +35,12 @@ export class MediaService {
     return { media, next: found.length > filter.limit ? (media.at(-1) ?? null) : null };
   }
 
+  /** A file as lists show it. @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
+  async get(organizationId: string, id: string): Promise<ListedMedia> {
+    const media = await this.getById(organizationId, id);
+    return { ...media, expiresAt: this.maintenance.expiryOf(media) };
+  }
+
   /** @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
   async getById(organizationId: string, id: string): Promise<MediaObject> {
     const found = await this.media.findById(organizationId, id);
@@ -42,11 +51,12 @@ export class MediaService {
   /**
    * A link to the bytes that works without a key, for 15 minutes.
    *
-   * @throws MEDIA_NOT_FOUND (404), also while a customer's file is not fetched yet.
+   * @throws MEDIA_NOT_FOUND (404), MEDIA_PENDING (409) while a customer's file is not fetched yet.
    */
   async link(organizationId: string, id: string): Promise<MediaLink> {
     const media = await this.getById(organizationId, id);
-    if (media.status !== 'stored') throw mediaErrors.MEDIA_NOT_FOUND({ failed: media.status === 'failed' });
+    if (media.status === 'pending') throw mediaErrors.MEDIA_PENDING({ retryAfterSeconds: FETCH_SECONDS });
+    if (media.status === 'failed') throw mediaErrors.MEDIA_NOT_FOUND({ failed: true });
     return this.links.make(media);
   }
 

@@ -7,8 +7,9 @@ export type MediaType = (typeof MEDIA_TYPES)[number];
 export const MEDIA_DIRECTIONS = ['outbound', 'inbound'] as const;
 export type MediaDirection = (typeof MEDIA_DIRECTIONS)[number];
 
+export const MEDIA_STATUSES = ['stored', 'pending', 'failed'] as const;
 /** Pending: a customer's file that is not fetched yet. Failed: it can't be fetched any more. */
-export type MediaStatus = 'stored' | 'pending' | 'failed';
+export type MediaStatus = (typeof MEDIA_STATUSES)[number];
 
 /** A file of a workspace, without its bytes. */
 export interface MediaObject {

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MEDIA_ID } from '../../../common/example-ids.js';
-import { MEDIA_DIRECTIONS, MEDIA_TYPES } from '../media.types.js';
-import type { ListedMedia, MediaDirection, MediaLink, MediaPage, MediaType } from '../media.types.js';
+import { MEDIA_DIRECTIONS, MEDIA_STATUSES, MEDIA_TYPES } from '../media.types.js';
+import type { ListedMedia, MediaDirection, MediaLink, MediaPage, MediaStatus, MediaType } from '../media.types.js';
 
 const EXAMPLE_SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
@@ -43,6 +43,10 @@ export class MediaResponse {
   @ApiProperty({ enum: MEDIA_DIRECTIONS, example: 'outbound' })
   direction!: MediaDirection;
 
+  /** `pending`: Herald is fetching it from the platform; `failed`: it will not come. */
+  @ApiProperty({ enum: MEDIA_STATUSES, example: 'stored' })
+  status!: MediaStatus;
+
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.125Z' })
   created_at!: string;
 
@@ -61,6 +65,7 @@ export class MediaResponse {
       filename: media.filename,
       voice: media.voice,
       direction: media.direction,
+      status: media.status,
       created_at: media.createdAt.toISOString(),
       expires_at: media.expiresAt?.toISOString() ?? null,
     };
