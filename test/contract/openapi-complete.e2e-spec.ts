@@ -64,7 +64,8 @@ GET /connections/{id}/profile profile:read 200 400 404 429
 PUT /connections/{id}/profile profile:write 200 400 404 429
 POST /media media:write 201 400 404 429
 GET /media media:read 200 400 404 429
-GET /media/{id}/url media:read 200 400 404 429
+GET /media/{id} media:read 200 400 404 429
+GET /media/{id}/url media:read 200 400 404 409 429
 DELETE /media/{id} media:write 204 400 404 429
 GET /webhook webhooks:read 200 400 404 429
 PUT /webhook webhooks:write 200 400 429

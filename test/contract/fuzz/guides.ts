@@ -177,6 +177,9 @@ export const GUIDES: Record<string, Guide> = {
     },
   },
   media_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  media_get: {
+    place: ({ pick }, { own }) => ({ params: { id: pickOf(Object.values(own.media), pick) } }),
+  },
   media_link: {
     place: ({ pick }, { own }) => ({ params: { id: pickOf(Object.values(own.media), pick) } }),
   },

@@ -18,6 +18,7 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'GET /api/v1/media': 'media:read',
   'POST /api/v1/media': 'media:write',
   'DELETE /api/v1/media/{id}': 'media:write',
+  'GET /api/v1/media/{id}': 'media:read',
   'GET /api/v1/media/{id}/url': 'media:read',
   'GET /api/v1/messages': 'messages:read',
   'POST /api/v1/messages': 'messages:write',
