@@ -40,7 +40,7 @@ const UP: readonly string[] = [
     end if;
     return null;
   end $$`,
-  // Waits for those who write, and holds them up until the files that are there are counted: one read of the table.
+  // Waits for writers, and blocks them until the files that are there are counted: one read of the table.
   `create trigger media_usage_follow after insert or delete or update of storage_key, size_bytes on media_object
    for each row execute function media_usage_follow()`,
   `insert into media_usage (organization_id, used_bytes)

@@ -19,7 +19,7 @@ describe('ExpiringCache', () => {
     expect(await cache.get('a', () => Promise.resolve('new'))).toBe('new');
   });
 
-  it('shares one read among those who ask meanwhile, and its error too', async () => {
+  it('shares one read among concurrent callers, and its error too', async () => {
     const { cache } = cacheAt(1_000);
     let reads = 0;
     const load = async (): Promise<string> => {

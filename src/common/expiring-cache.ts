@@ -13,7 +13,7 @@ export interface ExpiringCacheOptions<V> {
 
 /**
  * A cache of short-lived reads. Concurrent reads of one key share one load. The `fetch` of `lru-cache` counts the time
- * from the end of a read and rejects those who wait when a key is invalidated, so the sharing is done here.
+ * from the end of a read and rejects waiting callers when a key is invalidated, so the sharing is done here.
  */
 export class ExpiringCache<K extends {}, V> {
   private readonly entries: LRUCache<K, { value: V }>;

@@ -31,7 +31,7 @@ const CLOSED_IPV4 = [
 /** Where all public IPv6 servers live; mapped, translated, local and multicast addresses lie outside. */
 const OPEN_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** What inside it is no public server, or is an IPv4 address in disguise. */
+/** Parts of it without public servers, or with embedded IPv4 addresses. */
 const CLOSED_IPV6 = [
   '2001::/23', // protocol assignments, Teredo among them
   '2001:db8::/32', // documentation

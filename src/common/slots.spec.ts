@@ -50,7 +50,7 @@ describe('Slots', () => {
 });
 
 describe('Slots with patience', () => {
-  it('serves who waits with several places at once', async () => {
+  it('serves waiting takers with several places at once', async () => {
     const slots = new Slots(8, { batch: 4, patienceMs: 60_000 });
     await slots.acquire(8);
     let got = 0;
@@ -83,7 +83,7 @@ describe('Slots with patience', () => {
   });
 });
 
-describe('who has no place yet', () => {
+describe('a taker without a place', () => {
   it('goes ahead of the others, with what is free', async () => {
     const slots = new Slots(4, { batch: 4, patienceMs: 60_000 });
     await slots.acquire(4);

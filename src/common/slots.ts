@@ -4,7 +4,7 @@ interface Waiter {
 }
 
 export interface SlotsOptions {
-  /** Who waits is served once this many places are free (or as many as he wants) ... */
+  /** A waiting taker is served once this many places are free (or as many as it wants) ... */
   batch?: number;
   /** ... or once any have been free for this long. */
   patienceMs?: number;
@@ -12,7 +12,7 @@ export interface SlotsOptions {
 
 /**
  * A bounded number of places, handed out first come, first served, at least one to a taker. Takers pay for each round,
- * so those who wait get several places at once where patience for a few milliseconds allows it.
+ * so waiting takers get several places at once where a wait of a few milliseconds allows it.
  */
 export class Slots {
   private free: number;
@@ -38,7 +38,7 @@ export class Slots {
   /**
    * Resolves with 1 to `want` places, in turn.
    *
-   * @param urgent ahead of those who are not, and with what is free: for who has no place at all yet.
+   * @param urgent ahead of others, and with what is free: for a taker without any place.
    */
   acquire(want: number, urgent = false): Promise<number> {
     if (want < 1) return Promise.reject(new RangeError('at least one place must be wanted'));

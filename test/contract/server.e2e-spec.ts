@@ -65,7 +65,7 @@ describe('what is no HTTP', () => {
     expect(error.doc_url).toBe(`${small.baseUrl}/docs/errors#INVALID_REQUEST`);
   });
 
-  it('takes nothing from those who speak it', async () => {
+  it('takes nothing from clients that use it', async () => {
     await rawRequest(small.port, 'hello\r\n\r\n');
     expect((await small.api.get('/things', { key })).status).toBe(200);
   });

@@ -224,7 +224,7 @@ describe('the image', () => {
   });
 });
 
-describe('documents for those who run Herald', () => {
+describe('documents for operators', () => {
   const documents = ['README.md', ...filesUnder('docs', (path) => /^docs\/[a-z-]+\.md$/.test(path))];
 
   it.each(documents)('%s names only settings that exist', (document) => {

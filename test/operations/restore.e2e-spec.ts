@@ -100,7 +100,7 @@ describe('a backup that is restored', () => {
       }
       expect(await Promise.all(WAITING.map(taken))).toEqual([1, 1, 1]);
 
-      // Who knows better may confirm.
+      // An operator may confirm.
       const [first = ''] = WAITING;
       const path = `/messages/${ids.get(first)}/retry`;
       expect((await api.post(path, {})).status).toBe(409);

@@ -363,7 +363,7 @@ describe('events for a paused webhook', () => {
     expect(receiver.of('/dropped')).toHaveLength(1);
   });
 
-  it('are a bounded number: beyond it those whose turn is last are dropped', async () => {
+  it('are a bounded number: beyond it those due last are dropped', async () => {
     const { organizationId, configure, emit } = await subscriber(test);
     await configure({ url: receiver.url('/bounded'), active: false });
     const [first = ''] = await emit();

@@ -14,9 +14,9 @@ import { routePolicyOf } from './route-policy.js';
 import type { Scope } from './scopes.js';
 
 /**
- * Who may pass: key, then rate limit, then scope: a key without the scope spends a token too, or it could ask without
- * end. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual request
- * waits for nothing here.
+ * Admits a request by key, then rate limit, then scope: a key without the scope spends a token too, or it could ask
+ * without end. Answers at once where the key was read in the last two seconds and tokens are at hand, so that the usual
+ * request waits for nothing here.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {

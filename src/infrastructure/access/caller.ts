@@ -12,7 +12,7 @@ export interface OtpProjectOfKey {
   readonly mode: OtpMode;
 }
 
-/** Who asks: what a valid key says about its request. At most two seconds old. */
+/** The caller: what a valid key says about its request. At most two seconds old. */
 export interface Caller {
   readonly organizationId: string;
   readonly apiKeyId: string;

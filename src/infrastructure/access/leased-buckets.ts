@@ -32,7 +32,7 @@ export interface LeasedBucketsOptions {
   clock: Clock;
   /** For which an exchange is waited for. Default: a second. */
   timeoutMs?: number;
-  /** Called when the shared buckets are out of reach and this process goes on by itself. */
+  /** Called when the shared buckets are out of reach and this process continues alone. */
   onAway?(error: unknown): void;
 }
 

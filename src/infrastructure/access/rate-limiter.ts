@@ -34,7 +34,7 @@ export class RateBucketRepository {
     return asks.map((ask) => grants.get(ask.key) ?? { granted: 0, left: 0 });
   }
 
-  /** Rows are locked in the order of their keys, so that two processes never wait for each other in a ring. */
+  /** Rows are locked in the order of their keys, so that two processes never deadlock. */
   private move(asks: readonly Ask[]): Promise<(Grant & { key: string })[]> {
     return this.database.detached(() =>
       this.database.query<Grant & { key: string }>(

@@ -61,7 +61,8 @@ export function refuseEncoded(req: IncomingMessage, expected: string): void {
 /**
  * Reads the whole body. Mostly it has arrived together with the headers and is taken without waiting.
  *
- * @throws PAYLOAD_TOO_LARGE (413) as soon as it is sure, INVALID_REQUEST (400) when the caller goes away or dawdles.
+ * @throws PAYLOAD_TOO_LARGE (413) as soon as it is certain, INVALID_REQUEST (400) when the caller disconnects or is too
+ * slow.
  */
 export function readBytes(req: HeraldRequest, limitBytes: number): Buffer | Promise<Buffer> {
   const declared = Number(req.headers['content-length']);

@@ -56,7 +56,7 @@ function visit(error: ValidationError, parent: string, details: ErrorDetail[]): 
   else visitAll(error.children ?? [], field, details);
 }
 
-/** Of several broken rules the most basic one: who sends a number for a text needn't read about its length. */
+/** Of several broken rules the most basic one: for a number in place of a text its length does not matter. */
 function describe(error: ValidationError, field: string): ErrorDetail {
   const broken = Object.entries(error.constraints ?? {});
   if (error.value === undefined && error.constraints?.whitelistValidation === undefined) {

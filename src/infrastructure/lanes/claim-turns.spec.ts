@@ -15,7 +15,7 @@ afterEach(() => jest.useRealTimers());
 const ask = (name: string, everyMs = 30) => void turns.next(everyMs).then(() => begun.push(name));
 const pause = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
-it('who asks after a silence goes at once, and all who ask within a turn go together at its end', async () => {
+it('a claim after a silence runs at once, and all claims within a turn run together at its end', async () => {
   ask('first');
   await pause(0);
   expect(begun).toEqual(['first']);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../common/clock.js';
 
 /**
- * Lets lanes claim together, so that one statement can serve many: who asks a while after the last turn goes at once,
- * who asks sooner has the next turn together with all others that wait.
+ * Lets lanes claim together, so that one statement can serve many: a claim some time after the last turn runs at once,
+ * an earlier one runs in the next turn together with all others that wait.
  */
 export class ClaimTurns {
   private lastAt = -Infinity;

@@ -102,7 +102,7 @@ export class LaneRunner<T> {
 
   /** Never rejects: a drain that failed is reported, and the sweep wakes its lane again. */
   async drain(laneKey: string): Promise<DrainResult> {
-    // Who asks, perhaps another process through the queue, knows of rows that a drain may not have seen.
+    // The caller, perhaps another process through the queue, knows of rows that a drain may not have seen.
     if (this.touch(laneKey)) return 'joined';
     if (this.stopping) return 'more';
     const lane = this.laneOf(laneKey);
@@ -210,7 +210,7 @@ export class LaneRunner<T> {
     capacity: number,
   ): Promise<'over' | 'held' | 'paused' | 'more' | 'done'> {
     const { handler, lanes, slots, owner } = this.options;
-    // Who has nothing under way goes ahead: a quiet lane's first message does not wait for a hundred busy ones.
+    // A lane with nothing under way goes first: a quiet lane's first message does not wait for a hundred busy ones.
     const places = await slots.acquire(capacity, lane.inFlight === 0);
     let used = 0;
     try {

@@ -17,7 +17,7 @@ function recorder(): { lookup: LookupFunction; asked: string[]; answers: Callbac
 }
 
 describe('shared lookups', () => {
-  it('ask once for those who ask at the same time, and answer each', () => {
+  it('resolve once for concurrent callers, and answer each', () => {
     const { lookup, asked, answers } = recorder();
     const shared = shareLookups(lookup);
     const got: unknown[] = [];

@@ -13,7 +13,7 @@ export class BillingService {
   }
 
   /**
-   * Lets pass who has paid for the API now.
+   * Passes where the workspace has paid access now.
    *
    * @param knownUntil what the caller's key said at most two seconds ago; a refusal is confirmed in the database.
    * @throws SUBSCRIPTION_REQUIRED (402).

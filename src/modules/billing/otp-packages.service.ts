@@ -52,7 +52,7 @@ export class OtpPackagesService {
 
   /** Counts the outcomes of reserved sends, in the ambient transaction. */
   async apply(moves: readonly OtpPackageMove[]): Promise<void> {
-    // In the order of the rows, so that two transactions never wait for each other in a ring; what is given back may have
+    // In the order of the rows, so that two transactions never deadlock; what is given back may have
     // been used by a move before it.
     const keyed = moves.map((each) => ({
       ...each,

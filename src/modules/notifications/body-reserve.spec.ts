@@ -107,7 +107,7 @@ describe('a reserve for bodies', () => {
     expect(await post(Buffer.from('x'))).toBe(200);
   });
 
-  it('is not blocked by those who announce much and send nothing', async () => {
+  it('is not blocked by clients that announce much and send nothing', async () => {
     const silent = Array.from({ length: 10 }, () => begin({ 'content-length': 900 }));
     for (const { call } of silent) call.flushHeaders();
     await waitFor(() => begun === silent.length);

@@ -51,7 +51,7 @@ export class NotificationsController {
   @BodyAs('stream')
   async take(@Req() req: HeraldRequest, @Headers('x-hub-signature-256') signature: string | undefined): Promise<void> {
     const sender = this.senders.of(req.ip ?? '');
-    // Nothing is read from those who do not even claim to be the platform.
+    // Nothing is read from clients that do not claim to be the platform.
     if (signature === undefined) this.refuse(sender);
     const seconds = this.senders.blockedFor(sender);
     // A short body is read all the same: a valid signature always counts, whichever other clients use the address.

@@ -131,7 +131,7 @@ export class NotificationsRepository {
   }
 }
 
-// Ordered, so that two batches that share notifications never wait for each other in a ring.
+// Ordered, so that two batches that share notifications never deadlock.
 const INSERT = `
 insert into platform_notification as n (id, body, state)
 select * from unnest($1::uuid[], $2::bytea[], $3::text[]) order by 1

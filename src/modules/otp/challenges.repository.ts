@@ -195,7 +195,7 @@ export class ChallengesRepository {
    * where there is none left. Any number of processes may ask at once: five guesses are admitted at the most.
    */
   async admitGuess(ref: ChallengeRef): Promise<CodeHash | null> {
-    // Repeated where it met another transaction's locks in a ring.
+    // Repeated after a deadlock with another transaction.
     const [admitted] = await this.database.transaction(() => this.database.query<CodeHash>(ADMIT_GUESS, valuesOf(ref)));
     return admitted ?? null;
   }

@@ -26,7 +26,7 @@ import type { ChallengeRef, OtpChallenge } from './otp.types.js';
 import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
-/** Who asks, as far as codes are concerned. */
+/** The caller, as far as codes are concerned. */
 export interface OtpCaller {
   organizationId: string;
   otpProject: OtpProjectOfKey | null;

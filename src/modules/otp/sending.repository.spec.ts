@@ -72,7 +72,7 @@ describe('claiming', () => {
       expect(claimed[1]?.id).toBe(last.id);
     });
 
-    it('passes over those whose codes are all too old', async () => {
+    it('skips projects whose codes are all too old', async () => {
       const last = await rows.make();
       await crowd(last, 1_100, PROJECT, 31);
       expect((await rows.claim(3)).map(({ id }) => id)).toEqual([last.id]);

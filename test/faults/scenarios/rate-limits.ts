@@ -42,7 +42,7 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       const { allowed, seconds } = await strike(callers, apiKey, requests, limits, violations);
       attempted += requests;
       allowedInAll += allowed;
-      // On a machine too slow for an exchange within a second a process goes on by itself, with a burst of its own.
+      // On a machine too slow for an exchange within a second a process continues alone, with a burst of its own.
       const alone = (await countedAlone(callers)) - before;
       aloneInAll += alone;
       const most = limits.burst * (1 + alone) + limits.rate * seconds + 1;

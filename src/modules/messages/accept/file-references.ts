@@ -22,7 +22,7 @@ export function isMediaType(type: string): type is MediaType {
   return TYPES.has(type);
 }
 
-/** Our files that a message sends, each once a type: those whose id is a UUID. The platform's own ids are digits. */
+/** Our files in a message, each once per type: those whose id is a UUID. The platform's own ids are digits. */
 export function ownFilesIn(type: string, content: Content): FileReference[] {
   const found = new Map<string, FileReference>();
   changeFiles(type, content, (file, fileType) => {

@@ -11,7 +11,7 @@ import type { Message } from '../messages.types.js';
 import { isUserId } from './recipient.js';
 import { RecipientsService } from '../contacts/recipients.service.js';
 
-/** Who asks, as far as sending is concerned. */
+/** The caller, as far as sending is concerned. */
 export interface Sender {
   organizationId: string;
   /** API time as the key's cache knows it. */

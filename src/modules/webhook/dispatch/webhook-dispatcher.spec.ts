@@ -124,7 +124,7 @@ describe('WebhookDispatcher', () => {
     }
   });
 
-  it('leaves an endpoint that hangs its own places only, and gives those that are free to who has none', async () => {
+  it('leaves an endpoint that hangs its own places only, and gives free places to endpoints without any', async () => {
     const { emit, openOf, answer } = stage({ maxInFlight: 6 });
     for (const hanging of ['h1', 'h2']) emit(hanging, 100);
     await waitFor(() => openOf('h1') === 2 && openOf('h2') === 2);

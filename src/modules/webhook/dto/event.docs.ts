@@ -179,7 +179,7 @@ interface EventDocs {
 function documentEvent({ type, name, summary, description, data, examples }: EventDocs): void {
   const schema = namedSchema(name, {
     ...object({
-      id: { ...uuid, description: 'The same for all attempts: who has seen it has handled the event.' },
+      id: { ...uuid, description: 'The same for all attempts: a receiver that knows it has handled the event.' },
       type: { const: type },
       created_at: { ...time, description: 'When the reported change happened.' },
       organization_id: uuid,
