@@ -44,7 +44,7 @@ describe('the figures of a run', () => {
 
   it('are bars from the goal to the right where it was reached, else to the left', () => {
     const picture = pictureOf(findings, 'a < b');
-    // The goal stands at 701: three of eight steps from the left end.
+    // The goal is at 701: three of eight steps from the left end.
     expect([...picture.matchAll(/class="(good|bad)" x="([\d.]+)"/g)].map(([, kind, x]) => [kind, x])).toEqual([
       ['good', '701'],
       ['bad', '654'],

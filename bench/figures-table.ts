@@ -1,7 +1,7 @@
 import type { Finding } from './finding.js';
 import { readable } from './report.js';
 
-/** A finding as it stands in `bench/results/latest.json`. */
+/** A finding as it is in `bench/results/latest.json`. */
 export type Recorded = Finding & {
   measured_at: string;
   mode: string;

@@ -1,4 +1,4 @@
-/** One measured claim beside its yardstick, as it stands in the table and in the results. */
+/** One measured claim beside its yardstick, as it is in the table and in the results. */
 export interface Finding {
   claim: string;
   value: number;

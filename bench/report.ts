@@ -6,7 +6,7 @@ import type { Finding } from './finding.js';
 import { machineBusy } from './rig/machine-busy.js';
 import { ROOT } from './rig/paths.js';
 
-/** Where figures were taken and with what; stands beside each of them, so that none is read without. */
+/** Where figures were taken and with what; it is beside each of them, so that none is read without. */
 export interface Surroundings {
   measured_at: string;
   mode: 'quick' | 'long';
@@ -54,7 +54,7 @@ export function tableOf(findings: readonly Finding[]): string {
   return columns([['ratio', 'goal', 'claim', 'measured', 'against'], ...rows]);
 }
 
-/** Lines whose fields stand under each other. */
+/** Lines whose fields are under each other. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   return rows

@@ -56,8 +56,8 @@ const TABLES: readonly string[] = [
   `create index message_queue_later on message_queue (connection_id, next_attempt_at) where next_attempt_at is not null`,
   `create index message_queue_lease on message_queue (lease_until) where lease_until is not null`,
 
-  // Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones stand in
-  // message_attempt. attempt_count: all there have been, where later ones than attempt_number stand there too, because an
+  // Outbound messages with an outcome. attempt_* and platform_*: the attempt that brought it; earlier ones are in
+  // message_attempt. attempt_count: all there have been, where later ones than attempt_number are there too, because an
   // earlier one proved a retry needless; else null.
   `create table message_state (
     message_id uuid primary key,
@@ -95,7 +95,7 @@ const TABLES: readonly string[] = [
   `create index message_state_meta on message_state (hashtextextended(meta_message_id, 0))
     where meta_message_id is not null`,
 
-  // Nothing that is due since it was accepted stands before low_at; no waiting row of those has a lower seq than
+  // Nothing that is due since it was accepted is before low_at; no waiting row of those has a lower seq than
   // low_seq. seen_*: a value of the sequence, and a time at which it had been reached.
   `alter table lane add column low_at timestamptz not null default '-infinity',
     add column low_seq bigint not null default 0, add column seen_seq bigint not null default 0,

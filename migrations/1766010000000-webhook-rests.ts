@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Webhook deliveries need no lanes: an endpoint's rest stands in its own row. */
+/** Webhook deliveries need no lanes: an endpoint's rest is in its own row. */
 export class WebhookRests1766010000000 implements MigrationInterface {
   name = 'WebhookRests1766010000000';
 

@@ -253,7 +253,7 @@ class Container {
     return ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', this.root, ...command];
   }
 
-  /** What the program prints. Asynchronous, for this process is the platform's TLS end meanwhile. */
+  /** What the program prints. Asynchronous, because this process is the platform's TLS end meanwhile. */
   async run(command, env) {
     const program = this.start(command, env);
     const code = await Promise.race([program.ended, sleep(COMMAND_MS, undefined, { ref: false })]);

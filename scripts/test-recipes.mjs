@@ -1,4 +1,4 @@
-// Plays docs/recipes in a scratch copy of the tree, blocks as they stand there, then checks, builds, starts and calls
+// Plays docs/recipes in a scratch copy of the tree, the blocks unchanged, then checks, builds, starts and calls
 // the result: `npm run test:recipes [-- --keep]`. Not part of `npm test`, since it takes a minute or two.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -23,7 +23,7 @@ import { WhatsappModule } from './infrastructure/whatsapp/whatsapp.module.js';
 
 /**
  * The whole application at a glance. Modules are shut down in the opposite order, so those that hold connections
- * stand first.
+ * are first.
  */
 @Module({
   imports: [

@@ -20,7 +20,7 @@ import { temporaryFolder } from './folder.js';
 import type { Scope } from './scope.js';
 
 /**
- * Two of one program on one folder. The first checks every signature. Of lists, and where the bucket stands in the host
+ * Two of one program on one folder. The first checks every signature. Of lists, and where the bucket is in the host
  * name, it computes a wrong one itself, so those go to the second, which checks none.
  */
 const PROGRAM = `

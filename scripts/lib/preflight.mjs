@@ -1,7 +1,7 @@
 const LEAST = [20, 19];
 
 /**
- * Why nothing here can run, in one sentence that says what to do; null where nothing stands in the way. What it needs
+ * Why nothing here can run, in one sentence that says what to do; null where nothing is in the way. What it needs
  * itself is little: it must run where nothing else does.
  *
  * @param {string} version of Node, such as `20.19.0`

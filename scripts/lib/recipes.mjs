@@ -34,7 +34,7 @@ function hunkOf(text) {
   return { before: side('-'), after: side('+') };
 }
 
-/** Changes a file as a diff block says; what it names must stand there exactly once. */
+/** Changes a file as a diff block says; what it names must be there exactly once. */
 export function applyDiff(root, { path, hunks }) {
   const file = join(root, found(root, path));
   let content = readFileSync(file, 'utf8');

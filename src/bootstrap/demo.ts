@@ -149,7 +149,7 @@ class Demo {
   }
 }
 
-/** The simulator takes any token; a real one never stands in a demo. */
+/** The simulator takes any token; a demo never has a real one. */
 function simulatorToken(): string {
   return `demo-${randomBytes(16).toString('hex')}`;
 }

@@ -38,7 +38,7 @@ export interface AppErrorInit {
   message: string;
   /** For the log only; never leaves the process. */
   internal?: string;
-  /** Extra public fields that stand beside code and message. */
+  /** Extra public fields that are beside code and message. */
   extra?: Record<string, unknown>;
   /** Response headers that belong to the error, such as `Retry-After`. */
   headers?: Record<string, string>;

@@ -180,7 +180,7 @@ describe('GroupCommitRunner', () => {
     });
   });
 
-  it('halves a batch until the guilty item stands alone', async () => {
+  it('halves a batch until the failing item is alone', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 120 }), async (poisoned) => {
         const written: number[] = [];

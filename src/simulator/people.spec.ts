@@ -19,7 +19,7 @@ describe('a recipient', () => {
   it.each([
     ['+49 (151) 1234-5678', american, '4915112345678'],
     ['+4915112345678', german, '4915112345678'],
-    // The trap: without + the sender's own country code comes first, even where it stands there already.
+    // The trap: without + the sender's own country code comes first, even where it is there already.
     ['4915112345678', american, '14915112345678'],
     ['015112345678', german, '49015112345678'],
     [6505550199, american, '16505550199'],

@@ -19,7 +19,7 @@ import { startStage, type Stage } from './fuzz/stage.js';
 const LIMIT_BYTES = 256 * 1_024 - 8_000;
 const NOTIFICATION_BYTES = 3 * 1_024 * 1_024 - 8_000;
 const LONG_HEADER = 14_000;
-/** Each text stands in the place of a whole body, beside its fields, and in one of so many places within. */
+/** Each text is in the place of a whole body, beside its fields, and in one of so many places within. */
 const ONE_OF = 8;
 const LONG_MS = 300_000;
 

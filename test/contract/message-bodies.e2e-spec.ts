@@ -144,7 +144,7 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-/** Whether the description says what stands at a path; places that it leaves open take anything. */
+/** Whether the description says what is at a path; places that it leaves open take anything. */
 function isDescribed(schema: Schema, path: (string | number)[]): boolean {
   if (path.length === 0) return !isOpen(schema);
   const alternatives = (schema.oneOf ?? schema.anyOf) as Schema[] | undefined;

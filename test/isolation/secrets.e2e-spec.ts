@@ -25,7 +25,7 @@ const SECRETS = {
   providerToken: canary('EAAG'),
   encryptionKey: randomBytes(32).toString('base64'),
 };
-/** What stands in columns of its own, and nowhere beside: neither in logs nor in errors, jobs or metrics. */
+/** What is in columns of its own, and nowhere beside: neither in logs nor in errors, jobs or metrics. */
 const PERSONAL = {
   body: canary('body'),
   caption: canary('caption'),
@@ -214,7 +214,7 @@ describe('secrets and what is personal', () => {
     }
   }
 
-  /** Requests that are wrong in every way in which one of the texts may stand in them. */
+  /** Requests that are wrong in every way in which one of the texts may be in them. */
   async function wrong(connectionId: string, keys: readonly string[]): Promise<void> {
     const key = () => ({ 'idempotency-key': randomUUID() });
     const text = { connection_id: connectionId, to: PERSONAL.customer, type: 'text', text: { body: PERSONAL.body } };

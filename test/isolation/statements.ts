@@ -43,7 +43,7 @@ export function statementsOf(root: string, tables: readonly string[]): Statement
   });
 }
 
-/** Methods, functions and what stands at the top of a file own the texts in them. */
+/** Methods, functions and what is at the top of a file own the texts in them. */
 function ownerOf(node: ts.Node): string | null {
   if (ts.isMethodDeclaration(node) || ts.isFunctionDeclaration(node)) return node.name?.getText() ?? null;
   if (ts.isConstructorDeclaration(node)) return 'constructor';

@@ -15,7 +15,7 @@ export interface UploadOptions {
   /** Content-Type of the part; as `FormData` sends it without: application/octet-stream. */
   contentType?: string;
   fields?: Record<string, string>;
-  /** The file stands before the fields. */
+  /** The file is before the fields. */
   fileFirst?: boolean;
   key?: string | null;
 }

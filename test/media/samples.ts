@@ -35,7 +35,7 @@ function segment(marker: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** @param comment stands in a comment segment; @param tail follows the end of the picture */
+/** @param comment is in a comment segment; @param tail follows the end of the picture */
 export function jpeg({ comment = NOTHING, tail = NOTHING, totalBytes = 0 } = {}): Buffer {
   const bare = Buffer.concat([
     Buffer.from([0xff, 0xd8]),

@@ -96,7 +96,7 @@ describe('a file of ours', () => {
     expect(await platformIds(file)).toEqual([]);
   });
 
-  it('stands in the header of an interactive message', async () => {
+  it('is in the header of an interactive message', async () => {
     const to = await workspace.contact();
     const file = await storedFile(test, workspace, 'document', { filename: 'menu.pdf' });
     const interactive = {

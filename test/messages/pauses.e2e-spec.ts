@@ -78,7 +78,7 @@ it('a throttled number rests, although a request that was on its way before succ
   );
 });
 
-it('a pause stands before the message that met it is due again', async () => {
+it('a pause is set before the message that met it is due again', async () => {
   const workspace = await sendingWorkspace(test);
   const calls = requests();
   const lanes = test.app.get(LaneRepository, { strict: false });

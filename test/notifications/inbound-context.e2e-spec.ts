@@ -73,7 +73,7 @@ const REFERRAL = {
 const IDENTITY = { acknowledged: true, created_timestamp: 1767000000, hash: 'DF2lS5v2W6x=' };
 const PRODUCT = { catalog_id: '194836987003835', product_retailer_id: 'di9ozbzfi4' };
 
-describe('what stands beside the content of an inbound message', () => {
+describe('what is beside the content of an inbound message', () => {
   it.each<[string, object, object[], object]>([
     ['nothing', {}, [], {}],
     ['forwarded', { context: { forwarded: true } }, [], { context: { forwarded: true } }],

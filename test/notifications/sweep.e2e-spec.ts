@@ -96,7 +96,7 @@ describe('a notification that was stored and not applied', () => {
     expect(await sweep(test)).toBe(0);
   });
 
-  it('was acknowledged nevertheless, for it is safe', async () => {
+  it('was acknowledged nevertheless, because it is safe', async () => {
     const marker = `wamid.${newId()}`;
     await test.database.execute('alter table conversation rename to conversation_away');
     try {

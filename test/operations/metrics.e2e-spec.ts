@@ -107,7 +107,7 @@ describe('GET /metrics', () => {
     expect([forwarded.status, forwarded.body.error.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
   });
 
-  it('is there under names of this machine only, for a page may lead another name here', async () => {
+  it('is there under names of this machine only, because a page may lead another name here', async () => {
     const under = async (host: string) => {
       const response = await request(`${test.api.baseUrl}/metrics`, { headers: { host } });
       await response.body.dump();

@@ -10,7 +10,7 @@ export interface Written {
   bytes?: Buffer;
 }
 
-// Six digits stand in many a fraction of a second and in many an id; none of these is a code.
+// Six digits are in many a fraction of a second and in many an id; none of these is a code.
 const TIMES = /\d{1,2}:\d{2}:\d{2}\.\d+/g;
 const IDS = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const HEX = /\\+x([0-9a-f]{2,})/g;

@@ -167,7 +167,7 @@ describe('codes and secrets of one-time codes', () => {
     return codes;
   }
 
-  /** Requests that are wrong in all ways in which a code may stand in them. */
+  /** Requests that are wrong in all ways in which a code may be in them. */
   async function misuse(live: OtpApp, code: string): Promise<void> {
     const id = randomUUID();
     const bodies: unknown[] = [

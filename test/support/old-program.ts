@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
-/** A row of `message` as it was before its state stood elsewhere, as JSON. */
+/** A row of `message` as it was before its state was elsewhere, as JSON. */
 export type OldRow = Record<string, unknown> & { id: string; status: string };
 
 /** So that the move has most of the machine. */

@@ -14,7 +14,7 @@ export function rowsRead(database: Database, table: string, work: () => Promise<
     return Number(row?.read);
   };
   return database.transaction(async () => {
-    // What an earlier transaction of this connection read may stand in the count still.
+    // What an earlier transaction of this connection read may be in the count still.
     const before = await soFar();
     await work();
     return (await soFar()) - before;

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/infrastructure/database/database.js';
 
 /**
- * Writes down every counted try from here on, for the count goes with a message's row of the queue.
+ * Writes down every counted try from here on, because the count goes with a message's row of the queue.
  *
  * @returns how many tries of a message were counted since.
  */

@@ -10,7 +10,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
-    /** What stands beside code and message in the answer. */
+    /** What is beside code and message in the answer. */
     readonly extra: Record<string, unknown> = {},
   ) {
     super(message);

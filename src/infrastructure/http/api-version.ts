@@ -81,7 +81,7 @@ export function aliasHeaders(sunset: Date | null): (res: ServerResponse, success
   };
 }
 
-/** Characters that would end the address in a header, or must not stand in one at all, are percent-encoded. */
+/** Characters that would end the address in a header, or must not be in one at all, are percent-encoded. */
 function inHeader(path: string): string {
   return path.replace(/[<>"\\^`{|}]|[^\x21-\x7e]/g, encodeURIComponent);
 }

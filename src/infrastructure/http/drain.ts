@@ -59,7 +59,7 @@ export class Drain {
   }
 }
 
-/** An answer that is written may still stand in the socket's buffer. */
+/** An answer that is written may still be in the socket's buffer. */
 function flushed(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }

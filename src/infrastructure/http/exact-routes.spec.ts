@@ -37,7 +37,7 @@ describe('ExactRoutes', () => {
     expect(routes.find('GET', '/a')?.handle).toBe(handle);
   });
 
-  it('takes no route that stands behind middleware', () => {
+  it('takes no route that is behind middleware', () => {
     const routes = routesOf((app) => app.get('/before', handle).use(handle).get('/behind', handle));
     expect(routes.find('GET', '/before')).toBeDefined();
     expect(routes.find('GET', '/behind')).toBeUndefined();

@@ -72,7 +72,7 @@ describe('connections of one address', () => {
 
 describe('a client that does not read', () => {
   it('is cut, one that reads bit by bit is not', async () => {
-    // Long, for the system reports what the slow one reads in steps of up to a MiB.
+    // Long, because the system reports what the slow one reads in steps of up to a MiB.
     await listen({ stalledMs: 5_000 });
     answer = MUCH;
     const silent = Array.from({ length: 3 }, () => client(false));

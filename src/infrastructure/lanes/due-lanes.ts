@@ -31,7 +31,7 @@ export interface WaitingRows {
   status: string;
   /** SQL condition on `head.lane_id`: the lane can be drained at all. */
   usable?: string;
-  /** What stands before the id in the lane's key. */
+  /** What is before the id in the lane's key. */
   prefix: string;
 }
 

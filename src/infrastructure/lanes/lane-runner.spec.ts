@@ -567,7 +567,7 @@ describe('fairness', () => {
     await Promise.all(drains);
     expect(before).toBe(1);
     expect(handler.rows.get(quiet)).toEqual([]);
-    // It went ahead of nearly everything that had stood there before it.
+    // It went ahead of nearly everything that was waiting before it.
     expect(waitingBefore).toBeGreaterThan(5_000);
     expect(passed).toBeLessThan(waitingBefore / 4);
   }, 60_000);

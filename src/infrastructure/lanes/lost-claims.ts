@@ -29,7 +29,7 @@ interface TakingBack<A> {
 }
 
 /**
- * Puts back what a lost claim took, by the ids of its attempts: nothing of it was sent, for its rows are not known
+ * Puts back what a lost claim took, by the ids of its attempts: nothing of it was sent, because its rows are not known
  * here. The statement may still be under way on the server, so it is looked for until its lease would have run out.
  *
  * @returns how many rows were put back.

@@ -73,7 +73,7 @@ export class QueueConnection implements OnApplicationShutdown {
     return { version: fact('redis_version'), evicts };
   }
 
-  /** Runs after the queues and workers have been closed: the module stands before theirs in AppModule. */
+  /** Runs after the queues and workers have been closed: the module is before theirs in AppModule. */
   async onApplicationShutdown(): Promise<void> {
     if (this.client instanceof pg.Pool) await this.client.end();
     else this.client.disconnect();
@@ -120,7 +120,7 @@ function openPool(config: Config): pg.Pool {
   const limits = { statement_timeout: QUERY_TIMEOUT_MS, idle_in_transaction_session_timeout: 30_000 };
   let settings = sessionSettings(link.pooling, { ...limits, search_path: SCHEMA });
   if (link.pooling === 'none') {
-    // In a URL `options` wins over the pool's setting, so ours is added to what stands there.
+    // In a URL `options` wins over the pool's setting, so ours is added to what is there.
     const options = [url.searchParams.get('options'), `-c search_path=${SCHEMA}`].filter(Boolean).join(' ');
     url.searchParams.delete('options');
     settings = { ...limits, options };

@@ -7,7 +7,7 @@ import { HELD_ADVICE, LANES_HELD } from './database-identity.js';
 
 /** Work that may have been done on another server or history of the database. */
 export interface Doubtful {
-  /** As it stands in what the command line prints. */
+  /** As it is in what the command line prints. */
   readonly name: string;
   /** When the newest row that waits was queued, by the clock of whichever server; null where none waits. */
   newest(): Promise<Date | null>;

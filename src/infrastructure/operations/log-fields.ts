@@ -59,7 +59,7 @@ function stackOf(error: Error): string {
 /**
  * Texts that open something, by their own shape: our keys, webhook signing secrets, the platform's access tokens, other
  * bearers, passwords in addresses, proofs of signed links. And phone numbers: with their plus, or ten to fourteen
- * digits that stand alone (the platform's ids are longer, the digits of a UUID have neighbours). What stays readable is
+ * digits that are alone (the platform's ids are longer, the digits of a UUID have neighbours). What stays readable is
  * enough to identify it.
  */
 const SECRETS: readonly { sign: string; pattern: RegExp; shown: string }[] = [

@@ -95,7 +95,7 @@ export class HeraldLogger implements LoggerService {
   }
 
   /**
-   * A line about an answered request, as JSON. It is written with those of the next moment, for a write each is dear: a
+   * A line about an answered request, as JSON. It is written with those of the next moment, because a write each is dear: a
    * process that is killed loses them. Never give it a body, a token or a phone number.
    */
   access(line: string): void {

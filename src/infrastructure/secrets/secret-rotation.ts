@@ -17,7 +17,7 @@ export interface RotatedColumn {
   table: string;
   /** Sealed again under the current key. */
   resealed: number;
-  /** Left alone, for no key of ENCRYPTION_KEYS opens them. */
+  /** Left alone, because no key of ENCRYPTION_KEYS opens them. */
   unreadable: number;
 }
 

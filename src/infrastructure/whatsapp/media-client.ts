@@ -57,7 +57,7 @@ const BASE_TRANSFER_MS = 60_000;
 const SLOWEST_BYTES_PER_SECOND = 64 * 1024;
 const LONGEST_TRANSFER_MS = 15 * 60_000;
 
-/** A media type that can stand in a header: `audio/ogg; codecs=opus`. */
+/** A media type that can be in a header: `audio/ogg; codecs=opus`. */
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
 
 /**
@@ -209,7 +209,7 @@ export interface Multipart {
   readonly tail: Buffer;
 }
 
-/** Makes what stands before and after the file's bytes. */
+/** Makes what is before and after the file's bytes. */
 export function multipartAround(file: FilePart, fields: Readonly<Record<string, string>>): Multipart {
   const boundary = `herald-${randomBytes(18).toString('hex')}`;
   const parts = Object.entries(fields).map(

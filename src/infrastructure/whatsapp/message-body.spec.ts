@@ -30,7 +30,7 @@ describe('the body of a message', () => {
     expect(built(type, content)[type]).toEqual(expected);
   });
 
-  it('quotes the message that it answers, and lets a reaction stand on it', () => {
+  it('quotes the message that it answers, and puts a reaction on it', () => {
     expect(built('image', { id: '1' }, 'wamid.X')).toMatchObject({ context: { message_id: 'wamid.X' } });
     const reaction = built('reaction', { emoji: '👍' }, 'wamid.X');
     expect(reaction.reaction).toEqual({ message_id: 'wamid.X', emoji: '👍' });

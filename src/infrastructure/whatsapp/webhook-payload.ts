@@ -105,7 +105,7 @@ function readChange(change: JsonObject, place: Place, result: WebhookPayload): v
   }
 }
 
-/** One change of the field `messages`: messages, statuses and errors may stand beside each other. */
+/** One change of the field `messages`: messages, statuses and errors may be beside each other. */
 function readMessages(value: JsonObject, { wabaId, occurredAt }: Place, result: WebhookPayload): void {
   const origin = { phoneNumberId: phoneNumberIdOf(value), wabaId };
   const contacts = ownList(value, 'contacts').filter(isObject);
@@ -138,7 +138,7 @@ function keep<T>(read: T | string, into: T[], field: string, result: WebhookPayl
   }
 }
 
-/** The objects in a list; whatever else stands there is named in `unknown`. */
+/** The objects in a list; whatever else is there is named in `unknown`. */
 function* objectsIn(parent: JsonObject, key: string, field: string, result: WebhookPayload): Generator<JsonObject> {
   const value = own(parent, key);
   if (value !== undefined && value !== null && typeof value !== 'object') {

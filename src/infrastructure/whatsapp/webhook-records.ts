@@ -82,7 +82,7 @@ export interface UnknownNotification {
 export interface WebhookPayload {
   readonly statuses: StatusNotification[];
   readonly inbound: InboundNotification[];
-  /** They stand in `management` as well. */
+  /** They are in `management` as well. */
   readonly calls: CallNotification[];
   readonly management: ManagementNotification[];
   readonly unknown: UnknownNotification[];
@@ -219,7 +219,7 @@ export interface InboundContext {
 const MAX_BYTES = 16 * 1024;
 const MAX_USERNAME = 256;
 
-/** Reads what stands beside the content of one of `messages[]`. What is malformed or too large is left out. */
+/** Reads what is beside the content of one of `messages[]`. What is malformed or too large is left out. */
 export function readInboundContext(raw: JsonObject, contact: JsonObject | null): InboundContext {
   const given = ownObject(raw, 'context');
   const keyHash = ownId(contact, 'identity_key_hash');

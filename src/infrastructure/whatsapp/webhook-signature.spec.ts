@@ -14,7 +14,7 @@ describe('the signature of a notification', () => {
     expect(verifySignature(BODY, signBody(BODY, SECRET), [SECRET])).toBe(true);
   });
 
-  it('is taken in upper case, for it says the same bytes', () => {
+  it('is taken in upper case, because it says the same bytes', () => {
     expect(verifySignature(BODY, signBody(BODY, SECRET).toUpperCase().replace('SHA256', 'sha256'), [SECRET])).toBe(
       true,
     );

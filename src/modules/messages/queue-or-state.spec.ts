@@ -79,7 +79,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-it('a message stands in one place, each attempt once, however claims, answers, sweeps, retries and reports overlap', async () => {
+it('a message is in one place, each attempt once, however claims, answers, sweeps, retries and reports overlap', async () => {
   const claimedEver = { attempts: 0, statuses: new Set<string>() };
   await fc.assert(
     // Those of one list are under way at once.

@@ -136,7 +136,7 @@ function callReportOf(call: CallNotification, connection: Connection): CallRepor
 }
 
 /**
- * The object named after the type, and why it can't be shown where the platform says so. A list stands under its
+ * The object named after the type, and why it can't be shown where the platform says so. A list is under its
  * type's name; where there is neither, whatever else came.
  */
 function contentOf({ type, content, raw }: InboundNotification): Record<string, unknown> {

@@ -5,7 +5,7 @@ import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import type { SecretPlace } from '../../infrastructure/secrets/secret-box.js';
 import type { ChallengeRef } from './otp.types.js';
 
-/** What stands in the database for a code. */
+/** What is in the database for a code. */
 export interface CodeHash {
   /** HMAC-SHA-256, 32 bytes. */
   hash: Buffer;
@@ -24,7 +24,7 @@ export function codePlace(organizationId: string, challengeId: string): SecretPl
 }
 
 /**
- * Makes and checks codes. A hash alone would be found out in a second, for there are a million codes: it is keyed by a
+ * Makes and checks codes. A hash alone would be found out in a second, because there are a million codes: it is keyed by a
  * secret outside the database, and bound to its challenge and project.
  */
 @Injectable()

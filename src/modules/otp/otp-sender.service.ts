@@ -33,7 +33,7 @@ export interface SenderCredentials {
 
 const PLACE = { table: 'otp_sender', column: 'token', organizationId: 'service', rowId: 'otp_sender' };
 const INVALIDATION = 'otp_sender';
-/** There is one lane, for there is one number. */
+/** There is one lane, because there is one number. */
 export const OTP_LANE = 'otp';
 
 /** The service's own number; it belongs to no workspace. */

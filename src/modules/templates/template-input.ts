@@ -156,7 +156,7 @@ function formOfBody(input: CreateBody, text: string): Form {
 }
 
 /**
- * Components of a template that is given as its body alone. The examples stand in the order in which the variables
+ * Components of a template that is given as its body alone. The examples are in the order in which the variables
  * first appear, or, for `{{1}}` to `{{n}}`, in the order of the numbers. The text itself is for checkTemplate to check.
  */
 export function componentsFromBody(text: string, examples: readonly string[] = []): Form | { violation: ErrorDetail } {

@@ -68,7 +68,7 @@ export async function readListing(
       else if (template !== 'gone') keepNewest(found, template);
     }
     const paging = ownObject(result.body, 'paging');
-    // There is a next page only where `next` says so; the cursor alone stands on the last page too.
+    // There is a next page only where `next` says so; the cursor alone is on the last page too.
     after = ownText(paging, 'next') === null ? null : ownText(ownObject(paging, 'cursors'), 'after');
     if (after === null) return { ok: true, templates: [...found.values()], complete };
     if (cursors.has(after)) return unreadable(result.status);

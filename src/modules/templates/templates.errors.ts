@@ -38,7 +38,7 @@ const MOST_LANGUAGES = 20;
 
 /**
  * TEMPLATE_NOT_FOUND of a template that exists in other languages. It names them; the one that is only written in another
- * way, such as `en_US` for `en-US`, stands first.
+ * way, such as `en_US` for `en-US`, is first.
  */
 export function notInLanguage(language: string, existing: readonly string[]): AppError {
   const spelling = (code: string): string => code.replaceAll('-', '_').toLowerCase();

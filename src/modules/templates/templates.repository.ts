@@ -80,7 +80,7 @@ export class TemplatesRepository {
     return query.getMany();
   }
 
-  /** Puts a new template in the place of whatever stood there. */
+  /** Puts a new template in the place of whatever was there. */
   async replace(key: AccountKey, template: PlatformTemplate): Promise<TemplateEntity> {
     const row = { ...ofAccount(key), id: newId() };
     const { name, language } = template;

@@ -12,7 +12,7 @@ export interface DeliveryFilter extends Partial<ListCursor> {
   eventType?: EventType | undefined;
 }
 
-/** An event that stands in line, as the API shows it. */
+/** A waiting event, as the API shows it. */
 export interface QueuedEvent extends QueuedEventData {
   endpoint_id: string;
 }

@@ -77,7 +77,7 @@ describe("a customer's file", () => {
     expect((await fileTypeFromBuffer(bytes))?.mime).toBe('video/mp4');
   });
 
-  it('of more than 100 MiB is none: an error stands in its place', async () => {
+  it('of more than 100 MiB is none: an error is in its place', async () => {
     const message = await received({ message: { type: 'video' }, file: { size_bytes: 101 * 1024 * 1024 } });
     expect(message).toMatchObject({ type: 'unsupported', errors: [{ code: 131052 }] });
     expect(message).not.toHaveProperty('video');

@@ -146,7 +146,7 @@ describe('media', () => {
     expect((await rig.client.send({ to: TO, type: 'image', image: { id } }, SECOND_PHONE_NUMBER_ID)).status).toBe(200);
   });
 
-  it('can be sent while it is there, wherever it stands in a message', async () => {
+  it('can be sent while it is there, wherever it is in a message', async () => {
     const id = await uploaded(JPEG, 'image/jpeg');
     const header = { type: 'image', image: { id } };
     const buttons = [{ type: 'reply', reply: { id: 'a', title: 'A' } }];

@@ -209,7 +209,7 @@ interface MediaReference {
 }
 
 /**
- * Looks up the files that a checked message names, wherever they stand in it.
+ * Looks up the files that a checked message names, wherever they are in it.
  * @returns false where the message is taken and fails by notification: a file of another kind, or one whose bytes are not
  *   what its type says, or a link that leads nowhere for certain (a host below `.invalid`)
  * @throws GraphError 131009 for an id that is gone, was never given out, or belongs to another number

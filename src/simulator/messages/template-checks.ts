@@ -200,7 +200,7 @@ function checkButton(button: TemplateButton, index: number, { content, parameter
   else if (button.type === 'QUICK_REPLY') checkOwnText(parameter, 'payload', PAYLOAD_LIMIT);
 }
 
-/** A parameter whose text stands under the name of its type. */
+/** A parameter whose text is under the name of its type. */
 function checkOwnText(parameter: Param, type: string, max: number): void {
   if (parameter.get('type').value !== type) {
     throw formatMismatch('buttons', type.toUpperCase(), upper(parameter.get('type')));

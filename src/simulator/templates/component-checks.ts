@@ -154,7 +154,7 @@ function checkCards(carousel: TemplateComponent, frame: ComponentFrame): void {
   if (new Set(shapes).size > 1) throw invalidParam(`Param ${path}: all cards must have the same components.`);
 }
 
-/** Checks a LIMITED_TIME_OFFER and what may stand beside it. */
+/** Checks a LIMITED_TIME_OFFER and what may be beside it. */
 function checkLimitedTimeOffer(
   offer: TemplateComponent,
   components: readonly TemplateComponent[],

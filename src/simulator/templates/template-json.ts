@@ -23,7 +23,7 @@ export const TEMPLATE_FIELDS: Fields<Template> = {
 
 export const USUAL_FIELDS = ['name', 'parameter_format', 'components', 'language', 'status', 'category', 'id'];
 
-/** The handle of a media header is never shown again; an address of the file stands in its place. */
+/** The handle of a media header is never shown again; an address of the file is in its place. */
 function shown(template: Template, component: TemplateComponent): TemplateComponent {
   if (component.type === 'CAROUSEL' && Array.isArray(component.cards)) {
     const cards = (component.cards as { components: TemplateComponent[] }[]).map((card) => ({

@@ -49,7 +49,7 @@ export function objectList(value: unknown, path: string, min: number, max: numbe
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
 
-/** Names (or positions) of the variables in a text, in their order, each as often as it stands there. */
+/** Names (or positions) of the variables in a text, in their order, each as often as it is there. */
 export function variablesOfText(text: string): string[] {
   return [...text.matchAll(VARIABLE)].map((match) => match[1] as string);
 }

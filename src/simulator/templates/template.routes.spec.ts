@@ -282,7 +282,7 @@ describe('templates', () => {
   });
 
   it('are deleted by name in all languages; an approved name stays blocked', async () => {
-    // On hold, for the second one must not be approved before it is deleted.
+    // On hold, because the second one must not be approved before it is deleted.
     const first = idOf(await create({ name: 'gone_hold_me' }));
     await rig.client.control('POST', `templates/${first}/review`, { event: 'APPROVED' });
     await decided(first);
@@ -333,7 +333,7 @@ describe('templates', () => {
   });
 
   it('are found by content, quality and several states, and counted', async () => {
-    // On hold, for a review may come between two questions.
+    // On hold, because a review may come between two questions.
     idOf(await create({ name: 'about_parcels_hold_me', components: [{ type: 'BODY', text: 'Your Parcel is here.' }] }));
     const list = async (query: string) => (await rig.client.call('GET', `${LIST}?fields=name&${query}`)).json;
     const found = async (query: string) => ((await list(query)).data as { name: string }[]).map(({ name }) => name);

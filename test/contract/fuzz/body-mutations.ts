@@ -10,7 +10,7 @@ const RAW = /"@raw:([^"]*)"/g;
 
 const LIMIT_BYTES = 256 * 1_024;
 
-/** The body as text, with what stands behind `@raw:` as it is. */
+/** The body as text, with what is behind `@raw:` as it is. */
 function textOf(body: unknown): string {
   return JSON.stringify(body).replace(RAW, (_all, raw: string) => raw);
 }

@@ -54,7 +54,7 @@ interface RawContent {
   example?: unknown;
   examples?: Record<string, RawExample>;
 }
-/** Named examples of errors stand once, among the components. */
+/** Named examples of errors occur once, among the components. */
 interface RawExample {
   value?: unknown;
   $ref?: string;

@@ -87,7 +87,7 @@ function idFields(schema: Schema, description: Description, depth = 0): string[]
 function withField(body: Json, field: string, id: string): Json {
   const [name = '', ...rest] = field.split('.');
   if (rest.length === 0) return { ...body, [name]: id };
-  // A file stands in a message of its own kind.
+  // A file is in a message of its own kind.
   const { connection_id: connection, to } = body;
   return name === 'media'
     ? { connection_id: connection, to, type: 'image', media: { [rest.join('.')]: id } }

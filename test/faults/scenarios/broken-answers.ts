@@ -9,7 +9,7 @@ import { reportOf } from '../verdict.js';
 const LANES = 12;
 const RECIPIENTS = 40;
 const SHARE = 0.2;
-/** How often each status comes; with so many copies at random times some stand before the answer, the rest anywhere. */
+/** How often each status comes; with so many copies at random times some are before the answer, the rest anywhere. */
 const COPIES = 3;
 const LATEST_MS = 1_500;
 /** Longer than the first status takes: some come before the answer. */

@@ -34,7 +34,7 @@ const CROWDS: readonly Crowd[] = [
   { name: 'expired', queuedAt: TOO_OLD, nextAttemptAt: TOO_OLD, followed: false },
 ];
 
-/** What an outage leaves in a lane stands in front of what is due. */
+/** What an outage leaves in a lane is in front of what is due. */
 export const crowdedLanes: Scenario = {
   name: 'crowded-lanes',
   goal: `${CROWD} recipients with deferred or expired messages in front: due messages leave within ${LIMIT_MS} ms; the expired are cleared within ${EXPIRY_MS / 1_000} s`,
@@ -105,7 +105,7 @@ function connectionOf(stage: FaultStage, n: number): SeededConnection {
   return connection;
 }
 
-/** Recipients whose numbers stand in front of all others. */
+/** Recipients whose numbers are in front of all others. */
 async function seed({ stage }: FaultStage, connection: SeededConnection, crowd: Crowd): Promise<void> {
   const insert = (queuedAt: string, nextAttemptAt: string) =>
     stage.database.pool.query(
@@ -125,6 +125,6 @@ async function seed({ stage }: FaultStage, connection: SeededConnection, crowd: 
     );
   await insert(crowd.queuedAt, crowd.nextAttemptAt);
   if (crowd.followed) await insert(NOW, NOW);
-  // A row that was accepted long ago stands before the mark from which lanes look.
+  // A row that was accepted long ago is before the mark from which lanes look.
   await stage.database.pool.query(`update lane set low_at = '-infinity', low_seq = 0 where key = $1`, [connection.id]);
 }

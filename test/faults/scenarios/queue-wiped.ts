@@ -56,7 +56,7 @@ async function wipePostgres(pool: Pool): Promise<void> {
       await pool.query(`truncate ${rows[0].tables}`);
       return;
     } catch (error) {
-      // It locks every table at once, which the queue's own statements may stand in the way of.
+      // It locks every table at once, which the queue's own statements may be in the way of.
       if (tries >= 20 || (error as { code?: string }).code !== '40P01') throw error;
     }
   }

@@ -16,7 +16,7 @@ describe('a file that was not described', () => {
     ['rejected', 404, 803, 'refused'],
     ['rejected', 400, 424242, 'refused'],
     ['rejected', 400, null, 'refused'],
-    // A token that can't stand in a header was never sent.
+    // A token that can't be in a header was never sent.
     ['rejected', null, null, 'account'],
   ] as const)('%s, HTTP %s, code %s: %s', (kind, status, code, expected) => {
     const failed = failureOfDescription(failure(kind, { status, code, message: 'so it is' }));

@@ -33,7 +33,7 @@ export async function examineMpegAudio(file: ByteReader): Promise<Format> {
 
 async function haveFrames(file: ByteReader, lengthOf: FrameLength, frames: number): Promise<boolean> {
   for (let frame = 0; frame < frames; frame++) {
-    // The end of the file, or the old tag that stands there.
+    // The end of the file, or the old tag that is there.
     if (frame > 0 && (file.left === 0 || (await file.look(3)).toString('latin1') === 'TAG')) return true;
     const length = lengthOf(await file.look(7));
     if (length === null || length > file.left) return false;

@@ -100,7 +100,7 @@ async function contentsOf(file: ByteReader, directory: ZipDirectory) {
     if (name === CONTENT_TYPES) list = described;
     for (const { folder } of MAIN_PARTS) if (name.startsWith(folder)) folders.add(folder);
   }
-  // What stands before the first entry belongs to another file.
+  // What is before the first entry belongs to another file.
   demand(first === 0 && list !== null);
   return { list, folders };
 }
@@ -125,7 +125,7 @@ const MAX_LIST_SECTORS = 64;
 /** Marks that are no sector: end of a chain and such. */
 const FIRST_MARK = 0xfffffffa;
 
-/** The stream that identifies each kind of document. A map, for the names are the file's: `constructor` may be one. */
+/** The stream that identifies each kind of document. A map, because the names are the file's: `constructor` may be one. */
 const STREAMS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ['WordDocument', FORMATS.doc],
   ['Workbook', FORMATS.xls],
@@ -135,7 +135,7 @@ const STREAMS: ReadonlyMap<string, Format> = new Map<string, Format>([
 
 /**
  * Word, Excel and PowerPoint files in the binary format before 2007: a small file system in a file ([MS-CFB]). The
- * entries at its root identify the kind, for a document may hold documents of other kinds further down.
+ * entries at its root identify the kind, because a document may hold documents of other kinds further down.
  */
 export async function examineCompoundFile(file: ByteReader): Promise<Format> {
   const header = await file.peek(HEADER_BYTES);

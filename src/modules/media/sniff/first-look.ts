@@ -107,7 +107,7 @@ export function activeTextType(head: Buffer): string | null {
   return WEB_PAGE.test(start) ? 'text/html' : null;
 }
 
-/** 1 for bytes that stand in no text: what is below a space but tab, line feed, form feed, carriage return; and DEL. */
+/** 1 for bytes that are in no text: what is below a space but tab, line feed, form feed, carriage return; and DEL. */
 const FORBIDDEN = new Uint8Array(256).fill(1, 0, 0x20).fill(0, 0x09, 0x0b).fill(0, 0x0c, 0x0e).fill(1, 0x7f, 0x80);
 const NOTHING = Buffer.alloc(0);
 
@@ -116,7 +116,7 @@ export class TextScan {
   private carry: Buffer = NOTHING;
   private isText = true;
 
-  /** Returns false from the first byte on that can't stand in a text. */
+  /** Returns false from the first byte on that can't be in a text. */
   push(chunk: Buffer): boolean {
     if (!this.isText) return false;
     const whole = this.carry.length === 0 ? chunk : Buffer.concat([this.carry, chunk]);

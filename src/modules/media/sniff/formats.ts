@@ -106,7 +106,7 @@ const MIME_TYPE =
   /^[a-z0-9][a-z0-9!#$&^_.+-]{0,100}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,100}(; ?[a-z0-9-]+="?[a-z0-9._ ,-]+"?)*$/i;
 const MAX_MIME_TYPE_LENGTH = 255;
 
-/** The type where it is one that can stand in a header, else that of bytes of any kind. */
+/** The type where it is one that can be in a header, else that of bytes of any kind. */
 export function mimeTypeOf(text: string | null): string {
   const type = text?.trim() ?? '';
   return type.length <= MAX_MIME_TYPE_LENGTH && MIME_TYPE.test(type) ? type : 'application/octet-stream';

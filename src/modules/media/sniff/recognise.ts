@@ -7,7 +7,7 @@ import { type Format, FORMATS } from './formats.js';
 // As far as readers of PDF search for its beginning.
 const PDF_SEARCH_BYTES = 1_024;
 const MAX_SEGMENTS = 5_000;
-/** Some writers fill up a sector or two; megabytes only cost time, for they are looked at one by one. */
+/** Some writers fill up a sector or two; megabytes only cost time, because they are looked at one by one. */
 const MAX_FILL_BYTES = 65_536;
 const MAX_CHUNKS = 50_000;
 

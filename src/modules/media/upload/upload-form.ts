@@ -15,7 +15,7 @@ export interface FilePart {
   /** Content-Type of the part; `text/plain` where it has none. */
   mimeType: string;
   bytes: Readable;
-  /** Text fields that stood before it, unchecked. */
+  /** Text fields that were before it, unchecked. */
   fieldsSoFar: Readonly<Record<string, unknown>>;
 }
 

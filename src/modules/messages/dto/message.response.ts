@@ -47,7 +47,7 @@ export class InboundContextResponse {
   quoted_platform_id?: string;
 }
 
-/** A message as it stands in the journal. */
+/** A message as it is in the journal. */
 export class MessageListItem {
   @ApiProperty({ format: 'uuid', example: ID })
   id!: string;

@@ -154,7 +154,7 @@ function ofMessage({ to, from }: JournalQuery, bind: Bind): string[] {
 
 /**
  * Names under which messages to the contacts wait: those that were read before, in all spellings, and those that stand
- * in this statement's snapshot, for a message changes its lane when its contact's number becomes known.
+ * in this statement's snapshot, because a message changes its lane when its contact's number becomes known.
  */
 function namesOf(contacts: readonly NamedContact[], bind: Bind): string {
   const numbers = contacts.flatMap(({ phone, waId }) => [phone, waId]).filter((number) => number !== null);

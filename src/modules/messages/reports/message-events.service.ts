@@ -63,7 +63,7 @@ export class MessageEventsService {
       return result;
     });
     const observations = notifications.flatMap(({ calls }) => calls.map(observationOf));
-    // Last, for it may lock connections against everyone who makes a conversation.
+    // Last, because it may lock connections against everyone who makes a conversation.
     await this.conversations.enterAll(
       observations,
       results.flatMap(({ adoptions }) => adoptions),

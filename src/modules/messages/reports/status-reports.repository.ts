@@ -27,7 +27,7 @@ interface Target {
   attemptId: string;
 }
 
-/** A message with its current attempt, where that stands in the same row. */
+/** A message with its current attempt, where that is in the same row. */
 interface LockedRow {
   id: string;
   organization_id: string;

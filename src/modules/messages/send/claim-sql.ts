@@ -179,7 +179,7 @@ order by id`;
 /** $1 limit, $2 behind which connection. */
 export const DUE = dueOf('$1', '$2');
 
-// A row accepted after `seen_at` has a higher place than `seen_seq`, for it takes its time first and its place then.
+// A row accepted after `seen_at` has a higher place than `seen_seq`, because it takes its time first and its place then.
 // So that place becomes the mark's as soon as the time of the mark is not before it.
 // A lane that was not drained since stays as it is: it costs no write.
 export const MOVE_MARKS = `

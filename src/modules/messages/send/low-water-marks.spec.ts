@@ -47,7 +47,7 @@ async function claim(limit = 64) {
   return (await sends.claim(connection.id, claimRequest(connection.id, OWNER, limit), LIMITS)).items;
 }
 
-/** Lets so many seconds pass for all that stands in the database: it is as much older. */
+/** Lets so many seconds pass for all that is in the database: it is as much older. */
 async function pass(seconds: number): Promise<void> {
   await opened.database.execute(
     `update lane set low_at = low_at - make_interval(secs => $1), seen_at = seen_at - make_interval(secs => $1),
@@ -127,7 +127,7 @@ describe('a mark', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('is taken back by the check where something came to stand before it', async () => {
+  it('is taken back by the check where something came to be before it', async () => {
     await claim(0);
     await pass(30);
     await sends.moveMarks();

@@ -89,7 +89,7 @@ interface Heads {
   followers?: number;
 }
 
-/** Messages to as many recipients, whose numbers stand in front of `9...`. */
+/** Messages to as many recipients, whose numbers are in front of `9...`. */
 async function crowd(connectionId: string, heads: Heads): Promise<void> {
   const insert = (queuedAt: string, nextAttemptAt: string, copies: number) =>
     opened.database.execute(

@@ -202,7 +202,7 @@ export class PreviewData {
   buttons!: PreviewButtonResponse[];
 
   /**
-   * Variables for which no parameter was given, such as `body.{{2}}`; they stand in the texts as they are. A preview takes
+   * Variables for which no parameter was given, such as `body.{{2}}`; they are in the texts as they are. A preview takes
    * no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
    */
   @ApiProperty({ type: [String], example: [] })

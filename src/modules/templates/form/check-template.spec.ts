@@ -605,7 +605,7 @@ describe('the rules of a template', () => {
     expect(violations[0]).toMatchObject({ field, rule });
     // The same violation may show in each card; no other rule is broken.
     expect(new Set(violations.map((violation) => violation.rule))).toEqual(new Set([rule]));
-    // The message names the place, so that it can stand alone.
+    // The message names the place, so that it can be alone.
     expect(violations[0]?.message).toContain(field);
   });
 });

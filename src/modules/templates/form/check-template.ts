@@ -282,7 +282,7 @@ function* checkButtons(component: JsonObject, parent: string, { isOffer }: Conte
   const field = `${parent}.buttons`;
   const kinds = ownArray(component, 'buttons').map((button) => ownWord(button, 'type'));
   const link = kinds.indexOf('URL');
-  // In an offer that ends, the button that copies the code stands before the link.
+  // In an offer that ends, the button that copies the code is before the link.
   if (isOffer && link !== -1 && link < kinds.indexOf('COPY_CODE')) {
     yield violation(field, 'order', 'of a limited-time offer: COPY_CODE first, then URL.');
   }

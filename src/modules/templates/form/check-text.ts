@@ -48,7 +48,7 @@ export function* checkText(
   yield { field: `${field}.example`, rule: 'variable_example', message };
 }
 
-/** Where the variables stand in the text, and how many they are. */
+/** Where the variables are in the text, and how many they are. */
 function* checkPlaces(
   text: string,
   at: string,

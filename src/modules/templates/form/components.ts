@@ -21,7 +21,7 @@ export function asText(value: unknown): string | null {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
 }
 
-/** The first of a list of texts, or a text that stands alone; numbers count as texts. */
+/** The first of a list of texts, or a text that is alone; numbers count as texts. */
 export function firstText(value: unknown): string | null {
   return asText(Array.isArray(value) ? value[0] : value);
 }
@@ -68,7 +68,7 @@ export function bodyTextOf(template: TemplateForm): string | null {
 }
 
 /**
- * The examples of a header's or body's variables, by the variables' names. Examples for `{{1}}` to `{{n}}` stand in
+ * The examples of a header's or body's variables, by the variables' names. Examples for `{{1}}` to `{{n}}` are in
  * `body_text` as a list in a list, in `header_text` as a list; both forms are read in both places.
  */
 export function examplesIn(component: unknown, part: 'header' | 'body'): Map<string, string> {

@@ -62,7 +62,7 @@ const SUB_TYPES = new Set(['QUICK_REPLY', 'URL', 'COPY_CODE', 'FLOW']);
 /** Kinds that never take a parameter. A link takes one only for its variable. */
 const WITHOUT_PARAMETERS = new Set(['PHONE_NUMBER', 'URL']);
 
-/** Kinds of parameter that stand elsewhere than in a text. Kinds that are not known here are left to the platform. */
+/** Kinds of parameter that are elsewhere than in a text. Kinds that are not known here are left to the platform. */
 const NOT_TEXTS = new Set([
   'IMAGE',
   'VIDEO',
@@ -82,7 +82,7 @@ const NOT_ON_ONE_LINE: readonly (readonly [found: RegExp, value: string, words: 
   [/ {5}/, 'five_spaces', 'more than four spaces in a row'],
 ];
 
-/** What else stands in braces may be words to the platform: then only it knows what the text takes. */
+/** What else is in braces may be words to the platform: then only it knows what the text takes. */
 const WELL_FORMED: Readonly<Record<ParameterFormat, RegExp>> = { POSITIONAL: /^\d+$/, NAMED: /^[a-z0-9_]+$/ };
 
 /** Most names that an answer repeats, and most characters of each. */

@@ -45,7 +45,7 @@ const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
  * system and the cryptography. `/etc/hosts` and search domains play no part.
  *
  * Calls for one name at the same time share one question, and its answer serves for a second more: 1,000 deliveries a
- * second to one host are not 2,000 questions a second. That opens nothing, for what was checked is what is connected to.
+ * second to one host are not 2,000 questions a second. That opens nothing, because what was checked is what is connected to.
  */
 export class CaresResolver implements HostResolver {
   private resolver: Resolver;

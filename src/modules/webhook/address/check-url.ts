@@ -76,7 +76,7 @@ function checkHost(url: URL, policy: TargetPolicy): UrlCheck {
   if (policy.allowPrivate) {
     return { ok: true, url };
   }
-  // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 stands in brackets.
+  // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 is in brackets.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     return refuse('ip_literal', 'Use a host name in place of an IP address, whether it is public or private.');
   }

@@ -147,7 +147,7 @@ export function outcomeOf(task: DeliveryTask, result: DeliveryResult, random = M
 }
 
 /**
- * Without its key a secret cannot be opened. The attempt stands in the log, so that the workspace sees it, but counts
+ * Without its key a secret cannot be opened. The attempt is in the log, so that the workspace sees it, but counts
  * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
  * operator has given the key back.
  */
