@@ -1253,7 +1253,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: who has seen it has handled the event.
+             * @description The same for all attempts: a receiver that knows it has handled the event.
              */
             id: string;
             /** Format: uuid */
@@ -1448,7 +1448,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: who has seen it has handled the event.
+             * @description The same for all attempts: a receiver that knows it has handled the event.
              */
             id: string;
             /** Format: uuid */
@@ -1553,7 +1553,7 @@ export interface components {
             /** @example en_US */
             language: string;
             /**
-             * @description Variables for which no parameter was given, such as `body.{{2}}`; they stand in the texts as they are. A preview takes
+             * @description Variables for which no parameter was given, such as `body.{{2}}`; they are in the texts as they are. A preview takes
              *     no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
              * @example []
              */
@@ -2547,7 +2547,7 @@ export interface components {
             };
             /**
              * Format: uuid
-             * @description The same for all attempts: who has seen it has handled the event.
+             * @description The same for all attempts: a receiver that knows it has handled the event.
              */
             id: string;
             /** Format: uuid */
