@@ -1,5 +1,9 @@
 # The service without the embedded database: PostgreSQL and the platform's address come from the environment.
-FROM node:24-slim AS build
+# The base by its exact version; `npm run test:image` runs npm's build of the same one. A digest would name its bytes too, but
+# where this file was written no registry of images can be asked. With one at hand:
+#   docker buildx imagetools inspect node:24.21.0-bookworm-slim
+# and `@sha256:...` behind both names.
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY schematics/package.json ./schematics/
@@ -15,7 +19,7 @@ RUN npm run build && rm -f dist/*.tsbuildinfo \
   && npm pkg delete devDependencies \
   && npm sbom --omit=optional --sbom-format=cyclonedx >sbom.cdx.json
 
-FROM node:24-slim
+FROM node:24.21.0-bookworm-slim
 LABEL org.opencontainers.image.title="Herald" \
   org.opencontainers.image.description="Self-hosted messaging API in front of the WhatsApp Business Platform" \
   org.opencontainers.image.documentation="docs/operations.md"

@@ -7,12 +7,14 @@ import { format, resolveConfig } from 'prettier';
 import { buildIfStale, reportBuild } from './build-if-stale.mjs';
 import { renderCliPage } from './lib/cli-page.mjs';
 import { renderClientTypes } from './lib/client-types.mjs';
+import { renderChartSchema } from './lib/chart-schema.mjs';
 import { renderEnvExample } from './lib/env-example.mjs';
 import { renderErrorsPage } from './lib/errors-page.mjs';
 import { renderStatePictures } from './lib/state-pictures.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const COMMAND = 'npm run generate';
+const CHART_SCHEMA = 'deploy/helm/herald/values.schema.json';
 /** Served as /docs/pictures, and shown in docs/. */
 const PICTURES = 'src/infrastructure/http/docs/pictures';
 
@@ -51,6 +53,7 @@ async function generate() {
   const pictures = renderStatePictures(await built('modules/messages/message-state.js'));
   return {
     '.env.example': renderEnvExample(listSettings()),
+    [CHART_SCHEMA]: await renderChartSchema(join(ROOT, CHART_SCHEMA), listSettings()),
     'docs/errors.md': renderErrorsPage(declaredErrors(), ERROR_STATUS),
     'docs/command-line.md': await formatted(renderCliPage(commandsOf(buildProgram()), guideOf)),
     'openapi.json': `${JSON.stringify(description, null, 2)}\n`,

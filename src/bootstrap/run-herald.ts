@@ -25,6 +25,9 @@ export function keepHeapLean(roles: readonly Role[]): void {
     setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
 }
 
+/** The one that is recommended; how much it is worth was measured: docs/performance.md. */
+const RECOMMENDED_NODE = 24;
+
 /** As sysexits.h has it: something is wrong with the configuration. */
 const EXIT_CONFIG = 78;
 /** Left of SHUTDOWN_TIMEOUT_MS for the database, which ends last. */
@@ -39,6 +42,11 @@ export async function runHerald(): Promise<void> {
   const logger = new HeraldLogger(config.process);
   Logger.overrideLogger(logger);
   keepHeapLean(config.process.roles);
+  const [major = ''] = process.versions.node.split('.');
+  if (config.process.roles.includes('api') && Number(major) < RECOMMENDED_NODE) {
+    const gain = `on Node.js ${RECOMMENDED_NODE} an api process accepts 2 to 2.4 times as many messages (docs/performance.md)`;
+    logger.warn(`Node.js ${process.versions.node} works; ${gain}`, 'Herald');
+  }
   await new HeraldProcess(config, logger).run();
 }
 

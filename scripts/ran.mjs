@@ -1,0 +1,62 @@
+// The table in docs/operations.md of what was run where. Parts of CI add a line each to the file that RAN_FILE names, as
+// JSON; `.ci/run` writes the table at its end:
+//   node scripts/ran.mjs add ENVIRONMENT VERSION WHAT     from a shell; scripts call `ran()`
+//   node scripts/ran.mjs write                            rewrites the table of the page
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const PAGE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs/operations.md');
+const BEGIN = '<!-- what ran where: written by .ci/run -->';
+const END = '<!-- end of what ran where -->';
+/** Rows stand in this order; others follow by their names. */
+const ORDER = ['Node.js', 'PostgreSQL', 'Redis', 'PgBouncer', 'S3', 'Image', 'Helm'];
+
+/** Notes that something ran, where CI asks for it. Lines of one environment and version become one row. */
+export function ran(environment, version, what) {
+  const file = process.env.RAN_FILE;
+  if (file) appendFileSync(file, `${JSON.stringify({ environment, version, what })}\n`);
+}
+
+/** The page with a table of these lines between its markers. */
+export function withTable(page, lines) {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin === -1 || end < begin) throw new Error(`${PAGE} has no place for the table, from ${BEGIN} to ${END}`);
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${tableOf(lines)}\n\n${page.slice(end)}`;
+}
+
+function tableOf(lines) {
+  const rows = new Map();
+  for (const { environment, version, what } of lines) {
+    const name = `${environment}\n${version}`;
+    if (!rows.has(name)) rows.set(name, { environment, version, parts: new Set() });
+    rows.get(name).parts.add(what);
+  }
+  const place = ({ environment }) => (ORDER.includes(environment) ? ORDER.indexOf(environment) : ORDER.length);
+  const sorted = [...rows.values()].sort(
+    (a, b) =>
+      place(a) - place(b) ||
+      a.environment.localeCompare(b.environment) ||
+      a.version.localeCompare(b.version, 'en', { numeric: true }),
+  );
+  const cells = sorted.map(({ environment, version, parts }) => [environment, version, [...parts].join('; ')]);
+  return [['Where', 'Version', 'What ran'], ['---', '---', '---'], ...cells]
+    .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
+}
+
+async function write() {
+  const lines = readFileSync(process.env.RAN_FILE, 'utf8').split('\n').filter(Boolean).map(JSON.parse);
+  if (lines.length === 0) throw new Error('nothing was noted, so there is no table to write');
+  const { format, resolveConfig } = await import('prettier');
+  const page = withTable(readFileSync(PAGE, 'utf8'), lines);
+  writeFileSync(PAGE, await format(page, { ...(await resolveConfig(PAGE)), filepath: PAGE }));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [command, ...args] = process.argv.slice(2);
+  if (!process.env.RAN_FILE) throw new Error('RAN_FILE names the file of the lines; it is not set');
+  if (command === 'add' && args.length === 3) ran(...args);
+  else if (command === 'write') await write();
+  else throw new Error('use: node scripts/ran.mjs add ENVIRONMENT VERSION WHAT, or write');
+}

@@ -1,0 +1,115 @@
+// Runs Herald on the versions of Node that it supports: `npm run test:node-versions [-- --start-only]`. On each one start with the embedded
+// database, one message from the 202 to `read` and a stop; on 22 and 24 the unit tests too. All else in CI runs on the
+// Node of the machine. The versions come from npm, so it is not part of `npm test`.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { buildIfStale } from './build-if-stale.mjs';
+import { startDemoHerald } from './lib/demo-herald.mjs';
+import { installNode } from './lib/node-binary.mjs';
+import { endSteps, step } from './lib/steps.mjs';
+import { ran } from './ran.mjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+/** The oldest that package.json allows, and the newest of each later one. */
+const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const OLDEST = /^>=(\d+\.\d+)$/.exec(engines.node)[1];
+const WITH_UNIT_TESTS = ['22', '24'];
+/** No hint about it is logged from this one on. */
+const RECOMMENDED = 24;
+const READ_MS = 30_000;
+const UNIT_TESTS_MS = 600_000;
+const MAX_OUTPUT = 20_000;
+
+const work = mkdtempSync(join(tmpdir(), 'herald-node-'));
+
+async function call(url, key, init = {}) {
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'idempotency-key': randomUUID(),
+  };
+  const response = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(10_000) });
+  const body = await response.json();
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${JSON.stringify(body)}`);
+  return body.data;
+}
+
+async function startSendStop(node, major) {
+  const herald = await startDemoHerald(join(work, `data-${major}`), node);
+  let code;
+  try {
+    const { base_url, api_key: key, connection_id, recipients } = herald.demo;
+    const api = `${base_url}/api/v1`;
+    const text = { connection_id, to: recipients[0].to, type: 'text', text: { body: 'Until six.' } };
+    const { id } = await call(`${api}/messages`, key, { method: 'POST', body: JSON.stringify(text) });
+    const deadline = performance.now() + READ_MS;
+    for (;;) {
+      const { status } = await call(`${api}/messages/${id}`, key);
+      if (status === 'read') break;
+      if (performance.now() > deadline) throw new Error(`the message is ${status} after ${READ_MS / 1_000} s`);
+      await sleep(50);
+    }
+  } finally {
+    code = await herald.stop();
+  }
+  if (code !== 0) throw new Error(`SIGTERM ended it with ${code}:\n${herald.output().slice(-MAX_OUTPUT)}`);
+  const hints = herald
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('on Node.js 24'));
+  if (hints.length !== (major < RECOMMENDED ? 1 : 0)) throw new Error(`hints about the version: ${hints.join('\n')}`);
+}
+
+/** Whole, as `npm run test:unit` does. @returns how many passed */
+async function unitTests(node) {
+  const child = spawn(node, ['scripts/test.mjs', 'unit', `--maxWorkers=${availableParallelism()}`], {
+    cwd: ROOT,
+    // What tests start by the name `node` is this one too. Their own line in the table comes from here.
+    env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter), RAN_FILE: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: UNIT_TESTS_MS,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-MAX_OUTPUT)));
+  }
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const passed = /^(\d+) passed, 0 failed/m.exec(output)?.[1];
+  if (code !== 0 || passed === undefined) throw new Error(`the unit tests ended with ${code}:\n${output}`);
+  return passed;
+}
+
+function versionOf(node) {
+  return JSON.parse(readFileSync(join(dirname(dirname(node)), 'package.json'), 'utf8')).version.replace(/^v/, '');
+}
+
+async function tryVersion(wanted, isOldest) {
+  let node = '';
+  const name = isOldest ? `${OLDEST}.0` : wanted;
+  if (!(await step(`Node.js ${name} from npm`, () => (node = installNode(name, join(work, wanted)))))) return;
+  const version = versionOf(node);
+  const major = Number(version.split('.')[0]);
+  if (await step(`${version}: start, send, read, stop`, () => startSendStop(node, major)))
+    ran('Node.js', version, 'start, one message to `read`, stop');
+  if (isOldest || process.argv.includes('--start-only')) return;
+  let passed = 0;
+  if (await step(`${version}: unit tests`, async () => (passed = await unitTests(node))))
+    ran('Node.js', version, `unit tests (${passed})`);
+}
+
+try {
+  await buildIfStale();
+  await tryVersion(OLDEST, true);
+  for (const version of WITH_UNIT_TESTS) await tryVersion(version, false);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+endSteps();
