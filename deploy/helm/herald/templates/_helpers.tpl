@@ -58,7 +58,7 @@ TRUST_PROXY: '1'
 {{- end }}
 {{- range $name, $value := .Values.config }}
 {{- /* A number of values is a float64, which would be written as 2e+06. */}}
-{{ $name }}: {{ if kindIs "float64" $value }}{{ $value | int64 | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
+{{ $name }}: {{ if and (kindIs "float64" $value) (eq (toString (floor $value)) (toString $value)) }}{{ $value | int64 | quote }}{{ else }}{{ $value | toString | quote }}{{ end }}
 {{- end }}
 {{- end -}}
 
