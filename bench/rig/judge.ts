@@ -32,7 +32,7 @@ export interface Judgement {
 const SENT = new Set(['accepted', 'sent', 'delivered', 'read']);
 const UNFINISHED = new Set(['queued', 'processing']);
 /** Attempts after which another one may follow: the platform definitely has not taken the message. */
-const SURELY_NOT_TAKEN = new Set(['deferred', 'rejected']);
+const DEFINITELY_NOT_TAKEN = new Set(['deferred', 'rejected']);
 const VIOLATIONS_TOLD = 5;
 
 /** Compares what callers were answered, what the database says, and what the platform took. */
@@ -64,7 +64,7 @@ export function judge({ acknowledged, messages, taken }: Evidence): Judgement {
 
   for (const { id, status, attempts } of messages) {
     const times = takenTimes.get(id) ?? 0;
-    const blind = attempts.slice(0, -1).find((attempt) => !SURELY_NOT_TAKEN.has(attempt.status));
+    const blind = attempts.slice(0, -1).find((attempt) => !DEFINITELY_NOT_TAKEN.has(attempt.status));
     if (times > 1) violate('duplicated', `${id} was taken ${times} times`);
     else if (blind !== undefined)
       violate('duplicated', `${id} was tried again after an attempt that is ${blind.status}`);

@@ -56,7 +56,7 @@ export async function requireDatabase(database: Config['database']): Promise<voi
       'DATABASE_URL leads to a pooler in transaction mode, and some of the work needs a session: set DATABASE_DIRECT_URL to PostgreSQL itself',
     );
   }
-  // What Herald tells a connection of its own as it is made.
+  // Settings of a connection, sent as it is opened.
   if (found.statementMs === 0 || found.idleMs === 0) {
     throw new StartError(
       'behind the pooler of DATABASE_URL statements have no time limit, which the role must bring there: run ' +
@@ -76,7 +76,7 @@ async function look(url: string, setting: string): Promise<Found> {
   };
   try {
     const pooling = await poolingOf(url, ask);
-    if (facts === undefined) throw new Error('the database does not tell its version');
+    if (facts === undefined) throw new Error('the database does not report its version');
     return { ...facts, pooling };
   } catch (error) {
     throw sentenceFor(error, placeOf(url), setting);

@@ -39,10 +39,10 @@ function limitChange(limit: 'TIER_10K' | 'TIER_100K'): object {
 describe('a notification', () => {
   it('a template decides what may be sent', async () => {
     const template = await approvedTemplate(test, workspace, {
-      name: 'told_of',
-      components: [{ type: 'BODY', text: 'News of us.' }],
+      name: 'review_test',
+      components: [{ type: 'BODY', text: 'Our new hours.' }],
     });
-    const send = () => workspace.send(testPhone(), { body: templateBody('told_of') });
+    const send = () => workspace.send(testPhone(), { body: templateBody('review_test') });
     expect((await send()).status).toBe(202);
     const before = counter(test, 'notifications_management');
     await template.review('PAUSED');

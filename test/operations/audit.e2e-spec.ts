@@ -88,7 +88,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(shown)).not.toContain(key.key.slice(-20));
   });
 
-  it('tells rotation from revocation, says what a limit is now, and is selected by workspace, action and time', async () => {
+  it('distinguishes rotation from revocation, says what a limit is now, and is selected by workspace, action and time', async () => {
     const workspaces = test.app.get(WorkspacesService);
     const keys = test.app.get(ApiKeysService);
     const { id: organizationId } = await workspaces.create('Selected');

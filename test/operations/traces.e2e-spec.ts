@@ -221,7 +221,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('tells nothing of contents, numbers and keys, and does not record what machines ask all the time', async () => {
+  it('contains no contents, numbers or keys, and does not record health and metrics requests', async () => {
     const { sender, test } = stage;
     const { phone } = await test.openWindow(sender);
     // A caller may put anything there.

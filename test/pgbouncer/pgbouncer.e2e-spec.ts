@@ -95,7 +95,7 @@ withPgBouncer('what lends the connections', () => {
     expect((await refusal(unknown))?.[1]).toMatch(/can't be reached \(bouncer config error\).*check DATABASE_URL$/);
   });
 
-  it('a start notes it, and the doctor tells it', async () => {
+  it('a start notes it, and the doctor reports it', async () => {
     const url = await pooler({ connectQuery: SERVER_LIMITS });
     const config = settingsOf(url, test.url);
     const findings = await checkDatabase(config);

@@ -15,12 +15,11 @@ const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and J
 ### In this page
 
 1. Press **Authorize** and paste a key: \`apiKey\` of the workspace, \`otpKey\` of an OTP project for one-time codes. The
-   browser remembers them. The demo's keys stand in \`.data/demo.json\`.
+   browser remembers them. The demo's keys are in \`.data/demo.json\`.
 2. Open \`POST /api/v1/messages\`, press **Try it out**, choose an example, press **Execute**: 202 with an id.
 3. Open \`GET /api/v1/messages/{id}\` and execute it: the message is \`read\` within a second.
 
-The ids in the examples turn into those of what you made last in this page: the message, the file, the code. In the
-demo they stand for things that are there from the start.
+The examples use your latest ids of this page: the message, the file, the code. In the demo they exist from the start.
 
 ### Answers
 

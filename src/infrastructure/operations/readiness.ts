@@ -100,7 +100,7 @@ export class DatabaseCheck extends ReadinessCheck {
   }
 }
 
-/** Every migration of this build has run; asked until it is so, then never again. */
+/** Every migration of this build has run; checked until it is true, then no more. */
 export class MigrationsCheck extends ReadinessCheck {
   readonly name = 'migrations';
   private applied = false;

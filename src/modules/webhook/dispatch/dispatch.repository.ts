@@ -24,7 +24,7 @@ export interface ClaimedEvent {
   revision: number;
   /** Those that sign now, newest first; base64 of the sealed bytes. */
   secrets: { id: string; sealed: string }[];
-  /** Of what it tells of, where its trace is recorded. */
+  /** Of the reported change, where its trace is recorded. */
   traceContext: TraceContext | null;
 }
 
