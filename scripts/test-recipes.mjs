@@ -94,7 +94,7 @@ const STEPS = [
     () => node(bin('dependency-cruiser/bin/dependency-cruise.mjs'), '--config', '.dependency-cruiser.cjs', 'src'),
   ],
   ['conventions', () => node('scripts/conventions.mjs')],
-  ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/location')],
+  ['start and call', () => node('scripts/test.mjs', 'e2e', 'test/labels', 'test/messages/contact-request')],
 ];
 
 try {

@@ -75,6 +75,25 @@ export function integer(rules: { min: number; max: number; description?: string;
   };
 }
 
+export function number(rules: { min: number; max: number; description?: string; example?: number }): Shape {
+  const { min, max, description, example } = rules;
+  return {
+    check(value, field, violations) {
+      if (typeof value !== 'number') violations.push(violation(field, 'type', `${field} must be a number.`));
+      else if (!(value >= min && value <= max)) {
+        violations.push(violation(field, 'range', `${field} must be ${min} to ${max}.`));
+      }
+    },
+    schema: defined({
+      type: 'number',
+      minimum: min,
+      maximum: max,
+      description,
+      examples: example === undefined ? undefined : [example],
+    }),
+  };
+}
+
 export function boolean(rules: { default?: boolean; description?: string } = {}): Shape {
   return {
     check(value, field, violations) {
@@ -141,6 +160,23 @@ export function object(rules: ObjectRules): Shape & { readonly keys: ReadonlySet
       required: required.length === 0 ? undefined : required.map(([key]) => key),
       additionalProperties: rules.open === true,
     }),
+  };
+}
+
+/** An object in one of several forms; the word under `key` says which, and each form requires it. */
+export function tagged(key: string, forms: Readonly<Record<string, Shape>>): Shape {
+  const words = Object.keys(forms);
+  const tag = object({ required: { [key]: oneOf(words) }, open: true });
+  return {
+    check(value, field, violations) {
+      const word = isObject(value) ? value[key] : undefined;
+      const form = typeof word === 'string' && Object.hasOwn(forms, word) ? forms[word] : undefined;
+      (form ?? tag).check(value, field, violations);
+    },
+    schema:
+      words.length === 1
+        ? (forms[words[0] as string] as Shape).schema
+        : { anyOf: words.map((word) => forms[word]?.schema) },
   };
 }
 

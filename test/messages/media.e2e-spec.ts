@@ -115,6 +115,53 @@ describe('a file of ours', () => {
   });
 });
 
+describe('a carousel', () => {
+  const card = (index: number, header: object) => ({
+    card_index: index,
+    type: 'cta_url',
+    header,
+    action: { name: 'cta_url', parameters: { display_text: 'Open', url: 'https://example.com' } },
+  });
+  const body = (...headers: object[]) => ({
+    type: 'interactive',
+    text: undefined,
+    interactive: {
+      type: 'carousel',
+      body: { text: 'Look' },
+      action: { cards: headers.map((header, i) => card(i, header)) },
+    },
+  });
+
+  it('shows files of ours on its cards', async () => {
+    const to = await workspace.contact();
+    const [image, video] = [await storedFile(test, workspace, 'image'), await storedFile(test, workspace, 'video')];
+    const id = await sent(
+      to,
+      body({ type: 'image', image: { id: image } }, { type: 'video', video: { id: video.toUpperCase() } }),
+    );
+    const message = await workspace.reaches(id, 'read');
+    expect(message).toMatchObject({ media_object_id: image, content: { type: 'carousel' } });
+    const [[imageId], [videoId]] = [await platformIds(image), await platformIds(video)];
+    expect(takenBy(to).interactive?.action).toMatchObject({
+      cards: [{ header: { image: { id: imageId } } }, { header: { video: { id: videoId } } }],
+    });
+  });
+
+  it('is refused with another workspace’s file on a card, and with a file of another kind', async () => {
+    const to = await workspace.contact();
+    const [own, foreign] = [
+      await storedFile(test, workspace, 'image'),
+      await storedFile(test, await sendingWorkspace(test), 'image'),
+    ];
+    const refusal = async (header: object) => {
+      const response = await workspace.send(to, { body: body({ type: 'image', image: { id: own } }, header) });
+      return [response.status, response.body.error?.code];
+    };
+    expect(await refusal({ type: 'image', image: { id: foreign } })).toEqual([422, 'MEDIA_NOT_FOUND']);
+    expect(await refusal({ type: 'video', video: { id: own } })).toEqual([422, 'MEDIA_TYPE_MISMATCH']);
+  });
+});
+
 describe('422', () => {
   it.each<[string, () => Promise<string>]>([
     ['is unknown', () => Promise.resolve(newId())],

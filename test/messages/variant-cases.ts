@@ -1,19 +1,9 @@
+import { cases, LINK, long, type VariantCase } from './case.js';
+import { KIND_CASES } from './kind-cases.js';
+
 /** Every field of every variant of POST /messages: at its limit, over it, of the wrong type, missing and surplus. */
 
-export interface VariantCase {
-  name: string;
-  /** Body without connection_id and to, unless they are what is tested. */
-  body: Record<string, unknown>;
-  /** Expected `field:rule` of each violation; none: accepted. */
-  violations: string[];
-}
-
 const UUID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
-const long = (length: number, unit = 'x'): string => unit.repeat(length);
-
-function cases(group: string, table: [string, Record<string, unknown>, string[]][]): VariantCase[] {
-  return table.map(([name, body, violations]) => ({ name: `${group}: ${name}`, body, violations }));
-}
 
 const text = (change: Record<string, unknown>): Record<string, unknown> => ({ type: 'text', text: change });
 const textBody = text({ body: 'hello' });
@@ -40,7 +30,7 @@ const common = cases('common', [
   ['reply_to_message_id malformed', { ...textBody, reply_to_message_id: 'x' }, ['reply_to_message_id:format']],
   ['media_object_id malformed', { ...textBody, media_object_id: 'x' }, ['media_object_id:format']],
   ['a surplus field', { ...textBody, priority: 1 }, ['priority:unknown_field']],
-  ['an unknown type', { type: 'location', location: {} }, ['type:one_of']],
+  ['an unknown type', { type: 'poll', poll: {} }, ['type:one_of']],
   ['type in capitals', { type: 'TEXT', text: { body: 'x' } }, ['type:one_of']],
   ['type that is a number', { type: 5 }, ['type:one_of']],
   ['type null', { type: null, text: { body: 'x' } }, ['type:one_of']],
@@ -74,7 +64,6 @@ const texts = cases('text', [
 ]);
 
 const media = (type: string, change: Record<string, unknown>): Record<string, unknown> => ({ type, media: change });
-const LINK = 'https://example.com/file';
 
 const medias = cases('media', [
   ...['image', 'video', 'audio', 'document', 'sticker'].flatMap(
@@ -212,7 +201,7 @@ const interactives = cases('interactive', [
   ['footer of 60 characters', buttons(oneButton, { footer: { text: long(60) } }), []],
   ['footer of 61', buttons(oneButton, { footer: { text: long(61) } }), ['interactive.footer.text:length']],
   ['a surplus key', buttons(oneButton, { colour: 'red' }), ['interactive.colour:unknown_field']],
-  ['a type that is not offered', buttons(oneButton, { type: 'flow' }), ['interactive.type:one_of']],
+  ['a type that is not offered', buttons(oneButton, { type: 'poll' }), ['interactive.type:one_of']],
   ['type missing', buttons(oneButton, { type: undefined }), ['interactive.type:required']],
   ['interactive missing', { type: 'interactive' }, ['interactive:required']],
 ]);
@@ -238,5 +227,6 @@ export const VARIANT_CASES: readonly VariantCase[] = [
   ...medias,
   ...templates,
   ...interactives,
+  ...KIND_CASES,
   ...reactions,
 ];

@@ -34,6 +34,13 @@ const PLATFORM_BODIES: Record<string, Record<string, unknown>> = {
   template: { type: 'template', template: MESSAGE_EXAMPLES.template?.value.template },
   buttons: { type: 'interactive', interactive: MESSAGE_EXAMPLES.buttons?.value.interactive },
   list: { type: 'interactive', interactive: MESSAGE_EXAMPLES.list?.value.interactive },
+  ...Object.fromEntries(
+    ['cta_url', 'flow', 'location_request', 'product', 'product_list', 'catalog', 'carousel', 'address_request'].map(
+      (name) => [name, { type: 'interactive', interactive: MESSAGE_EXAMPLES[name]?.value.interactive }],
+    ),
+  ),
+  location: { type: 'location', location: MESSAGE_EXAMPLES.location?.value.location },
+  contacts: { type: 'contacts', contacts: MESSAGE_EXAMPLES.contacts?.value.contacts },
   reaction: { type: 'reaction' },
 };
 
@@ -49,6 +56,16 @@ const JOURNAL_BODIES: Record<string, string | null> = {
   template: 'Hello Ana, your order 4711 is on its way.',
   buttons: 'Shall we keep your table?',
   list: 'When would you like to come?',
+  cta_url: 'The menu for tonight is here.',
+  flow: 'Choose day and time.',
+  location_request: 'Where shall we deliver?',
+  product: 'This is the coffee you asked for.',
+  product_list: 'Freshly roasted this week.',
+  catalog: 'All that we have, delivered tomorrow.',
+  carousel: 'Two tables are free tonight.',
+  address_request: 'Where shall we send your order?',
+  location: 'Lighthouse Coffee',
+  contacts: 'Ana Lima',
   reaction: '👍',
 };
 

@@ -21,12 +21,16 @@ export function arbitraryOf(schema: Schema, resolve: (ref: string) => Schema): f
     case 'number':
       return fc.integer({ min: Number(schema.minimum ?? -1_000), max: Number(schema.maximum ?? 1_000) });
     case 'array':
-      return fc.array(of(schema.items), { minLength: Number(schema.minItems ?? 0), maxLength: 1 });
+      return arrayOf(of(schema.items), Number(schema.minItems ?? 0));
     case 'object':
       return objectOf(schema, of);
     default:
       return Array.isArray(schema.oneOf) ? fc.oneof(...schema.oneOf.map(of)) : unsupported(schema);
   }
+}
+
+function arrayOf(items: fc.Arbitrary<unknown>, least: number): fc.Arbitrary<unknown> {
+  return fc.array(items, { minLength: least, maxLength: Math.max(1, least) });
 }
 
 function objectOf(schema: Schema, of: (inner: unknown) => fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {

@@ -1675,6 +1675,120 @@ export interface components {
             /** @description Send again although the message may have been sent already. Default: false. */
             confirm_outcome_unknown?: boolean;
         };
+        SendAddressRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "address_message";
+                    parameters: {
+                        /**
+                         * @description ISO code. WhatsApp offers this to businesses in India, for customers with numbers of India.
+                         * @example IN
+                         */
+                        country: string;
+                        /** @description Addresses to choose from. */
+                        saved_addresses?: {
+                            id: string;
+                            /** @description An address, by field. */
+                            value: {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                        /** @description What was wrong with an earlier answer, by field. */
+                        validation_errors?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description What the form shows to begin with, by field. */
+                        values?: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    image: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "image";
+                } | {
+                    /** @constant */
+                    type: "video";
+                    video: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                } | {
+                    document: {
+                        filename?: string;
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "document";
+                };
+                /** @constant */
+                type: "address_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
         SendAudio: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1722,6 +1836,387 @@ export interface components {
             to?: string;
             /** @constant */
             type: "audio";
+        } & (unknown | unknown);
+        SendCarousel: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @description Link buttons, as many quick replies, or products on all of them. */
+                    cards: ({
+                        action: {
+                            /** @constant */
+                            name: "cta_url";
+                            parameters: {
+                                /**
+                                 * @description Label of the button.
+                                 * @example See the menu
+                                 */
+                                display_text: string;
+                                /**
+                                 * Format: uri
+                                 * @description What the button opens.
+                                 * @example https://example.com/menu
+                                 */
+                                url: string;
+                            };
+                        } | {
+                            buttons: {
+                                quick_reply: {
+                                    /** @description Comes back when the customer taps. */
+                                    id: string;
+                                    /** @description Label of the button. */
+                                    title: string;
+                                };
+                                /** @constant */
+                                type: "quick_reply";
+                            }[];
+                        };
+                        body?: {
+                            /** @description At most two line breaks. */
+                            text: string;
+                        };
+                        /**
+                         * @description Place of the card, each one once.
+                         * @example 0
+                         */
+                        card_index: number;
+                        header: {
+                            image: {
+                                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                                id?: string;
+                                /**
+                                 * Format: uri
+                                 * @description Address from which the platform fetches the file; starts with https://.
+                                 * @example https://example.com/menu.pdf
+                                 */
+                                link?: string;
+                            } & (unknown | unknown);
+                            /** @constant */
+                            type: "image";
+                        } | {
+                            /** @constant */
+                            type: "video";
+                            video: {
+                                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                                id?: string;
+                                /**
+                                 * Format: uri
+                                 * @description Address from which the platform fetches the file; starts with https://.
+                                 * @example https://example.com/menu.pdf
+                                 */
+                                link?: string;
+                            } & (unknown | unknown);
+                        };
+                        /** @enum {string} */
+                        type?: "cta_url" | "button" | "quick_reply";
+                    } | {
+                        action: {
+                            /**
+                             * @description Id of the catalog that is connected to the account.
+                             * @example 194836987003835
+                             */
+                            catalog_id: string;
+                            /**
+                             * @description Your own id of the product, as the catalog has it.
+                             * @example coffee-250
+                             */
+                            product_retailer_id: string;
+                        };
+                        /**
+                         * @description Place of the card, each one once.
+                         * @example 0
+                         */
+                        card_index: number;
+                        /** @constant */
+                        type: "product";
+                    })[];
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                /** @constant */
+                type: "carousel";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        SendCatalog: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "catalog_message";
+                    parameters?: {
+                        /**
+                         * @description Your own id of the product, as the catalog has it.
+                         * @example coffee-250
+                         */
+                        thumbnail_product_retailer_id?: string;
+                    };
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                /** @constant */
+                type: "catalog_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        SendContacts: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /** @description What the recipient can save, each with a name. */
+            contacts: {
+                addresses?: {
+                    city?: string;
+                    country?: string;
+                    /** @description Two letters. */
+                    country_code?: string;
+                    state?: string;
+                    street?: string;
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                    zip?: string;
+                }[];
+                /** @example 1990-01-31 */
+                birthday?: string;
+                emails?: {
+                    email?: string;
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                }[];
+                name: {
+                    first_name?: string;
+                    /**
+                     * @description Full name.
+                     * @example Ana Lima
+                     */
+                    formatted_name: string;
+                    last_name?: string;
+                    middle_name?: string;
+                    prefix?: string;
+                    suffix?: string;
+                };
+                org?: {
+                    company?: string;
+                    department?: string;
+                    title?: string;
+                };
+                phones?: {
+                    /** @description The number as it is shown. */
+                    phone?: string;
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                    /** @description Digits of the contact's WhatsApp number; with it the card offers to write to them. */
+                    wa_id?: string;
+                }[];
+                urls?: {
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                    url?: string;
+                }[];
+            }[];
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "contacts";
+        } & (unknown | unknown);
+        SendCtaUrl: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "cta_url";
+                    parameters: {
+                        /**
+                         * @description Label of the button.
+                         * @example See the menu
+                         */
+                        display_text: string;
+                        /**
+                         * Format: uri
+                         * @description What the button opens.
+                         * @example https://example.com/menu
+                         */
+                        url: string;
+                    };
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    image: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "image";
+                } | {
+                    /** @constant */
+                    type: "video";
+                    video: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                } | {
+                    document: {
+                        filename?: string;
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "document";
+                };
+                /** @constant */
+                type: "cta_url";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
         } & (unknown | unknown);
         SendDocument: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
@@ -1772,6 +2267,137 @@ export interface components {
             to?: string;
             /** @constant */
             type: "document";
+        } & (unknown | unknown);
+        SendFlow: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "flow";
+                    parameters: {
+                        /** @enum {string} */
+                        flow_action?: "navigate" | "data_exchange";
+                        /** @description The first screen and its data. */
+                        flow_action_payload?: {
+                            data?: {
+                                [key: string]: unknown;
+                            };
+                            screen?: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * @description Label of the button.
+                         * @example Book a table
+                         */
+                        flow_cta: string;
+                        /**
+                         * @description Id of the flow; or give its name.
+                         * @example 1247865123456789
+                         */
+                        flow_id?: string;
+                        /**
+                         * @description Version of the message: 3.
+                         * @example 3
+                         */
+                        flow_message_version: string;
+                        /**
+                         * @description Name of the flow; or give its id.
+                         * @example book_a_table
+                         */
+                        flow_name?: string;
+                        /** @description Your own word, which the answer repeats. */
+                        flow_token?: string;
+                        /**
+                         * @description draft sends a flow that is not published yet.
+                         * @enum {string}
+                         */
+                        mode?: "draft" | "published";
+                    } & (unknown | unknown);
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    image: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "image";
+                } | {
+                    /** @constant */
+                    type: "video";
+                    video: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                } | {
+                    document: {
+                        filename?: string;
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "document";
+                };
+                /** @constant */
+                type: "flow";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
         } & (unknown | unknown);
         SendImage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
@@ -1950,6 +2576,105 @@ export interface components {
              */
             to?: string;
         } & (unknown | unknown);
+        SendLocation: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            location: {
+                /**
+                 * @description Shown under the name.
+                 * @example 1 Harbour Road, Dublin
+                 */
+                address?: string;
+                /**
+                 * @description Degrees; north is positive.
+                 * @example 53.3498
+                 */
+                latitude: number | string;
+                /**
+                 * @description Degrees; east is positive.
+                 * @example -6.2603
+                 */
+                longitude: number | string;
+                /**
+                 * @description Name of the place.
+                 * @example Lighthouse Coffee
+                 */
+                name?: string;
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "location";
+        } & (unknown | unknown);
+        SendLocationRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "send_location";
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                /** @constant */
+                type: "location_request_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
         SendOtpRequest: {
             /**
              * @description How it is sent; WhatsApp is the only way. Default: whatsapp.
@@ -1964,6 +2689,126 @@ export interface components {
             /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
+        SendProduct: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /**
+                     * @description Id of the catalog that is connected to the account.
+                     * @example 194836987003835
+                     */
+                    catalog_id: string;
+                    /**
+                     * @description Your own id of the product, as the catalog has it.
+                     * @example coffee-250
+                     */
+                    product_retailer_id: string;
+                };
+                body?: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                /** @constant */
+                type: "product";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        SendProductList: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            interactive: {
+                action: {
+                    /**
+                     * @description Id of the catalog that is connected to the account.
+                     * @example 194836987003835
+                     */
+                    catalog_id: string;
+                    /** @description Up to 30 products in all. */
+                    sections: {
+                        product_items: {
+                            /**
+                             * @description Your own id of the product, as the catalog has it.
+                             * @example coffee-250
+                             */
+                            product_retailer_id: string;
+                        }[];
+                        /** @description Required where there are several sections. */
+                        title?: string;
+                    }[];
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                };
+                /** @constant */
+                type: "product_list";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
         SendReaction: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -5521,7 +6366,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendReaction"];
+                "application/json": components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
             };
         };
         responses: {

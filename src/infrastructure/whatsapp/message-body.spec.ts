@@ -26,8 +26,14 @@ describe('the body of a message', () => {
     ['sticker', { id: '1', caption: 'not for stickers' }, { id: '1' }],
     ['template', { name: 'n', language: { code: 'en' } }, { name: 'n', language: { code: 'en' } }],
     ['interactive', { type: 'button', body: { text: 'b' } }, { type: 'button', body: { text: 'b' } }],
+    ['location', { latitude: 1, longitude: 2 }, { latitude: 1, longitude: 2 }],
   ])('gives %s what the platform takes', (type, content, expected) => {
     expect(built(type, content)[type]).toEqual(expected);
+  });
+
+  it('gives contacts as the list that the platform takes', () => {
+    const contacts = [{ name: { formatted_name: 'Ana' } }];
+    expect(built('contacts', { contacts }).contacts).toEqual(contacts);
   });
 
   it('quotes the message that it answers, and puts a reaction on it', () => {
@@ -40,6 +46,6 @@ describe('the body of a message', () => {
 
   it('knows its types and nothing else', () => {
     expect(SENDABLE_TYPES.every(isSendableType)).toBe(true);
-    expect(['constructor', 'location', ''].some(isSendableType)).toBe(false);
+    expect(['constructor', 'poll', ''].some(isSendableType)).toBe(false);
   });
 });

@@ -8,6 +8,8 @@ export const SENDABLE_TYPES = [
   'sticker',
   'template',
   'interactive',
+  'location',
+  'contacts',
   'reaction',
 ] as const;
 export type SendableType = (typeof SENDABLE_TYPES)[number];
@@ -38,7 +40,7 @@ const media =
 const asItIs = (content: Content): Content => content;
 
 /** The platform's object for each type. */
-const VARIANTS: Readonly<Record<SendableType, (content: Content, contextMessageId: string | null) => Content>> = {
+const VARIANTS: Readonly<Record<SendableType, (content: Content, contextMessageId: string | null) => unknown>> = {
   text: (content) => ({ body: content.body, preview_url: content.preview_url ?? false }),
   image: media('caption'),
   video: media('caption'),
@@ -47,6 +49,8 @@ const VARIANTS: Readonly<Record<SendableType, (content: Content, contextMessageI
   sticker: media(),
   template: asItIs,
   interactive: asItIs,
+  location: asItIs,
+  contacts: (content) => content.contacts,
   reaction: (content, contextMessageId) => ({ message_id: contextMessageId, emoji: content.emoji }),
 };
 

@@ -22,12 +22,7 @@ export const CONTENT_CHECKS: Readonly<Record<string, (body: Param) => void>> = {
     location.optionalText('address', 1000);
   },
   contacts: (body) => {
-    for (const contact of body.objects('contacts', 1, 257)) {
-      contact.object('name').text('formatted_name', 1000);
-      for (const list of ['addresses', 'emails', 'phones', 'urls']) {
-        if (contact.get(list).isGiven) contact.objects(list, 0, 257);
-      }
-    }
+    for (const contact of body.objects('contacts', 1, 257)) checkContact(contact);
   },
   reaction: (body) => {
     const reaction = body.object('reaction');
@@ -39,6 +34,33 @@ export const CONTENT_CHECKS: Readonly<Record<string, (body: Param) => void>> = {
   interactive: (body) => checkInteractive(body.object('interactive')),
   ...Object.fromEntries(MEDIA_KINDS.map((kind) => [kind, (body: Param) => checkMedia(body, kind)])),
 };
+
+/** The parts of a contact's card that are lists of objects, with the keys of each object. */
+const CARD_LISTS: Readonly<Record<string, readonly string[]>> = {
+  addresses: ['street', 'city', 'state', 'zip', 'country', 'country_code', 'type'],
+  emails: ['email', 'type'],
+  phones: ['phone', 'wa_id', 'type'],
+  urls: ['url', 'type'],
+};
+
+function checkContact(contact: Param): void {
+  contact.only('name', 'birthday', 'org', ...Object.keys(CARD_LISTS));
+  const name = contact.object('name');
+  name.text('formatted_name', 1000);
+  checkTexts(name, ['formatted_name', 'first_name', 'last_name', 'middle_name', 'suffix', 'prefix']);
+  for (const [list, keys] of Object.entries(CARD_LISTS)) {
+    if (!contact.get(list).isGiven) continue;
+    for (const item of contact.objects(list, 0, Infinity)) checkTexts(item, keys);
+  }
+  if (contact.get('org').isGiven) checkTexts(contact.object('org'), ['company', 'department', 'title']);
+  const birthday = contact.optionalText('birthday', 1000);
+  if (birthday !== undefined && !/^\d{4}-\d\d-\d\d$/.test(birthday)) throw invalidValue('birthday must be YYYY-MM-DD');
+}
+
+function checkTexts(param: Param, keys: readonly string[]): void {
+  param.only(...keys);
+  for (const key of keys) param.optionalText(key, 1000);
+}
 
 export function checkPlace(location: Param): void {
   location.degrees('latitude', 90);
@@ -91,16 +113,25 @@ const ACTION_CHECKS = {
   request_contact_info: named('request_contact_info'),
   flow: checkFlow,
   carousel: checkCarousel,
-  product: () => undefined,
-  product_list: (action) => {
-    const sections = action.objects('sections', 1, 10);
-    const products = sections.flatMap((section) => section.objects('product_items', 1, 30)).length;
-    if (products > 30) throw invalidValue(`Total product count exceed max allowed count: 30 (got ${products})`);
+  product: checkProduct,
+  product_list: checkProducts,
+  catalog_message: (action) => {
+    requireName(action, 'catalog_message');
+    if (action.get('parameters').isGiven)
+      action.object('parameters').optionalText('thumbnail_product_retailer_id', 256);
   },
-  catalog_message: named('catalog_message'),
   call_permission_request: named('call_permission_request'),
   voice_call: named('voice_call'),
-  address_message: named('address_message'),
+  address_message: (action) => {
+    requireName(action, 'address_message');
+    const parameters = action.object('parameters');
+    if (!/^[a-z]{2}$/i.test(parameters.text('country', 1000))) throw invalidValue('country must be an ISO code');
+    if (!parameters.get('saved_addresses').isGiven) return;
+    for (const address of parameters.objects('saved_addresses', 0, Infinity)) {
+      address.text('id', 1000);
+      address.object('value');
+    }
+  },
   order_details: () => undefined,
   order_status: () => undefined,
 } satisfies Record<string, (action: Param) => void>;
@@ -108,10 +139,26 @@ const ACTION_CHECKS = {
 type InteractiveType = keyof typeof ACTION_CHECKS;
 const INTERACTIVE_TYPES = Object.keys(ACTION_CHECKS) as InteractiveType[];
 
+/** Where a header or a footer has no place. */
+const WITHOUT_HEADER: readonly InteractiveType[] = [
+  'product',
+  'catalog_message',
+  'carousel',
+  'location_request_message',
+];
+const WITHOUT_FOOTER: readonly InteractiveType[] = ['carousel'];
+
 /** Checks an `interactive` object against the platform's published limits. @throws GraphError 100, 131008 or 131009 */
 function checkInteractive(interactive: Param): void {
   const type = interactive.oneOf('type', INTERACTIVE_TYPES);
-  if (interactive.get('header').isGiven) checkHeader(interactive.object('header'), type);
+  for (const [part, types] of [
+    ['header', WITHOUT_HEADER],
+    ['footer', WITHOUT_FOOTER],
+  ] as const) {
+    if (types.includes(type) && interactive.get(part).isGiven)
+      throw invalidParam(`Unexpected key "${part}" for ${type}.`);
+  }
+  if (interactive.get('header').isGiven || type === 'product_list') checkHeader(interactive.object('header'), type);
   if (interactive.get('body').isGiven || type !== 'product') {
     interactive.object('body').text('text', type === 'list' ? 4096 : 1024);
   }
@@ -121,7 +168,9 @@ function checkInteractive(interactive: Param): void {
 
 function checkHeader(header: Param, type: InteractiveType): void {
   const kind = header.oneOf('type', ['text', 'image', 'video', 'document']);
-  if (type === 'list' && kind !== 'text') throw invalidValue(`Header type ${kind} is not supported for list messages`);
+  if ((type === 'list' || type === 'product_list') && kind !== 'text') {
+    throw invalidValue(`Header type ${kind} is not supported for ${type} messages`);
+  }
   if (kind === 'text') header.text('text', 60);
   else checkMedia(header, kind);
 }
@@ -173,20 +222,64 @@ function checkFlow(action: Param): void {
   if (id === undefined && name === undefined) throw missing(parameters.get('flow_id').path);
   if (id !== undefined && name !== undefined) throw invalidValue('Only one of flow_id and flow_name is allowed');
   if (parameters.get('flow_action').isGiven) parameters.oneOf('flow_action', ['navigate', 'data_exchange']);
+  if (parameters.get('flow_action_payload').isGiven) parameters.object('flow_action_payload');
+  if (parameters.get('mode').isGiven) parameters.oneOf('mode', ['draft', 'published']);
+}
+
+function checkProduct(action: Param): void {
+  action.text('catalog_id', 256);
+  action.text('product_retailer_id', 256);
+}
+
+function checkProducts(action: Param): void {
+  action.text('catalog_id', 256);
+  const sections = action.objects('sections', 1, 10);
+  const products = sections.flatMap((section) => {
+    if (sections.length > 1 || section.get('title').isGiven) section.label('title', 'Section title', 24);
+    return section.objects('product_items', 1, 30);
+  });
+  for (const product of products) product.text('product_retailer_id', 256);
+  if (products.length > 30) {
+    throw invalidValue(`Total product count exceed max allowed count: 30 (got ${products.length})`);
+  }
 }
 
 function checkCarousel(interactiveAction: Param): void {
-  for (const card of interactiveAction.objects('cards', 1, 10)) {
-    const header = card.object('header');
-    checkMedia(header, header.oneOf('type', ['image', 'video']));
-    if (isObject(card.get('body').value)) card.get('body').label('text', 'Card body', 160);
-    const action = card.object('action');
-    if (action.get('name').value === 'cta_url') checkCtaUrl(action);
-    else {
-      const replies = action.objects('buttons', 1, 3).map((button) => button.object('quick_reply'));
-      checkReplies(replies, 'Quick reply');
-    }
+  const cards = interactiveAction.objects('cards', 2, 10);
+  const indexes = cards.map((card) => {
+    const { value, path } = card.get('card_index');
+    if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > 9)
+      throw invalidValue(`${path} must be 0 to 9`);
+    return String(value);
+  });
+  requireUnique(indexes, 'Card indexes');
+  const forms = new Set(cards.map(checkCard));
+  if (forms.size > 1) throw invalidValue(`All cards must have the same buttons - got ${[...forms].join(', ')}`);
+}
+
+/** @returns what all cards must have alike */
+function checkCard(card: Param): string {
+  const action = card.object('action');
+  if (card.get('type').value === 'product') {
+    checkProduct(action);
+    return `product of ${action.text('catalog_id', 256)}`;
   }
+  const header = card.object('header');
+  checkMedia(header, header.oneOf('type', ['image', 'video']));
+  if (card.get('body').isGiven) {
+    const text = card.object('body').label('text', 'Card body', 160, 0);
+    if (text.split(/\r\n|\r|\n/).length > 3) throw invalidValue('Card body has more than 2 line breaks');
+  }
+  if (action.get('name').value === 'cta_url') {
+    checkCtaUrl(action);
+    return 'cta_url';
+  }
+  const replies = action.objects('buttons', 1, 3).map((button) => {
+    button.oneOf('type', ['quick_reply']);
+    return button.object('quick_reply');
+  });
+  checkReplies(replies, 'Quick reply');
+  return `${replies.length} quick_reply`;
 }
 
 function requireName(action: Param, name: string): void {

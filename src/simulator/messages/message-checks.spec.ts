@@ -32,6 +32,20 @@ const list = (...sections: object[]) => interactive('list', { button: 'Open', se
 const flow = (parameters: object) =>
   interactive('flow', { name: 'flow', parameters: { flow_message_version: '3', flow_cta: 'Open', ...parameters } });
 const cta = (parameters: object) => interactive('cta_url', { name: 'cta_url', parameters });
+const products = (action: object, rest: object = { header: { type: 'text', text: 'Coffee' } }) =>
+  interactive('product_list', { catalog_id: '1', ...action }, rest);
+const items = (count: number) => Array.from({ length: count }, (_, i) => ({ product_retailer_id: `p${i}` }));
+const address = (parameters: object) => interactive('address_message', { name: 'address_message', parameters });
+const replyCard = (index: number, ...titles: string[]) => ({
+  card_index: index,
+  header: { type: 'video', video: { id: '1' } },
+  action: { buttons: titles.map((title) => ({ type: 'quick_reply', quick_reply: { id: title, title } })) },
+});
+const productCard = (index: number, catalog = '1') => ({
+  card_index: index,
+  type: 'product',
+  action: { catalog_id: catalog, product_retailer_id: 'p' },
+});
 const card = (rest: object = {}) => ({
   card_index: 0,
   type: 'cta_url',
@@ -66,7 +80,37 @@ describe('a message that the platform takes', () => {
     ['contact request', interactive('request_contact_info', { name: 'request_contact_info' })],
     ['flow', flow({ flow_id: '123', flow_action: 'navigate' })],
     ['carousel', interactive('carousel', { cards: [card(), card({ card_index: 1 })] })],
+    ['carousel of quick replies', interactive('carousel', { cards: [replyCard(0, 'a'), replyCard(1, 'b')] })],
+    ['carousel of products', interactive('carousel', { cards: [productCard(0), productCard(1)] })],
     ['catalog', interactive('catalog_message', { name: 'catalog_message' })],
+    [
+      'product without a body',
+      { type: 'interactive', interactive: { type: 'product', action: productCard(0).action } },
+    ],
+    [
+      '30 products',
+      products({
+        sections: [
+          { title: 'A', product_items: items(20) },
+          { title: 'B', product_items: items(10) },
+        ],
+      }),
+    ],
+    ['address request', address({ country: 'IN', values: { city: 'Pune' } })],
+    [
+      'whole contact',
+      {
+        type: 'contacts',
+        contacts: [
+          {
+            name: { formatted_name: 'A', first_name: 'A' },
+            org: { company: 'C' },
+            emails: [{ email: 'a@example.com', type: 'WORK' }],
+            birthday: '1990-01-31',
+          },
+        ],
+      },
+    ],
   ])('%s', (_, body) => {
     expect(check(body)).toBeNull();
   });
@@ -139,7 +183,81 @@ describe('a message that the platform refuses', () => {
     ['a location request of another name', 100, interactive('location_request_message', { name: 'where' })],
     ['a flow without an id', 131008, flow({})],
     ['a flow with id and name', 131009, flow({ flow_id: '1', flow_name: 'a' })],
-    ['a carousel card without header', 131008, interactive('carousel', { cards: [card({ header: undefined })] })],
+    ['a flow of another mode', 100, flow({ flow_id: '1', mode: 'live' })],
+    [
+      'a carousel card without header',
+      131008,
+      interactive('carousel', { cards: [card({ header: undefined }), card({ card_index: 1 })] }),
+    ],
+    ['a carousel of one card', 131009, interactive('carousel', { cards: [card()] })],
+    [
+      'a carousel of eleven cards',
+      131009,
+      interactive('carousel', { cards: Array.from({ length: 11 }, () => card()) }),
+    ],
+    ['a carousel with one index twice', 131009, interactive('carousel', { cards: [card(), card()] })],
+    [
+      'a carousel without indexes',
+      131009,
+      interactive('carousel', { cards: [card({ card_index: undefined }), card()] }),
+    ],
+    ['a carousel of links and replies', 131009, interactive('carousel', { cards: [card(), replyCard(1, 'a')] })],
+    [
+      'a carousel of one and two replies',
+      131009,
+      interactive('carousel', { cards: [replyCard(0, 'a'), replyCard(1, 'a', 'b')] }),
+    ],
+    ['a carousel of two catalogs', 131009, interactive('carousel', { cards: [productCard(0), productCard(1, '2')] })],
+    [
+      'a card text of four lines',
+      131009,
+      interactive('carousel', { cards: [card({ body: { text: 'a\nb\nc\nd' } }), card({ card_index: 1 })] }),
+    ],
+    [
+      'a carousel with a footer',
+      100,
+      interactive('carousel', { cards: [card(), card({ card_index: 1 })] }, { footer: { text: 'x' } }),
+    ],
+    ['a product of no catalog', 131008, interactive('product', { product_retailer_id: 'p' })],
+    [
+      'a product below a header',
+      100,
+      interactive('product', productCard(0).action, { header: { type: 'text', text: 'x' } }),
+    ],
+    [
+      '31 products',
+      131009,
+      products({
+        sections: [
+          { title: 'A', product_items: items(20) },
+          { title: 'B', product_items: items(11) },
+        ],
+      }),
+    ],
+    ['products without a header', 131008, products({ sections: [{ product_items: items(1) }] }, {})],
+    [
+      'products below an image',
+      131009,
+      products({ sections: [{ product_items: items(1) }] }, { header: { type: 'image', image: { id: '1' } } }),
+    ],
+    [
+      'two sections of products without titles',
+      131009,
+      products({ sections: [{ product_items: items(1) }, { product_items: items(1) }] }),
+    ],
+    ['an address request without a country', 131008, address({})],
+    ['an address request for a country in words', 131009, address({ country: 'India' })],
+    ['an unknown key of a contact', 100, { type: 'contacts', contacts: [{ name: { formatted_name: 'A' }, age: 5 }] }],
+    [
+      'a phone that is a number',
+      100,
+      { type: 'contacts', contacts: [{ name: { formatted_name: 'A' }, phones: [{ phone: 5 }] }] },
+    ],
+    [
+      'a birthday in words',
+      131009,
+      { type: 'contacts', contacts: [{ name: { formatted_name: 'A' }, birthday: 'in January' }] },
+    ],
   ])('%s', (_, code, body) => {
     expect(check(body)?.code).toBe(code);
   });

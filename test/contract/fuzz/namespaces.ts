@@ -25,8 +25,16 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   otp_send: 'the key identifies the project; the body has a number',
 };
 
-/** A caller's own words, which name nothing of ours. */
-const NOT_IDS = new Set(['client_message_id']);
+/** A caller's own words, and names of the platform's things: none of them names anything of ours. */
+const NOT_IDS = new Set([
+  'client_message_id',
+  'catalog_id',
+  'flow_id',
+  'product_retailer_id',
+  'thumbnail_product_retailer_id',
+]);
+/** Where a file may also be named by the platform's own id, which has any form; whose it is, the platform knows. */
+const FILE_PLACE = /^body\.(media|interactive\.header\.[a-z]+)\.id$/;
 const MALFORMED = [
   '0',
   'null',
@@ -36,6 +44,12 @@ const MALFORMED = [
   newId().slice(1),
   '../..',
 ];
+
+const LINK_BUTTON = {
+  type: 'cta_url',
+  body: { text: 'x' },
+  action: { name: 'cta_url', parameters: { display_text: 'x', url: 'https://example.com' } },
+};
 
 /** Every place of an operation where an id, or a template's name, may stand: from its description alone. */
 export function placesOf(operation: Operation, description: Description): IdPlace[] {
@@ -89,6 +103,11 @@ function withField(body: Json, field: string, id: string): Json {
   if (rest.length === 0) return { ...body, [name]: id };
   // A file is in a message of its own kind.
   const { connection_id: connection, to } = body;
+  if (name === 'interactive') {
+    const kind = rest[1] ?? '';
+    const header = { type: kind, [kind]: { id } };
+    return { connection_id: connection, to, type: name, interactive: { ...LINK_BUTTON, header } };
+  }
   return name === 'media'
     ? { connection_id: connection, to, type: 'image', media: { [rest.join('.')]: id } }
     : { ...body, [name]: withField((body[name] ?? {}) as Json, rest.join('.'), id) };
@@ -125,8 +144,7 @@ export async function everyNamespace(fuzzer: Fuzzer, operation: Operation): Prom
       }
       judge(fuzzer, operation, place, bent, answer, differences);
     }
-    // A file may also be named by the platform's own id, which has any form; whose it is, the platform knows.
-    for (const id of isName || place.name === 'body.media.id' ? [] : MALFORMED) {
+    for (const id of isName || FILE_PLACE.test(place.name) ? [] : MALFORMED) {
       const bent = place.put(request, id);
       const answer = await ask(fuzzer, operation, bent);
       const refused = answer.status >= 400 && answer.status < 500;

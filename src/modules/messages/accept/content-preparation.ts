@@ -21,7 +21,7 @@ export interface MessageContent {
 /** The platform's limit for a document's name. */
 const MAX_FILENAME_LENGTH = 240;
 /** Types that name neither a template nor a file. */
-const PLAIN: ReadonlySet<string> = new Set(['text', 'reaction']);
+const PLAIN: ReadonlySet<string> = new Set(['text', 'reaction', 'location', 'contacts']);
 
 /**
  * Turns a message's content into what is stored and sent: its template is looked up and filled, its files are checked.

@@ -36,6 +36,31 @@ it.each<[string, string, Record<string, unknown>, [string, string][]]>([
     ],
   ],
   ['in an interactive header', 'interactive', { header: { type: 'document', document: { id: A } } }, [['document', A]]],
+  [
+    'in the headers of an interactive carousel',
+    'interactive',
+    {
+      action: {
+        cards: [
+          { header: { type: 'image', image: { id: A } } },
+          { header: { type: 'video', video: { id: B } } },
+          { header: { type: 'image', image: { id: PLATFORM } } },
+          { action: { catalog_id: A } },
+          'no card',
+        ],
+      },
+    },
+    [
+      ['image', A],
+      ['video', B],
+    ],
+  ],
+  [
+    'not in a flow’s data',
+    'interactive',
+    { action: { parameters: { header: { type: 'image', image: { id: A } } } } },
+    [],
+  ],
   ['not in an interactive text header', 'interactive', { header: { type: 'text', text: A } }, []],
   ['not without a header', 'interactive', { body: { text: 'x' } }, []],
 ])('finds our files %s', (_name, type, content, expected) => {

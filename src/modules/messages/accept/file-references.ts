@@ -34,15 +34,20 @@ export function ownFilesIn(type: string, content: Content): FileReference[] {
 
 /**
  * A message's content with `change` applied to each object that names a file: that of a media message, the parameters
- * of a template and of its carousel's cards, the header of an interactive message. What has another shape stays.
+ * of a template and of its carousel's cards, the headers of an interactive message and of its cards. What has another
+ * shape stays.
  */
 export function changeFiles(type: string, content: Content, change: FileChange): Record<string, unknown> {
   if (isMediaType(type)) return { ...change(content, type) };
   if (type === 'template') return changeIn(content, 'components', (component) => changeComponent(component, change));
-  if (type === 'interactive' && isObject(content.header)) {
-    return { ...content, header: changeShown(content.header, change) };
-  }
-  return { ...content };
+  if (type !== 'interactive') return { ...content };
+  const changed = changeHeader(content, change);
+  if (!isObject(content.action)) return changed;
+  return { ...changed, action: changeIn(content.action, 'cards', (card) => changeHeader(card, change)) };
+}
+
+function changeHeader(holder: Content, change: FileChange): Record<string, unknown> {
+  return isObject(holder.header) ? { ...holder, header: changeShown(holder.header, change) } : { ...holder };
 }
 
 function changeComponent(component: Content, change: FileChange): Content {

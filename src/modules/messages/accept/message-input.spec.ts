@@ -66,6 +66,13 @@ describe('the fingerprint', () => {
     expect(print({ body: 'hi', connection_id: CONNECTION.toUpperCase() })).toBe(base);
   });
 
+  it('is the same for degrees as text and as a number', () => {
+    const at = (latitude: unknown, longitude: unknown) =>
+      print({ type: 'location', location: { latitude, longitude } });
+    expect(at('53.3498', '-6.26')).toBe(at(53.3498, -6.26));
+    expect(at(53.3498, -6.26)).not.toBe(at(53.3499, -6.26));
+  });
+
   it('differs with every field', () => {
     const prints = [
       { body: 'hi' },

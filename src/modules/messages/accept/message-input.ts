@@ -21,7 +21,12 @@ export interface MessageInput {
 }
 
 const BY_TYPE = new Map(
-  MESSAGE_VARIANTS.flatMap((variant) => (variant.type === null ? [] : [[variant.type, variant]])),
+  MESSAGE_VARIANTS.flatMap((variant) =>
+    variant.type === null || variant.kind !== undefined ? [] : [[variant.type, variant]],
+  ),
+);
+const BY_KIND = new Map(
+  MESSAGE_VARIANTS.flatMap((variant) => (variant.kind === undefined ? [] : [[variant.kind, variant]])),
 );
 const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.type === null);
 
@@ -85,5 +90,6 @@ function variantOf(body: unknown, violations: ErrorDetail[]): MessageVariant | n
     violations.push(violation('type', 'one_of', `type must be ${[...BY_TYPE.keys()].join(', ')}.`));
     return null;
   }
-  return variant;
+  const kind = isObject(body.interactive) && variant.type === 'interactive' ? body.interactive.type : undefined;
+  return (typeof kind === 'string' ? BY_KIND.get(kind) : undefined) ?? variant;
 }

@@ -95,6 +95,139 @@ export const MESSAGE_EXAMPLES: Record<string, Example> = {
       },
     },
   }),
+  cta_url: example('Link button below an image', {
+    type: 'interactive',
+    interactive: {
+      type: 'cta_url',
+      header: { type: 'image', image: { link: 'https://example.com/menu.jpg' } },
+      body: { text: 'The menu for tonight is here.' },
+      footer: { text: 'Kitchen closes at ten' },
+      action: {
+        name: 'cta_url',
+        parameters: { display_text: 'See the menu', url: 'https://example.com/menu' },
+      },
+    },
+  }),
+  flow: example('Flow', {
+    type: 'interactive',
+    interactive: {
+      type: 'flow',
+      header: { type: 'text', text: 'Book a table' },
+      body: { text: 'Choose day and time.' },
+      action: {
+        name: 'flow',
+        parameters: {
+          flow_message_version: '3',
+          flow_id: '1247865123456789',
+          flow_cta: 'Book',
+          flow_token: 'reservation-4711',
+          flow_action: 'navigate',
+          flow_action_payload: { screen: 'DAY', data: { guests: '2' } },
+        },
+      },
+    },
+  }),
+  location_request: example('Request for a location', {
+    type: 'interactive',
+    interactive: {
+      type: 'location_request_message',
+      body: { text: 'Where shall we deliver?' },
+      action: { name: 'send_location' },
+    },
+  }),
+  product: example('One product', {
+    type: 'interactive',
+    interactive: {
+      type: 'product',
+      body: { text: 'This is the coffee you asked for.' },
+      action: { catalog_id: '194836987003835', product_retailer_id: 'coffee-250' },
+    },
+  }),
+  product_list: example('Products in sections', {
+    type: 'interactive',
+    interactive: {
+      type: 'product_list',
+      header: { type: 'text', text: 'Coffee' },
+      body: { text: 'Freshly roasted this week.' },
+      action: {
+        catalog_id: '194836987003835',
+        sections: [
+          { title: 'Beans', product_items: [{ product_retailer_id: 'coffee-250' }] },
+          {
+            title: 'Ground',
+            product_items: [{ product_retailer_id: 'ground-250' }, { product_retailer_id: 'ground-500' }],
+          },
+        ],
+      },
+    },
+  }),
+  catalog: example('The whole catalog', {
+    type: 'interactive',
+    interactive: {
+      type: 'catalog_message',
+      body: { text: 'All that we have, delivered tomorrow.' },
+      action: { name: 'catalog_message', parameters: { thumbnail_product_retailer_id: 'coffee-250' } },
+    },
+  }),
+  carousel: example('Carousel of link buttons', {
+    type: 'interactive',
+    interactive: {
+      type: 'carousel',
+      body: { text: 'Two tables are free tonight.' },
+      action: {
+        cards: [
+          {
+            card_index: 0,
+            type: 'cta_url',
+            header: { type: 'image', image: { link: 'https://example.com/window.jpg' } },
+            body: { text: 'By the window' },
+            action: {
+              name: 'cta_url',
+              parameters: { display_text: 'Book', url: 'https://example.com/book/window' },
+            },
+          },
+          {
+            card_index: 1,
+            type: 'cta_url',
+            header: { type: 'image', image: { link: 'https://example.com/garden.jpg' } },
+            body: { text: 'In the garden' },
+            action: {
+              name: 'cta_url',
+              parameters: { display_text: 'Book', url: 'https://example.com/book/garden' },
+            },
+          },
+        ],
+      },
+    },
+  }),
+  address_request: example('Request for an address (India)', {
+    type: 'interactive',
+    interactive: {
+      type: 'address_message',
+      body: { text: 'Where shall we send your order?' },
+      action: { name: 'address_message', parameters: { country: 'IN', values: { city: 'Pune' } } },
+    },
+  }),
+  location: example('Place on the map', {
+    type: 'location',
+    location: {
+      latitude: 53.3498,
+      longitude: -6.2603,
+      name: 'Lighthouse Coffee',
+      address: '1 Harbour Road, Dublin',
+    },
+  }),
+  contacts: example('Contact card', {
+    type: 'contacts',
+    contacts: [
+      {
+        name: { formatted_name: 'Ana Lima', first_name: 'Ana', last_name: 'Lima' },
+        phones: [{ phone: '+1 555 000 1234', wa_id: '15550001234', type: 'WORK' }],
+        emails: [{ email: 'ana@example.com', type: 'WORK' }],
+        org: { company: 'Lighthouse Coffee', title: 'Events' },
+      },
+    ],
+  }),
   reaction: example('Reaction', {
     type: 'reaction',
     reply_to_message_id: EXAMPLE_MESSAGE_ID,

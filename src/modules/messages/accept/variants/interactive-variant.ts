@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '../../../../common/app-error.js';
 import { isObject } from '../../../../common/json.js';
 import { violation, free, object, oneOf, refined, string, type Shape } from '../../../../common/shape.js';
+import { interactiveKinds } from './interactive-kinds.js';
 import { bodyShape, type MessageVariant } from './variant.js';
 
 /* Limits of the platform: Cloud API reference of interactive messages. */
@@ -27,9 +28,9 @@ const header = object({
   open: true,
 });
 
-/** What both kinds have; `header` is checked by kind. */
+/** What both kinds have; `header` is checked by kind. A kind that has a variant of its own never comes here. */
 const frame = object({
-  required: { type: oneOf(['button', 'list']), body: text, action },
+  required: { type: oneOf(['button', 'list', ...interactiveKinds.map(({ kind }) => kind ?? '')]), body: text, action },
   optional: { header, footer },
 });
 

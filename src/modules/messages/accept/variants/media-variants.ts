@@ -6,7 +6,8 @@ interface MediaBody {
   media: { id?: string; link?: string; caption?: string };
 }
 
-const source = {
+/** What names a file: exactly one of the two. */
+export const fileSource = {
   id: string({ min: 1, description: 'Id of a file: ours from POST /media, or one of the platform.' }),
   link: string({
     pattern: /^https:\/\/[^\s/?#]+\S*$/,
@@ -51,7 +52,7 @@ export const mediaVariants: readonly MessageVariant[] = Object.entries(EXTRA).ma
   shape: refined(
     bodyShape({
       type: oneOf([type]),
-      media: refined(object({ optional: { ...source, ...extra, ...common } }), () => undefined, ONE_SOURCE),
+      media: refined(object({ optional: { ...fileSource, ...extra, ...common } }), () => undefined, ONE_SOURCE),
     }),
     (body: MediaBody, _field, violations) => {
       const { id, link } = body.media;

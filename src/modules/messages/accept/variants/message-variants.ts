@@ -1,4 +1,6 @@
+import { interactiveKinds } from './interactive-kinds.js';
 import { interactiveVariant } from './interactive-variant.js';
+import { contactsVariant, locationVariant } from './location-and-contacts.js';
 import { mediaVariants } from './media-variants.js';
 import { reactionVariant } from './reaction-variant.js';
 import { templateVariant } from './template-variant.js';
@@ -12,5 +14,8 @@ export const MESSAGE_VARIANTS: readonly MessageVariant[] = [
   ...mediaVariants,
   templateVariant,
   interactiveVariant,
+  ...interactiveKinds,
+  locationVariant,
+  contactsVariant,
   reactionVariant,
 ];

@@ -1,0 +1,318 @@
+import type { ErrorDetail } from '../../../../common/app-error.js';
+import {
+  array,
+  integer,
+  object,
+  oneOf,
+  refined,
+  string,
+  tagged,
+  violation,
+  type Shape,
+} from '../../../../common/shape.js';
+import { fileSource } from './media-variants.js';
+import { bodyShape, type MessageVariant } from './variant.js';
+
+/*
+ * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what
+ * it does not document is left to it.
+ */
+const BODY_MAX = 1_024;
+const SHORT_TEXT_MAX = 60;
+const BUTTON_MAX = 20;
+const URL_MAX = 2_000;
+const FLOW_CTA_MAX = 30;
+const SECTION_TITLE_MAX = 24;
+const MOST_SECTIONS = 10;
+const MOST_PRODUCTS = 30;
+const MOST_CARDS = 10;
+const CARD_BODY_MAX = 160;
+const CARD_BREAKS_MAX = 2;
+const CARD_BUTTONS_MAX = 3;
+const BUTTON_ID_MAX = 256;
+/** Ids of the platform's own things, far longer than any that is known. */
+const ID_MAX = 256;
+
+const id = (description: string, example: string): Shape => string({ min: 1, max: ID_MAX, description, example });
+const shortText = object({ required: { text: string({ min: 1, max: SHORT_TEXT_MAX }) } });
+const bodyText = object({ required: { text: string({ min: 1, max: BODY_MAX, description: 'The text.' }) } });
+/** A file by exactly one of `id` and `link`. */
+function file(extra: Record<string, Shape> = {}): Shape {
+  const rule = (value: { id?: string; link?: string }, field: string, violations: ErrorDetail[]): void => {
+    if ((value.id === undefined) === (value.link === undefined)) {
+      violations.push(violation(field, 'exactly_one', `${field} must hold either id or link.`));
+    }
+  };
+  return refined(object({ optional: { ...fileSource, ...extra } }), rule, {
+    oneOf: [{ required: ['id'] }, { required: ['link'] }],
+  });
+}
+
+const HEADERS = {
+  text: object({ required: { type: oneOf(['text']), text: string({ min: 1, max: SHORT_TEXT_MAX }) } }),
+  image: object({ required: { type: oneOf(['image']), image: file() } }),
+  video: object({ required: { type: oneOf(['video']), video: file() } }),
+  document: object({
+    required: { type: oneOf(['document']), document: file({ filename: string({ max: 240 }) }) },
+  }),
+};
+
+const anyHeader = tagged('type', HEADERS);
+
+type Fields = Readonly<Record<string, Shape>>;
+
+function kind(type: string, name: string, required: Fields, optional: Fields): MessageVariant {
+  const interactive = object({ required: { type: oneOf([type]), ...required }, optional });
+  return {
+    name,
+    type: 'interactive',
+    kind: type,
+    shape: bodyShape({ type: oneOf(['interactive']), interactive }),
+    normalize: (whole) => {
+      const content = whole.interactive as Record<string, unknown> & { body?: { text: string } };
+      return { type: 'interactive', content, body: content.body?.text ?? null };
+    },
+  };
+}
+
+function named(name: string, required: Fields = {}, optional: Fields = {}): Shape {
+  return object({ required: { name: oneOf([name]), ...required }, optional });
+}
+
+const urlButton = named('cta_url', {
+  parameters: object({
+    required: {
+      display_text: string({ min: 1, max: BUTTON_MAX, description: 'Label of the button.', example: 'See the menu' }),
+      url: string({
+        pattern: /^https?:\/\/[^\s/?#]+\S*$/,
+        max: URL_MAX,
+        meaning: 'an address that starts with https:// or http://',
+        format: 'uri',
+        description: 'What the button opens.',
+        example: 'https://example.com/menu',
+      }),
+    },
+  }),
+});
+
+const flowParameters = refined(
+  object({
+    required: {
+      flow_message_version: string({ min: 1, max: 8, description: 'Version of the message: 3.', example: '3' }),
+      flow_cta: string({ min: 1, max: FLOW_CTA_MAX, description: 'Label of the button.', example: 'Book a table' }),
+    },
+    optional: {
+      flow_id: id('Id of the flow; or give its name.', '1247865123456789'),
+      flow_name: id('Name of the flow; or give its id.', 'book_a_table'),
+      flow_token: string({ max: BODY_MAX, description: 'Your own word, which the answer repeats.' }),
+      mode: oneOf(['draft', 'published'], { description: 'draft sends a flow that is not published yet.' }),
+      flow_action: oneOf(['navigate', 'data_exchange']),
+      flow_action_payload: object({
+        optional: { screen: string(), data: object({ open: true }) },
+        open: true,
+        description: 'The first screen and its data.',
+      }),
+    },
+  }),
+  (value: { flow_id?: string; flow_name?: string }, field, violations) => {
+    if ((value.flow_id === undefined) === (value.flow_name === undefined)) {
+      const message = `${field} must hold either flow_id or flow_name.`;
+      violations.push(violation(`${field}.flow_id`, 'exactly_one', message));
+    }
+  },
+  { oneOf: [{ required: ['flow_id'] }, { required: ['flow_name'] }] },
+);
+
+const catalogId = id('Id of the catalog that is connected to the account.', '194836987003835');
+const retailerId = id('Your own id of the product, as the catalog has it.', 'coffee-250');
+const product = object({ required: { catalog_id: catalogId, product_retailer_id: retailerId } });
+
+interface ProductSection {
+  title?: string;
+  product_items: unknown[];
+}
+
+const productSections = refined(
+  array(
+    object({
+      required: {
+        product_items: array(object({ required: { product_retailer_id: retailerId } }), { min: 1, max: MOST_PRODUCTS }),
+      },
+      optional: {
+        title: string({ min: 1, max: SECTION_TITLE_MAX, description: 'Required where there are several sections.' }),
+      },
+    }),
+    { min: 1, max: MOST_SECTIONS, description: `Up to ${MOST_PRODUCTS} products in all.` },
+  ),
+  (sections: ProductSection[], field, violations) => {
+    const products = sections.reduce((sum, section) => sum + section.product_items.length, 0);
+    if (products > MOST_PRODUCTS) {
+      const message = `${field} must have at most ${MOST_PRODUCTS} products in all; there are ${products}.`;
+      violations.push(violation(field, 'length', message));
+    }
+    if (sections.length === 1) return;
+    for (const [index, { title }] of sections.entries()) {
+      const path = `${field}[${index}].title`;
+      if (title === undefined) {
+        violations.push(violation(path, 'required', `${path} is missing: with several sections each has a title.`));
+      }
+    }
+  },
+);
+
+const cardIndex = integer({
+  min: 0,
+  max: MOST_CARDS - 1,
+  description: 'Place of the card, each one once.',
+  example: 0,
+});
+
+const cardBody = refined(
+  object({ required: { text: string({ max: CARD_BODY_MAX, description: 'At most two line breaks.' }) } }),
+  ({ text }: { text: string }, field, violations) => {
+    if ((text.match(/\r\n|\r|\n/g) ?? []).length <= CARD_BREAKS_MAX) return;
+    violations.push(violation(`${field}.text`, 'format', `${field}.text must have at most 2 line breaks.`));
+  },
+);
+
+const quickReplies = object({
+  required: {
+    buttons: refined(
+      array(
+        object({
+          required: {
+            type: oneOf(['quick_reply']),
+            quick_reply: object({
+              required: {
+                id: string({ min: 1, max: BUTTON_ID_MAX, description: 'Comes back when the customer taps.' }),
+                title: string({ min: 1, max: BUTTON_MAX, description: 'Label of the button.' }),
+              },
+            }),
+          },
+        }),
+        { min: 1, max: CARD_BUTTONS_MAX },
+      ),
+      (buttons: { quick_reply: { id: string; title: string } }[], field, violations) => {
+        for (const key of ['id', 'title'] as const) {
+          const values = buttons.map((button) => button.quick_reply[key]);
+          const again = values.findIndex((value, index) => values.indexOf(value) < index);
+          if (again < 0) continue;
+          const path = `${field}[${again}].quick_reply.${key}`;
+          violations.push(violation(path, 'unique', `${path} stands on another button of the card already.`));
+        }
+      },
+    ),
+  },
+});
+
+const cardAction: Shape = {
+  check(value, field, violations) {
+    const hasButtons = typeof value === 'object' && value !== null && 'buttons' in value;
+    (hasButtons ? quickReplies : urlButton).check(value, field, violations);
+  },
+  schema: { anyOf: [urlButton.schema, quickReplies.schema] },
+};
+
+const mediaCard = object({
+  required: {
+    card_index: cardIndex,
+    header: tagged('type', { image: HEADERS.image, video: HEADERS.video }),
+    action: cardAction,
+  },
+  optional: {
+    // The platform's reference has cta_url on cards of both kinds, and others are in use for quick replies.
+    type: oneOf(['cta_url', 'button', 'quick_reply']),
+    body: cardBody,
+  },
+});
+
+const productCard = object({ required: { card_index: cardIndex, type: oneOf(['product']), action: product } });
+
+const card: Shape = {
+  check(value, field, violations) {
+    const isProduct = typeof value === 'object' && value !== null && 'type' in value && value.type === 'product';
+    (isProduct ? productCard : mediaCard).check(value, field, violations);
+  },
+  schema: { anyOf: [mediaCard.schema, productCard.schema] },
+};
+
+interface Card {
+  card_index: number;
+  type?: string;
+  action: { buttons?: unknown[]; catalog_id?: string };
+}
+
+/** What all cards of a message must have in common. */
+function formOf({ type, action }: Card): string {
+  if (type === 'product') return `a product of the catalog ${action.catalog_id}`;
+  return action.buttons === undefined ? 'a link button' : `${action.buttons.length} quick replies`;
+}
+
+const cards = refined(
+  array(card, {
+    min: 2,
+    max: MOST_CARDS,
+    description: 'Link buttons, as many quick replies, or products on all of them.',
+  }),
+  (given: Card[], field, violations) => {
+    for (const [index, each] of given.entries()) {
+      const first = given[0] as Card;
+      if (given.findIndex((other) => other.card_index === each.card_index) < index) {
+        const path = `${field}[${index}].card_index`;
+        violations.push(violation(path, 'unique', `${path} is that of an earlier card.`));
+      }
+      if (formOf(each) === formOf(first)) continue;
+      const path = `${field}[${index}].action`;
+      violations.push(violation(path, 'equal', `${path} must have ${formOf(first)}, as the first card has.`));
+    }
+  },
+);
+
+const open = (description: string): Shape => object({ open: true, description });
+
+const addressParameters = object({
+  required: {
+    country: string({
+      pattern: /^[A-Za-z]{2}$/,
+      meaning: 'two letters such as IN',
+      description: 'ISO code. WhatsApp offers this to businesses in India, for customers with numbers of India.',
+      example: 'IN',
+    }),
+  },
+  optional: {
+    values: open('What the form shows to begin with, by field.'),
+    saved_addresses: array(object({ required: { id: string({ min: 1 }), value: open('An address, by field.') } }), {
+      description: 'Addresses to choose from.',
+    }),
+    validation_errors: open('What was wrong with an earlier answer, by field.'),
+  },
+});
+
+const thumbnail = object({ optional: { thumbnail_product_retailer_id: retailerId } });
+const [body, footer, header] = [bodyText, shortText, anyHeader];
+
+export const interactiveKinds: readonly MessageVariant[] = [
+  kind('cta_url', 'SendCtaUrl', { body, action: urlButton }, { header, footer }),
+  kind('flow', 'SendFlow', { body, action: named('flow', { parameters: flowParameters }) }, { header, footer }),
+  kind('location_request_message', 'SendLocationRequest', { body, action: named('send_location') }, { footer }),
+  kind('product', 'SendProduct', { action: product }, { body, footer }),
+  kind(
+    'product_list',
+    'SendProductList',
+    { header: HEADERS.text, body, action: object({ required: { catalog_id: catalogId, sections: productSections } }) },
+    { footer },
+  ),
+  kind(
+    'catalog_message',
+    'SendCatalog',
+    { body, action: named('catalog_message', {}, { parameters: thumbnail }) },
+    { footer },
+  ),
+  kind('carousel', 'SendCarousel', { body, action: object({ required: { cards } }) }, {}),
+  kind(
+    'address_message',
+    'SendAddressRequest',
+    { body, action: named('address_message', { parameters: addressParameters }) },
+    { header, footer },
+  ),
+];

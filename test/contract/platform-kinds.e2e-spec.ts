@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { buildMessageBody, type SendableType } from '../../src/infrastructure/whatsapp/message-body.js';
+import { readMessageInput } from '../../src/modules/messages/accept/message-input.js';
+import { DEMO_NUMBERS } from '../../src/simulator/demo-numbers.js';
+import { GraphError } from '../../src/simulator/graph-error.js';
+import { checkMessage } from '../../src/simulator/messages/message.routes.js';
+import type { SimulatorNumber } from '../../src/simulator/simulator.types.js';
+import { Table } from '../../src/simulator/store.js';
+import { TemplateStore } from '../../src/simulator/templates/template-store.js';
+import { KIND_CASES } from '../messages/kind-cases.js';
+import { arbitraryOf, type Schema } from '../support/schema-arbitrary.js';
+
+/** Herald and the platform's simulator check each message by rules of their own: the two agree. */
+const seed = Number(process.env.FUZZ_SEED ?? 77);
+
+type Body = Record<string, unknown>;
+
+const templates = new TemplateStore(new Table('templates', () => undefined));
+const sender = DEMO_NUMBERS[0] as SimulatorNumber;
+const { schemas } = (
+  JSON.parse(readFileSync('openapi.json', 'utf8')) as { components: { schemas: Record<string, Schema> } }
+).components;
+const schemaOf = (ref: string): Schema => schemas[ref.split('/').at(-1) ?? ''] as Schema;
+
+/** The platform's refusal; null where it takes the message. */
+function refusalOf(body: Body): string | null {
+  try {
+    checkMessage({ messaging_product: 'whatsapp', to: '+15550100001', ...body }, sender, templates);
+    return null;
+  } catch (error) {
+    if (error instanceof GraphError) return error.body('trace');
+    throw error;
+  }
+}
+
+/** What only the platform knows, and what JSON Schema cannot say: ids of files, and cards that are alike. */
+function placed(body: Body): Body {
+  const { interactive, media_object_id: _file, recipient: _user, ...rest } = body;
+  const addressed = { ...rest, to: '15550100001', connection_id: '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f' };
+  return interactive === undefined ? addressed : { ...addressed, interactive: withFiles(interactive as Body) };
+}
+
+function withFiles(holder: Body): Body {
+  const header = holder.header as Body | undefined;
+  const kind = header?.type as string | undefined;
+  const file = kind === undefined ? undefined : (header?.[kind] as Body | string);
+  const named = typeof file === 'object' && file.id !== undefined ? { [String(kind)]: { ...file, id: '1' } } : {};
+  const action = holder.action as Body;
+  const [first, ...others] = (action.cards ?? []) as Body[];
+  const card = first === undefined ? undefined : withFiles(first);
+  const cards = card && [card, ...others].map((_, index) => ({ ...card, card_index: index }));
+  return {
+    ...holder,
+    ...(header && { header: { ...header, ...named } }),
+    action: { ...action, ...(cards && { cards }) },
+  };
+}
+
+const KINDS = Object.keys(schemas).filter((name) => {
+  const { properties } = schemas[name] as {
+    properties?: Record<string, { const?: string; oneOf?: unknown } | undefined>;
+  };
+  const type = properties?.type?.const;
+  if (!name.startsWith('Send') || type === undefined) return false;
+  // Buttons and lists: any `action` is passed on.
+  return (
+    type === 'location' ||
+    type === 'contacts' ||
+    (type === 'interactive' && properties?.interactive?.oneOf === undefined)
+  );
+});
+
+it('are the ten kinds whose content Herald checks in full', () => expect(KINDS).toHaveLength(10));
+
+it.each(KINDS)('%s: what Herald takes, the platform takes', (name) => {
+  const bodies = arbitraryOf(schemaOf(name), schemaOf).map((body) => placed(body as Body));
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const { type, content, recipient } = readMessageInput(body);
+      const sent = buildMessageBody({ to: recipient, type: type as SendableType, content, callbackData: 'a' });
+      expect(refusalOf(JSON.parse(JSON.stringify(sent)) as Body)).toBeNull();
+    }),
+    { numRuns: 100, seed },
+  );
+});
+
+/** Herald is stricter where a mistake would go unseen. */
+const HERALD_ONLY = ['location: latitude with a line break', 'cta_url: header null', 'cta_url: a surplus key'];
+const refused = KIND_CASES.filter(({ violations }) => violations.length > 0).map(({ name, body }) => ({
+  name,
+  refusal: refusalOf(JSON.parse(JSON.stringify(body)) as Body),
+}));
+
+it('what Herald refuses, the platform refuses too, but for what it reads in another way', () => {
+  expect(
+    refused
+      .filter(({ refusal }) => refusal === null)
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(HERALD_ONLY.sort());
+});
