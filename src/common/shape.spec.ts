@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import type { ErrorDetail } from './app-error.js';
-import { array, boolean, object, oneOf, string, uuid, type Shape } from './shape.js';
+import { array, boolean, number, object, oneOf, string, tagged, uuid, type Shape } from './shape.js';
 
 function violationsOf(shape: Shape, value: unknown, field = 'f'): ErrorDetail[] {
   const violations: ErrorDetail[] = [];
@@ -45,6 +45,30 @@ describe('shapes', () => {
     expect(rules(shape, { id, text: 'no', list: [] })).toEqual(['text:type', 'list:length']);
     expect(rules(shape, null)).toEqual([':type']);
     expect(rules(shape, [])).toEqual([':type']);
+  });
+
+  it.each<[unknown, string[]]>([
+    [-90, []],
+    [90, []],
+    [0.5, []],
+    [90.1, ['range']],
+    [-91, ['range']],
+    [Number.NaN, ['range']],
+    ['5', ['type']],
+    [null, ['type']],
+  ])('a number of -90 to 90 takes %j: %j', (value, expected) => {
+    expect(violationsOf(number({ min: -90, max: 90 }), value).map((violation) => violation.rule)).toEqual(expected);
+  });
+
+  it('reads an object in the form that its word names', () => {
+    const form = (word: string, key: string) => object({ required: { type: oneOf([word]), [key]: string() } });
+    const shape = tagged('type', { a: form('a', 'x'), b: form('b', 'y') });
+    expect(rules(shape, { type: 'a', x: '' })).toEqual([]);
+    expect(rules(shape, { type: 'b', x: '' })).toEqual(['y:required', 'x:unknown_field']);
+    expect(rules(shape, { x: '' })).toEqual(['type:required']);
+    for (const type of ['c', 'constructor', 5]) expect(rules(shape, { type })).toEqual(['type:one_of']);
+    expect(rules(shape, null)).toEqual([':type']);
+    expect(tagged('type', { a: form('a', 'x') }).schema).toEqual(form('a', 'x').schema);
   });
 
   it('lets other keys pass where it is open', () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { newId } from '../../src/common/ids.js';
 import { sendingWorkspace, type SendingWorkspace } from '../messages/fixture.js';
-import { arbitraryOf, type Schema } from '../support/schema-arbitrary.js';
+import { arbitraryOf, withCardsAlike, type Schema } from '../support/schema-arbitrary.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** The same run each time; FUZZ_SEED makes another. */
@@ -48,23 +48,14 @@ function schemaOf(ref: string): Schema {
 
 /** The values that only the workspace knows, in the place of made ones. */
 function placed(body: Body): Body {
-  const { media_object_id: _file, to: _to, recipient, ...rest } = body;
+  const { media_object_id: _file, to: _to, recipient, ...rest } = withCardsAlike(body);
   const address = recipient === undefined ? { to } : { recipient: USER_ID };
   const reply = rest.reply_to_message_id === undefined ? {} : { reply_to_message_id: earlier };
   const media = rest.media as Body | undefined;
   // A UUID would be one of our own files, and there are none.
   const ownFile =
     media !== undefined && typeof media.id === 'string' ? { media: { ...media, id: '1037543291543636' } } : {};
-  const interactive = rest.interactive === undefined ? {} : { interactive: alike(rest.interactive as Body) };
-  return { ...rest, ...reply, ...ownFile, ...interactive, connection_id: workspace.connection.id, ...address };
-}
-
-/** JSON Schema cannot say that the cards of a carousel have the same buttons, each at a place of its own. */
-function alike(interactive: Body): Body {
-  const action = interactive.action as Body;
-  if (!Array.isArray(action.cards)) return interactive;
-  const cards = (action.cards as Body[]).map((_card, index) => ({ ...(action.cards as Body[])[0], card_index: index }));
-  return { ...interactive, action: { ...action, cards } };
+  return { ...rest, ...reply, ...ownFile, connection_id: workspace.connection.id, ...address };
 }
 
 const post = (body: unknown) => workspace.api.post('/messages', body, { headers: { 'idempotency-key': newId() } });

@@ -9,7 +9,7 @@ import type { SimulatorNumber } from '../../src/simulator/simulator.types.js';
 import { Table } from '../../src/simulator/store.js';
 import { TemplateStore } from '../../src/simulator/templates/template-store.js';
 import { KIND_CASES } from '../messages/kind-cases.js';
-import { arbitraryOf, type Schema } from '../support/schema-arbitrary.js';
+import { arbitraryOf, withCardsAlike, type Schema } from '../support/schema-arbitrary.js';
 
 /** Herald and the platform's simulator check each message by rules of their own: the two agree. */
 const seed = Number(process.env.FUZZ_SEED ?? 77);
@@ -34,9 +34,10 @@ function refusalOf(body: Body): string | null {
   }
 }
 
-/** What only the platform knows, and what JSON Schema cannot say: ids of files, and cards that are alike. */
+/** With ids of files as the platform gives them. */
 function placed(body: Body): Body {
-  const { interactive, media_object_id: _file, recipient: _user, ...rest } = body;
+  const { media_object_id: _file, recipient: _user, ...given } = body;
+  const { interactive, ...rest } = withCardsAlike(given);
   const addressed = { ...rest, to: '15550100001', connection_id: '01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f' };
   return interactive === undefined ? addressed : { ...addressed, interactive: withFiles(interactive as Body) };
 }
@@ -47,9 +48,7 @@ function withFiles(holder: Body): Body {
   const file = kind === undefined ? undefined : (header?.[kind] as Body | string);
   const named = typeof file === 'object' && file.id !== undefined ? { [String(kind)]: { ...file, id: '1' } } : {};
   const action = holder.action as Body;
-  const [first, ...others] = (action.cards ?? []) as Body[];
-  const card = first === undefined ? undefined : withFiles(first);
-  const cards = card && [card, ...others].map((_, index) => ({ ...card, card_index: index }));
+  const cards = (action.cards as Body[] | undefined)?.map(withFiles);
   return {
     ...holder,
     ...(header && { header: { ...header, ...named } }),

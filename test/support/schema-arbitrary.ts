@@ -75,3 +75,13 @@ function stringOf(schema: Schema): fc.Arbitrary<string> {
 function unsupported(schema: Schema): never {
   throw new Error(`no values can be made for the schema ${JSON.stringify(schema)}`);
 }
+
+/** What JSON Schema cannot say of a message: the cards of a carousel have the same buttons, each at a place of its own. */
+export function withCardsAlike(body: Record<string, unknown>): Record<string, unknown> {
+  const interactive = body.interactive as Record<string, unknown> | undefined;
+  const action = interactive?.action as { cards?: object[] } | undefined;
+  if (!Array.isArray(action?.cards)) return body;
+  const [first] = action.cards;
+  const cards = action.cards.map((_card, index) => ({ ...first, card_index: index }));
+  return { ...body, interactive: { ...interactive, action: { ...action, cards } } };
+}

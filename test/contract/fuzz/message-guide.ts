@@ -1,4 +1,5 @@
 import { newId } from '../../../src/common/ids.js';
+import { withCardsAlike } from '../../support/schema-arbitrary.js';
 import type { Made, Request } from './request.js';
 import type { Stage, Tenant } from './stage.js';
 
@@ -12,7 +13,7 @@ const PLATFORM_ID = '1037543291543636';
  */
 export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Request, 'headers' | 'body'> {
   // A made-up user id has no open window: `to` replaces it.
-  const { media_object_id: file, recipient: _userId, ...rest } = body as Json;
+  const { media_object_id: file, recipient: _userId, ...rest } = withCardsAlike(body as Json);
   const { phone, earlier } = own.contacts[pick % own.contacts.length] as Tenant['contacts'][number];
   const placed: Json = {
     ...rest,
