@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const PAGE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs/operations.md');
 const BEGIN = '<!-- what ran where: written by .ci/run -->';
 const END = '<!-- end of what ran where -->';
-/** Rows stand in this order; others follow by their names. */
+/** Rows come in this order; others follow by their names. */
 const ORDER = ['Node.js', 'PostgreSQL', 'Redis', 'PgBouncer', 'S3', 'Image', 'Helm'];
 
 /** Notes that something ran, where CI asks for it. Lines of one environment and version become one row. */
