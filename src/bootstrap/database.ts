@@ -61,7 +61,7 @@ export async function requireDatabase(database: Config['database']): Promise<voi
     throw new StartError(
       'behind the pooler of DATABASE_URL statements have no time limit, which the role must bring there: run ' +
         `"alter role <role> set statement_timeout = '${database.queryTimeoutMs}ms'" and ` +
-        `"alter role <role> set idle_in_transaction_session_timeout = '30s'", then have the pooler connect anew`,
+        `"alter role <role> set idle_in_transaction_session_timeout = '30s'", then have the pooler reconnect`,
     );
   }
 }

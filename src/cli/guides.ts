@@ -14,7 +14,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald workspace limits --workspace <id> --storage-bytes 5368709120', '5 GiB of files'],
       ['herald workspace limits --workspace <id> --rate default --burst default', 'as RATE_LIMIT_PER_SECOND says'],
     ],
-    notes: 'Every process obeys within two seconds. Files that are stored already stay, even above a new limit.',
+    notes: 'Every process applies them within two seconds. Files that are stored already stay, even above a new limit.',
   },
   'workspace delete': {
     examples: [
@@ -37,7 +37,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald key create --workspace <id> --name report --scopes messages:read --expires-in 30d', 'for a month'],
       ['herald key create --otp-project <id> --name shop', 'for one-time codes'],
     ],
-    notes: 'Only a hash of the key is stored: who loses it makes another one with "herald key rotate".',
+    notes: 'Only a hash of the key is stored: after a loss make another one with "herald key rotate".',
   },
   'key list': { examples: ['herald key list --workspace <id>'] },
   'key revoke': {

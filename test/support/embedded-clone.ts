@@ -182,12 +182,12 @@ export class EmbeddedChild {
     return this.says((said) => said.started === true || said.error !== undefined);
   }
 
-  tell(word: 'stop' | 'exit'): void {
+  command(word: 'stop' | 'exit'): void {
     this.process.stdin?.write(`${word}\n`);
   }
 
   async stop(): Promise<void> {
-    this.tell('stop');
+    this.command('stop');
     await this.ended;
   }
 

@@ -175,14 +175,14 @@ async function checkTransactions(client: pg.Client): Promise<Finding> {
   return ok('transactions', 'none is long');
 }
 
-/** Where secrets are stored; what seals one again is `herald secrets rotate`. */
+/** Where secrets are stored; `herald secrets rotate` encrypts them again. */
 const SECRETS = [
   ['connection', 'token_ciphertext'],
   ['webhook_secret', 'ciphertext'],
   ['otp_sender', 'token_ciphertext'],
 ] as const;
 
-/** The version of the key that sealed a secret is its first four bytes. */
+/** The version of the key that encrypted a secret is its first four bytes. */
 async function checkTokens(client: pg.Client, config: Config): Promise<Finding> {
   const counts = new Map<number, number>();
   for (const [table, column] of SECRETS) {

@@ -62,7 +62,7 @@ export function loadConfig({ env: given = process.env, persistSecrets = true, re
     violations.push(`ENCRYPTION_KEY_VERSION is ${version}, a version that ENCRYPTION_KEYS does not have`);
   }
   violations.push(...violationsOfS3(values));
-  // An answer that comes after the lease makes an unknown outcome of a message that was taken.
+  // An answer that comes after the lease would turn an accepted message into an unknown outcome.
   if (values.limits.sendLeaseMs <= values.whatsapp.timeoutMs) {
     violations.push('SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS');
   }

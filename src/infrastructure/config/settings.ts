@@ -52,7 +52,7 @@ export const SETTINGS = {
     shutdownDrainMs: integer('SHUTDOWN_DRAIN_MS', [0, 60_000], {
       default: ({ production }) => (production ? 2_000 : 0),
     }).means(
-      'Milliseconds for which a process with the role api that was told to stop still takes requests while /health/ready answers 503, so that balancers look elsewhere first; at most three tenths of SHUTDOWN_TIMEOUT_MS. Default: 2000 in production, else 0.',
+      'Milliseconds for which a process with the role api still takes requests after SIGTERM while /health/ready answers 503, so that balancers look elsewhere first; at most three tenths of SHUTDOWN_TIMEOUT_MS. Default: 2000 in production, else 0.',
     ),
     logLevel: oneOf('LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       default: 'info',
@@ -300,7 +300,7 @@ export const SETTINGS = {
     ),
     disabled: flag('OTEL_SDK_DISABLED', { default: false }).means('true: no traces, whatever the other settings say.'),
   },
-  /** Days; 0: for ever. */
+  /** Days; 0: never removed. */
   retention: {
     messageContentDays: integer('MESSAGE_CONTENT_RETENTION_DAYS', DAYS, { default: 180 }).means(
       'Days after which texts and contents of messages are cleared; the journal keeps their states. 0: never.',

@@ -42,7 +42,7 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
 // Any number that no other program on the server uses for this purpose.
 const MIGRATION_LOCK = 7_204_118_301;
 
-// Whoever waits for a table's lock makes everybody behind it wait too: rather fail, and be run again at a quieter time.
+// A statement that waits for a table's lock blocks all others behind it: fail instead, and run again with less traffic.
 const LOCK_TIMEOUT_MS = 5_000;
 const LOCK_RETRY_MS = 100;
 

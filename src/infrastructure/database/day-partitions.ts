@@ -15,13 +15,13 @@ export interface DayPartition {
 /** Runs one statement; a migration's query runner has such a method. */
 export type RunStatement = (sql: string) => Promise<unknown>;
 
-/** Inserts fail where no partition takes them, so many days may pass before somebody has to look after it. */
+/** Inserts fail where no partition takes them, so many days may pass before an operator must act. */
 const DAYS_AHEAD = 7;
 const DAY_MS = 86_400_000;
 // Any number that no other program on the server uses for this purpose.
 const LOCK = 7_204_118_303;
 const LOCK_RETRY_MS = 50;
-/** Whoever waits for a table's lock makes everybody behind it wait: rather fail, and try again in the next round. */
+/** A statement that waits for a table's lock blocks all others behind it: fail instead, and retry in the next round. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 /**
@@ -105,7 +105,8 @@ export class DayPartitions {
 /**
  * For a migration without a transaction: makes a table that has rows the first partition of a table by days, while
  * other processes read and write it. No row is rewritten; the check that ATTACH needs reads the table once and blocks
- * nobody. The table must have its id as the primary key, no other unique index, no foreign key and no identity column. May be run again after it was interrupted.
+ * no other transaction. The table must have its id as the primary key, no other unique index, no foreign key and no
+ * identity column. May be run again after it was interrupted.
  */
 export async function partitionByDay(run: RunStatement, table: string, now = new Date()): Promise<void> {
   const before = `${table}_before`;
@@ -198,7 +199,7 @@ function aheadOf(table: string, existing: readonly DayPartition[], now: Date): s
 }
 
 /**
- * Made apart and then attached, for `create table ... partition of` would lock the whole table against everybody.
+ * Created separately and then attached, because `create table ... partition of` would lock the whole table.
  * A table by days has no storage parameters of its own, so they are taken from a partition.
  */
 function makeOne(table: string, partition: { name: string; newest: string; low: string; below: string }): string {

@@ -69,12 +69,12 @@ describe('a primary that was demoted and stays up', () => {
     await expect(database.transaction(() => database.query(ADD))).resolves.toHaveLength(1);
   });
 
-  it('tells those who hold a connection of their own', async () => {
-    let told = 0;
-    database.onDemotion(() => told++);
+  it('notifies owners of a connection outside the pool', async () => {
+    let notified = 0;
+    database.onDemotion(() => notified++);
     await demote();
     await expect(database.query(ADD)).rejects.toThrow('read-only');
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
   });
 });
 

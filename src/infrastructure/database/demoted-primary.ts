@@ -5,9 +5,10 @@ import type { Client, Pool, PoolClient } from 'pg';
 const READ_ONLY = '25006';
 
 /**
- * Makes a pool leave a primary that was demoted and stays up. Such a server answers reads, so its connections would be kept
- * for ever. Once it refuses a write, every connection of that time is closed: idle ones at once, those in use when they
- * are given back, and those that listen at once, because they are never given back. New ones go where the address leads by then.
+ * Makes a pool leave a primary that was demoted and stays up. Such a server answers reads, so its connections would
+ * never be closed. Once it refuses a write, every connection of that time is closed: idle ones at once, those in use
+ * when they are given back, and those that listen at once, because they are never given back. New ones go where the
+ * address leads by then.
  */
 export function leaveDemotedPrimary(pool: Pool, onLeave: () => void = () => undefined): void {
   const idle = new Set<PoolClient>();

@@ -44,7 +44,7 @@ describe('a connection that is lost', () => {
     ['a statement', () => ask()],
     ['a transaction', () => database.transaction(() => ask())],
     ['a prepared statement', () => database.query(ONE)],
-  ])('without a word costs %s its time and nobody else anything', async (_, work) => {
+  ])('without an answer costs %s its time and no other caller anything', async (_, work) => {
     expect(await ask()).toEqual([{ one: 1 }]);
     lose();
     const fault = await work().then(

@@ -43,7 +43,7 @@ describe('a prepared statement', () => {
 
   it('gives its connection back, also where it fails', async () => {
     await expect(database.query(DIVIDE, [0])).rejects.toMatchObject({ code: '22012' });
-    // The pool has one place: whoever kept it would hold up everybody.
+    // The pool has one place: a caller that kept it would block all others.
     expect(await twice(5)).toBe(10);
   });
 

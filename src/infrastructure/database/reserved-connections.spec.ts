@@ -13,7 +13,7 @@ describe('a pool whose connections are all lent', () => {
 
   beforeAll(async () => {
     made = await createTestDatabase();
-    // Nobody waits longer for a connection than this: what is not served from elsewhere fails.
+    // No caller waits longer for a connection than this: what is not served from elsewhere fails.
     const settings = { url: made.url, poolSize: 2, queryTimeoutMs: 60_000, connectTimeoutMs: 2_000 };
     dataSource = new DataSource(dataSourceOptions(settings));
     await dataSource.initialize();

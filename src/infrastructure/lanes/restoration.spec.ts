@@ -17,7 +17,7 @@ describe('Restoration', () => {
 
   const NEWEST = new Date('2036-01-01T00:00:00.123Z');
 
-  /** Work of which two rows are in doubt until they are marked; the newest is of a clock that was years ahead. */
+  /** Work of which two rows are uncertain until they are marked; the newest is of a clock that was years ahead. */
   function restorationOf() {
     const gauges: GaugeSource[] = [];
     const readiness = new Readiness();

@@ -18,7 +18,7 @@ export interface Doubtful {
 }
 
 export interface RestorePlan {
-  /** Rows queued before this time are in doubt; by the database's clock. */
+  /** Rows queued before this time are uncertain; by the database's clock. */
   before: Date;
   counts: Record<string, number>;
 }

@@ -176,7 +176,7 @@ function samplerOf({ sampler, ratio }: RecorderOptions): Sampler {
   return isParentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-/** Counts what becomes of spans, and says once a minute that the collector does not take them. */
+/** Counts the outcomes of spans, and says once a minute that the collector does not take them. */
 class CountingExporter implements SpanExporter {
   /** Spans that were handed over. */
   onHandedOver: (count: number) => void = () => undefined;

@@ -17,7 +17,7 @@ export interface NewFile {
   atMostBytes?: number;
 }
 
-/** A file that is being written and that nobody else sees. Whoever made it must `put` or `discard` it. */
+/** A file that is being written and is not visible to others. Its creator must `put` or `discard` it. */
 export interface TemporaryFile {
   /** Under which it is stored once it was put. */
   readonly key: string;
@@ -44,7 +44,7 @@ export interface TemporaryFile {
  * What is stored under a key never changes.
  */
 export abstract class FileStorage {
-  /** @throws StorageUnavailableError where there is no room. */
+  /** @throws StorageUnavailableError where there is no space. */
   abstract create(known?: NewFile): Promise<TemporaryFile>;
 
   /**
@@ -73,7 +73,7 @@ export abstract class FileStorage {
   /** The number of parts that `keysOf` divides all keys into. */
   abstract readonly parts: number;
 
-  /** Keys of one part that were stored longer ago than `olderThanMs`, for the search for files that nobody knows. */
+  /** Keys of one part that were stored longer ago than `olderThanMs`, for the search for files without a row. */
   abstract keysOf(part: number, olderThanMs: number): Promise<string[]>;
 
   /** Begins what it does by itself, such as `removeAbandoned`. */

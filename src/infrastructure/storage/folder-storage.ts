@@ -174,7 +174,7 @@ class FolderFile implements TemporaryFile {
   }
 }
 
-/** Of another machine's temporary file only its age tells whether its maker is gone. */
+/** Of another machine's temporary file only the age shows whether its process is gone. */
 const FOREIGN_STALE_MS = 20 * 60_000;
 
 /** Where process numbers mean what they mean here: this machine, and on Linux this container. */

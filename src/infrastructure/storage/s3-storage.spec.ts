@@ -334,7 +334,7 @@ describe('S3Storage', () => {
   });
 
   describe('memory', () => {
-    it('waits in turn where files on their way fill it, and not for ever', async () => {
+    it('waits in turn where files on their way fill it, for a limited time', async () => {
       const storage = s3({ MEDIA_S3_BUFFER_MIB: '8' });
       const first = await storage.create();
       let isThere = false;

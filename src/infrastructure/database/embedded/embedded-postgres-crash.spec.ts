@@ -14,7 +14,7 @@ beforeEach(() => site.useMade());
 afterEach(() => site.clear());
 afterAll(() => site.remove());
 
-// Elsewhere the system does not tell which processes work on a folder, and PostgreSQL decides by itself.
+// Elsewhere the system does not report which processes work on a folder, and PostgreSQL decides by itself.
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('after kill -9', () => {

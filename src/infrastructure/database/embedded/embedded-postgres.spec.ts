@@ -142,7 +142,7 @@ describe('an end', () => {
     const child = site.spawn();
     await child.outcome();
     const pid = await site.postmasterPid();
-    child.tell('exit');
+    child.command('exit');
     await child.ended;
     const next = await site.start();
     expect(await queryOn(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -160,13 +160,13 @@ describe('an end', () => {
     expect(await processesOn(site.clusterPath)).toEqual([]);
   });
 
-  it('of the server that nobody asked for is told once', async () => {
+  it('of the server without a stop is reported once', async () => {
     const child = site.spawn();
     await child.outcome();
     process.kill(await site.postmasterPid(), 'SIGKILL');
-    const told = (said: Said): boolean => said.exit !== undefined;
-    expect(await child.says(told)).toEqual({ exit: { code: null, signal: 'SIGKILL' } });
+    const hasExited = (said: Said): boolean => said.exit !== undefined;
+    expect(await child.says(hasExited)).toEqual({ exit: { code: null, signal: 'SIGKILL' } });
     await child.stop();
-    expect(child.said.filter(told)).toHaveLength(1);
+    expect(child.said.filter(hasExited)).toHaveLength(1);
   });
 });

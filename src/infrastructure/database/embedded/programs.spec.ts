@@ -92,7 +92,7 @@ describe('an ordinary user', () => {
     expect(await run(NOBODY)).toMatchObject({ started: true, createdNow: false });
   });
 
-  asNobody('is told whose the data is where root was first (needs root)', async () => {
+  asNobody('names the owner of the data where root was first (needs root)', async () => {
     chmodSync(home, 0o777);
     await run();
     expect(await run(NOBODY)).toMatchObject({
@@ -187,7 +187,7 @@ describe('root', () => {
       });
     });
 
-    asRoot('is told what was tried, and what to do, where nothing works (needs root)', async () => {
+    asRoot('reports what was tried, and what to do, where nothing works (needs root)', async () => {
       const said = await run({ clone, dataDir: join(clone, '.data'), path: pathWith() });
       expect(said.message).toMatch(
         /^The embedded PostgreSQL does not run here, so start Herald as an ordinary user, or set DATABASE_URL \(tried as user 65534: .*; in a user namespace: .*; as user 65534 with access to all folders: .*\)\.$/,
@@ -198,7 +198,7 @@ describe('root', () => {
 });
 
 describe('the programs', () => {
-  it('are mended where install scripts did not run', async () => {
+  it('are fixed where install scripts did not run', async () => {
     const clone = join(home, 'herald');
     makeClone(clone, { ownFiles: true });
     const native = nativeOf(clone);

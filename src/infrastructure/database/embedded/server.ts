@@ -139,7 +139,7 @@ export async function openLog(logFile: string): Promise<FileHandle> {
   return handle;
 }
 
-/** Puts a log over the limit aside as `.1` and begins anew. The server appends, so it goes on at the new end. */
+/** Puts a log over the limit aside as `.1` and starts a new one. The server appends, so it goes on at the new end. */
 export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT_BYTES): Promise<void> {
   const { size } = await stat(logFile).catch(() => ({ size: 0 }));
   if (size <= limitBytes) return;
@@ -188,7 +188,7 @@ async function worksOn(clusterPath: string, pid: number): Promise<boolean> {
   return isPostgres && (folder === clusterPath || command.includes(`-D ${clusterPath} `)) && isAlive(pid);
 }
 
-/** Process ids of PostgreSQL on this cluster; empty on systems that do not tell. */
+/** Process ids of PostgreSQL on this cluster; empty on systems that do not report them. */
 export async function processesOn(clusterPath: string): Promise<number[]> {
   if (!onLinux) return [];
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
