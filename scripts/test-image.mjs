@@ -11,12 +11,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseYaml } from '@redocly/openapi-core';
 import { installNode } from './lib/node-binary.mjs';
 import { endSteps, hasFailed, step } from './lib/steps.mjs';
 import { ran } from './ran.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const IMAGE = 'localhost/herald:test';
+const COMPOSE = parseYaml(readFileSync(join(ROOT, 'compose.yaml'), 'utf8'));
 /** Of what the Dockerfile adds to its base. */
 const MIB = 1024 ** 2;
 const MAX_ADDED_BYTES = 250 * MIB;
@@ -316,6 +318,20 @@ async function sendOne(container, settings, apiPort, simulatorPort) {
   await untilRead(api, key, sent.id);
 }
 
+/**
+ * Starts what a service of compose.yaml runs, with the variables that it sets and no other.
+ *
+ * @param filled values of those that lead elsewhere here
+ */
+function startService(container, name, filled) {
+  const { command = container.command, environment } = COMPOSE.services[name];
+  const env = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, filled[key] ?? value]));
+  const open = Object.keys(env).filter((key) => env[key].includes('${'));
+  if (open.length > 0) throw new Error(`compose.yaml asks for ${open.join(', ')}`);
+  // The platform's certificate is of an authority that only this run knows.
+  return container.start(command, { ...env, NODE_EXTRA_CA_CERTS: '/data/platform.crt' });
+}
+
 async function main() {
   const missing = missingTools();
   if (missing.length > 0) {
@@ -350,8 +366,10 @@ async function main() {
       {},
     );
     await until('the simulator', START_MS, () => simulator.output.includes('listens on'), simulator);
+    const databaseUrl = await startPostgres();
     settings = {
-      DATABASE_URL: await startPostgres(),
+      DATABASE_URL: databaseUrl,
+      DATABASE_DIRECT_URL: databaseUrl,
       DATABASE_MIGRATE: 'false',
       REDIS_URL: await startRedis(),
       WHATSAPP_API_URL: `https://localhost:${await startTls(simulatorPort, certificate)}`,
@@ -381,10 +399,15 @@ async function main() {
       throw new Error(`${absent.join(', ')} not in it, but ${[...names].slice(0, 5).join(', ')} ...`);
     if (names.has('jest')) throw new Error('it names jest, which is not installed');
   });
-  await step('herald migrate', () => container.run(['herald', 'migrate'], settings));
+  const { ROLES: _, ...filled } = settings;
+  await step('the services of compose.yaml: migrate', async () => {
+    const program = startService(container, 'migrate', filled);
+    const code = await Promise.race([program.ended, sleep(COMMAND_MS, undefined, { ref: false })]);
+    if (code !== 0) throw new Error(`it ended with ${code}:\n${program.output}`);
+  });
   const processes = [
-    container.start(container.command, { ...settings, ROLES: 'api', PORT: String(apiPort) }),
-    container.start(container.command, { ...settings, PORT: String(workerPort) }),
+    startService(container, 'api', { ...filled, PORT: String(apiPort) }),
+    startService(container, 'worker', { ...filled, PORT: String(workerPort) }),
   ];
   const areReady = await step('api and worker are ready', async () => {
     for (const port of [apiPort, workerPort]) {

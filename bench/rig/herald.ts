@@ -63,7 +63,7 @@ export class HeraldProcess {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http://${this.env.HOST}:${this.port}`;
   }
 
   /** Starts it again after it was killed, on the same port; does not wait until it is ready. */

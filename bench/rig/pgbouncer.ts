@@ -1,8 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { temporaryFolder } from './folder.js';
 import { freePort } from './free-port.js';
 import type { Scope } from './scope.js';
@@ -74,6 +75,28 @@ export class PgBouncer {
     return pooler;
   }
 
+  /**
+   * PgBouncer with deploy/pgbouncer/herald.ini before one database, which gets the limits that deploy/postgres/herald.sh gives its
+   * role. Only addresses and names are others.
+   */
+  static async ofDeploy(scope: Scope, databaseUrl: string): Promise<PgBouncer> {
+    const { username, password, pathname } = new URL(databaseUrl);
+    const name = pathname.slice(1);
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      const limits = readFileSync('deploy/postgres/herald.sh', 'utf8').matchAll(/^ALTER ROLE herald (SET .*);$/gm);
+      for (const [, limit] of limits) await client.query(`alter database ${name} ${limit}`);
+    } finally {
+      await client.end();
+    }
+    const { file, users, port } = await deployed(scope, databaseUrl);
+    writeFileSync(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`);
+    const pooler = new PgBouncer(port, file, await launch(file));
+    scope.defer(() => pooler.end('SIGINT'));
+    return pooler;
+  }
+
   /** The address of a database of the server, through this. */
   through(url: string): string {
     const pooled = new URL(url);
@@ -104,6 +127,32 @@ export class PgBouncer {
     server.kill(signal);
     await ended;
   }
+}
+
+/** deploy/pgbouncer/herald.ini for this database, on a port of 127.0.0.1; the file of its users is yet to be written. */
+export async function deployed(
+  scope: Scope,
+  databaseUrl: string,
+): Promise<{ file: string; users: string; port: number }> {
+  const { hostname, port: serverPort, pathname } = new URL(databaseUrl);
+  const name = pathname.slice(1);
+  const port = await freePort();
+  const folder = temporaryFolder(scope, 'pgbouncer');
+  chmodSync(folder, 0o755);
+  const [file, users] = [join(folder, 'herald.ini'), join(folder, 'userlist.txt')];
+  const changes = [
+    ['herald = host=postgres port=5432 dbname=herald', `${name} = host=${hostname} port=${serverPort} dbname=${name}`],
+    ['listen_addr = 0.0.0.0', 'listen_addr = 127.0.0.1'],
+    ['listen_port = 6432', `listen_port = ${port}`],
+    ['/tmp/userlist.txt', users],
+  ] as const;
+  let text = readFileSync('deploy/pgbouncer/herald.ini', 'utf8');
+  for (const [from, to] of changes) {
+    if (!text.includes(from)) throw new Error(`deploy/pgbouncer/herald.ini has no "${from}"`);
+    text = text.replace(from, to);
+  }
+  writeFileSync(file, text);
+  return { file, users, port };
 }
 
 async function launch(file: string): Promise<ChildProcess> {

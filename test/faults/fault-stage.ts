@@ -16,6 +16,8 @@ const GIVE_UP_MS = 120_000;
 const NOTIFICATIONS_MS = 60_000;
 
 export interface FaultStageOptions {
+  /** Default: any free one. */
+  apiPort?: number;
   lanes: number;
   /** Of each lane: low enough for the faults to fall into the sending. */
   messagesPerSecond: number;
@@ -70,7 +72,7 @@ export class FaultStage {
   }
 
   static async set(context: FaultContext, scope: Scope, options: FaultStageOptions): Promise<FaultStage> {
-    const apiPort = await freePort();
+    const apiPort = options.apiPort ?? (await freePort());
     const address = `http://127.0.0.1:${apiPort}/platform/whatsapp/webhook`;
     const queue: Record<string, string> =
       context.redisUrl === null ? {} : { REDIS_URL: context.redisUrl, QUEUE_PREFIX: `faults-${apiPort}` };

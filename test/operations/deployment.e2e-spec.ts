@@ -28,6 +28,7 @@ interface Service {
 }
 
 const compose = parseYaml(readProjectFile('compose.yaml')) as {
+  name: string;
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
   networks: Record<string, { internal?: boolean } | null>;
@@ -43,6 +44,7 @@ const own = services.filter(([, { image }]) => image === 'herald:latest');
 const NOT_OURS = new Set([
   'POSTGRES_PASSWORD',
   'DATABASE_PASSWORD',
+  'DATABASE_HOST',
   'REDIS_PASSWORD',
   'GRAFANA_PASSWORD',
   'HERALD_SITE',
@@ -94,13 +96,16 @@ describe('compose.yaml', () => {
       if (name === 'migrate') continue;
       // What is asked for its health, and by Prometheus and Caddy.
       expect(dockerfile).toContain(`EXPOSE ${config.process.port}`);
-      expect(readProjectFile('deploy/Caddyfile')).toContain(`dynamic a api ${config.process.port}`);
+      expect(readProjectFile('deploy/Caddyfile')).toContain(`herald-api-1:${config.process.port} `);
       expect(readProjectFile('deploy/prometheus/prometheus.yml')).toContain(`port: ${config.process.port}`);
     }
   });
 
   it('keeps inside what is not for callers, and bounds how long they may take', () => {
     const caddyfile = readProjectFile('deploy/Caddyfile');
+    // As Compose names the containers of the service api.
+    const [, upstreams = ''] = /^\t\tto (.+)$/m.exec(caddyfile) ?? [];
+    expect(upstreams.split(' ')).toEqual([1, 2, 3, 4].map((number) => `${compose.name}-api-${number}:3000`));
     expect(caddyfile).toMatch(/@inside path \/metrics\* \/health\/ready\*\n\s*respond @inside 404\n/);
     for (const timeout of ['read_header', 'read_body', 'write', 'idle']) {
       expect(caddyfile).toMatch(new RegExp(`timeouts \\{[^}]*\\b${timeout} \\d+[sm]\\b`));
@@ -130,7 +135,7 @@ describe('compose.yaml', () => {
       const variables = asked.filter(([, variable]) => /PASSWORD|SECRET|TOKEN|KEYS/.test(variable ?? ''));
       // Each is refused where it is missing or empty.
       expect(variables.filter(([, , rule]) => rule !== '?')).toEqual([]);
-      return [name, [...variables.map(([, variable]) => variable ?? ''), ...files].sort()] as const;
+      return [name, [...new Set([...variables.map(([, variable]) => variable ?? ''), ...files])].sort()] as const;
     });
     const process = ['DATABASE_PASSWORD', 'ENCRYPTION_KEYS', 'METRICS_TOKEN', 'REDIS_PASSWORD'];
     expect(Object.fromEntries(given)).toEqual({
@@ -138,6 +143,7 @@ describe('compose.yaml', () => {
       api: [...process, 'WHATSAPP_APP_SECRET', 'WHATSAPP_VERIFY_TOKEN'],
       worker: process,
       postgres: ['DATABASE_PASSWORD', 'POSTGRES_PASSWORD'],
+      pgbouncer: ['DATABASE_PASSWORD'],
       redis: ['REDIS_PASSWORD'],
       proxy: [],
       prometheus: ['metrics_token'],
@@ -156,7 +162,7 @@ describe('compose.yaml', () => {
       services.filter(([, each]) => each.networks?.includes(network)).map(([name]) => name);
     expect(Object.fromEntries(Object.keys(networks).map((name) => [name, members(name)]))).toEqual({
       edge: ['api', 'proxy'],
-      data: ['migrate', 'api', 'worker', 'postgres', 'redis'],
+      data: ['migrate', 'api', 'worker', 'postgres', 'pgbouncer', 'redis'],
       metrics: ['api', 'worker', 'prometheus'],
       dashboards: ['prometheus', 'grafana'],
       out: ['api', 'worker'],
@@ -179,11 +185,12 @@ describe('compose.yaml', () => {
     try {
       for (const statement of statements) await admin.query(statement);
       const { rows } = await admin.query(
-        `select rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as strong,
+        `select rolconfig as limits, rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as strong,
            has_database_privilege('public', $1, 'connect') as open from pg_roles where rolname = $1`,
         [name],
       );
-      expect(rows).toEqual([{ strong: false, open: false }]);
+      const limits = ['statement_timeout=10s', 'idle_in_transaction_session_timeout=30s'];
+      expect(rows).toEqual([{ strong: false, open: false, limits }]);
       const url = Object.assign(new URL(process.env.TEST_DATABASE_URL ?? ''), { username: name, password: name });
       url.pathname = `/${name}`;
       expect(await migrate(url.toString())).not.toEqual([]);

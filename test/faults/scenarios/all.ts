@@ -21,6 +21,7 @@ import { primaryDemoted } from './primary-demoted.js';
 import { queueAway } from './queue-away.js';
 import { queueWiped } from './queue-wiped.js';
 import { rateLimits } from './rate-limits.js';
+import { rollingReplacement } from './rolling-replacement.js';
 import { slowClients } from './slow-clients.js';
 import { soak } from './soak.js';
 import { takeover } from './takeover.js';
@@ -47,6 +48,7 @@ export const SCENARIOS: readonly Scenario[] = [
   commitCut,
   primaryDemoted,
   behindPgBouncer,
+  rollingReplacement,
   mediaDiskFull,
   soak,
   gracefulStop,
