@@ -142,7 +142,7 @@ export class Database implements Statements, OnApplicationShutdown {
     pool.on('error', () => undefined);
     try {
       const client = await pool.connect();
-      client.on('error', () => undefined); // its statement reports the fault
+      client.on('error', () => undefined); // its statement reports the error
       try {
         return await work(client);
       } finally {

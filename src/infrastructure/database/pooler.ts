@@ -28,7 +28,7 @@ export function sessionSettings(pooling: Pooling, settings: Record<string, strin
   const set = Object.entries(settings).map(([name, value]) => `set ${name} = ${value}`);
   return {
     verify: (client, done) => {
-      client.query(set.join('; ')).then(() => done(), done);
+      client.query(set.join('; '), (error: Error | null) => done(error ?? undefined));
     },
   };
 }
