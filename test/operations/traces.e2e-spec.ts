@@ -228,8 +228,9 @@ describe('with a collector', () => {
     const id = await send(stage, phone, { 'x-request-id': phone });
     await untilRead(receiver, id);
     await test.api.get('/health/ready');
-    const known = collector.spans.length;
-    await waitFor(() => collector.spans.slice(known).some(({ attributes }) => attributes['herald.status'] === 'read'));
+    const isLast = ({ attributes }: CollectedSpan) =>
+      attributes['herald.message_id'] === id && attributes['herald.status'] === 'read';
+    await waitFor(() => collector.spans.some(isLast), { what: 'the span of the last report' });
     expect(collector.text).toContain(id);
     for (const secret of [TEXT, phone, sender.key.text, sender.key.text.slice(-12), sender.connection.phoneNumber]) {
       expect(collector.text.includes(secret)).toBe(false);
