@@ -1,7 +1,7 @@
 // The table in docs/operations.md of what was run where. Parts of CI add a line each to the file that RAN_FILE names, as
 // JSON; `.ci/run` writes the table at its end:
 //   node scripts/ran.mjs add ENVIRONMENT VERSION WHAT     from a shell; scripts call `ran()`
-//   node scripts/ran.mjs write                            rewrites the table of the page
+//   node scripts/ran.mjs write [PAGE]                     rewrites the table of the page
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -19,9 +19,9 @@ export function ran(environment, version, what) {
 }
 
 /** The page with a table of these lines between its markers. */
-export function withTable(page, lines) {
+function withTable(page, lines) {
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin === -1 || end < begin) throw new Error(`${PAGE} has no place for the table, from ${BEGIN} to ${END}`);
+  if (begin === -1 || end < begin) throw new Error(`the page has no place for the table, from ${BEGIN} to ${END}`);
   return `${page.slice(0, begin + BEGIN.length)}\n\n${tableOf(lines)}\n\n${page.slice(end)}`;
 }
 
@@ -45,18 +45,18 @@ function tableOf(lines) {
     .join('\n');
 }
 
-async function write() {
+async function write(path) {
   const lines = readFileSync(process.env.RAN_FILE, 'utf8').split('\n').filter(Boolean).map(JSON.parse);
   if (lines.length === 0) throw new Error('nothing was noted, so there is no table to write');
   const { format, resolveConfig } = await import('prettier');
-  const page = withTable(readFileSync(PAGE, 'utf8'), lines);
-  writeFileSync(PAGE, await format(page, { ...(await resolveConfig(PAGE)), filepath: PAGE }));
+  const page = withTable(readFileSync(path, 'utf8'), lines);
+  writeFileSync(path, await format(page, { ...(await resolveConfig(PAGE)), filepath: path }));
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [command, ...args] = process.argv.slice(2);
   if (!process.env.RAN_FILE) throw new Error('RAN_FILE names the file of the lines; it is not set');
   if (command === 'add' && args.length === 3) ran(...args);
-  else if (command === 'write') await write();
+  else if (command === 'write' && args.length <= 1) await write(args[0] ?? PAGE);
   else throw new Error('use: node scripts/ran.mjs add ENVIRONMENT VERSION WHAT, or write');
 }
