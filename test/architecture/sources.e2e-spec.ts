@@ -17,7 +17,7 @@ describe('sources', () => {
     expect(tooLong).toEqual([]);
   });
 
-  it('read the environment in platform/config only', () => {
+  it('read the environment in infrastructure/config only', () => {
     const readers = sources.filter(
       (path) =>
         !path.startsWith('src/infrastructure/config/') && /process\s*(\.|\[\s*['"])env\b/.test(readProjectFile(path)),
