@@ -110,6 +110,16 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   'queue status': {
     examples: ['herald queue status', 'herald queue status --json | jq ".queues[] | select(.oldest_due_ms > 60000)"'],
   },
+  'media move': {
+    examples: [
+      ['herald media move --to s3', 'from MEDIA_DIR into MEDIA_S3_BUCKET'],
+      ['herald media move --to s3 --verify', 'and compare what an earlier run copied'],
+      ['herald media move --to folder', 'and back'],
+    ],
+    notes:
+      'Each copy is read back and compared with the SHA-256 of its upload. An interrupted run is simply started again.\nNothing is removed where the files were. The order of the steps: docs/media-storage.md.',
+    failure: 'the bytes of some files are missing or damaged, or a storage was away for a minute',
+  },
   'secrets rotate': {
     examples: ['herald secrets rotate'],
     notes: 'Before it, every process has the new key: see docs/operations.md. Run it until it finds nothing more.',

@@ -10,6 +10,7 @@ import {
   addMigrateCommand,
   addQueueCommands,
   addRestoreCommand,
+  addMediaCommands,
   addSecretsCommands,
 } from './commands/operations.command.js';
 import { addKeyCommands } from './commands/key.command.js';
@@ -61,6 +62,7 @@ export function buildProgram(): Command {
   addRestoreCommand(program);
   addAuditCommand(program);
   addSecretsCommands(program);
+  addMediaCommands(program);
   addCompletionCommand(program);
   for (const [words, command] of commandsOf(program)) {
     const about = GUIDES[words];

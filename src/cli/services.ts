@@ -8,6 +8,7 @@ import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
+import { MediaMoveService } from '../modules/media/media-move.service.js';
 import { OtpProjectsService } from '../modules/otp/otp-projects.service.js';
 import { OtpSenderService } from '../modules/otp/otp-sender.service.js';
 import { Audit } from '../infrastructure/audit/audit.js';
@@ -65,6 +66,7 @@ export function servicesOf(app: INestApplicationContext) {
     restoration: app.get(Restoration),
     audit: app.get(Audit),
     secretRotation: app.get(SecretRotation),
+    mediaMove: app.get(MediaMoveService, { strict: false }),
   };
 }
 

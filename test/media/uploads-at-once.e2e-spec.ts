@@ -109,8 +109,11 @@ describe('large uploads into the real process', () => {
     const before = residentMib();
     let highest = before;
     const timer = setInterval(() => (highest = Math.max(highest, residentMib())), 20);
-    await work();
-    clearInterval(timer);
+    try {
+      await work();
+    } finally {
+      clearInterval(timer);
+    }
     return { addedMib: Math.round((highest - before) * 10) / 10 };
   }
 

@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { StorageKind } from '../../infrastructure/config/settings.js';
+import type { MoveResult } from '../../modules/media/media-move.service.js';
 import { action, serviceAction } from '../runner.js';
 import { openDatabase } from '../session.js';
 import type { LaneStatus } from '../../modules/messages/messages.types.js';
@@ -261,6 +263,49 @@ export function addSecretsCommands(program: Command): void {
       };
     },
   );
+}
+
+interface MoveMediaOptions {
+  to: StorageKind;
+  verify?: boolean;
+}
+
+/** `media move`. */
+export function addMediaCommands(program: Command): void {
+  const media = program.command('media').description('where files lie');
+  serviceAction<MoveMediaOptions>(
+    media
+      .command('move')
+      .description('copy all files to the other storage, while the service runs; what is there already stays')
+      .addOption(
+        new Option('--to <storage>', 'where the files go')
+          .choices(['folder', 's3'] satisfies StorageKind[])
+          .makeOptionMandatory(),
+      )
+      .option('--verify', 'read files that are there already, too, and copy those whose bytes differ'),
+    async (services, { to, verify = false }) => {
+      const tell = (soFar: MoveResult): void => void process.stderr.write(`${moveText(soFar)}\n`);
+      const result = await services.mediaMove.move({ to, verify, tell });
+      const from = to === 's3' ? 'folder' : 's3';
+      const lost = result.missing + result.damaged;
+      const hint =
+        lost > 0
+          ? 'What is missing or damaged has no good bytes left: restore it from a backup, or let its owner upload it again.'
+          : `When every process has MEDIA_STORAGE=${to},${from} and this command has run since, set MEDIA_STORAGE=${to}.`;
+      const { copied, copiedBytes: copied_bytes, present, missing, damaged, examples } = result;
+      const named = examples.length === 0 ? [] : [`Such as: ${examples.join(', ')}.`];
+      return {
+        data: { to, copied, copied_bytes, present, missing, damaged, examples },
+        text: [moveText(result), ...named, hint].join('\n'),
+        failed: lost > 0,
+      };
+    },
+  );
+}
+
+function moveText({ copied, copiedBytes, present, missing, damaged }: MoveResult): string {
+  const mib = (copiedBytes / 1_048_576).toFixed(1);
+  return `${copied} files copied and compared (${mib} MiB), ${present} were there, ${missing} missing, ${damaged} damaged.`;
 }
 
 const MARKS = { ok: 'ok  ', warn: 'warn', fail: 'FAIL' } as const;

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { Logger } from '@nestjs/common';
 import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
 import { describeError } from '../../common/describe-error.js';
 import { type Config, changedConfig } from '../../infrastructure/config/config.js';
@@ -50,6 +51,25 @@ export function checkDisk(config: Config): Finding {
   return free < minFreeBytes * 4 ? warn('disk', `${text}: uploads will be refused soon`) : ok('disk', text);
 }
 
+/** Writes, reads, lists and removes one object, as the service does with files. */
+export async function checkBucket(config: Config): Promise<Finding> {
+  const { S3Storage } = await import('../../infrastructure/storage/s3-storage.js');
+  const { bucket, endpoint, prefix } = config.s3;
+  const where = `${bucket}${prefix === '' ? '' : `/${prefix}`} at ${endpoint ?? 'Amazon S3'}`;
+  const storage = new S3Storage(config);
+  // What fails is the finding; its log lines would stand among the answers.
+  Logger.overrideLogger(false);
+  try {
+    const note = await storage.probe();
+    const text = `${where}: an object was written, read, listed and removed`;
+    return note === null ? ok('bucket', text) : warn('bucket', `${text}; ${note}`);
+  } catch (error) {
+    return fail('bucket', `${where}: ${describeError(error)}`);
+  } finally {
+    await storage.close();
+  }
+}
+
 /** Asks the queue's own server; its tables are made by `herald migrate` or by a start. */
 export async function checkQueue(config: Config): Promise<Finding> {
   const where = config.queue.redisUrl === null ? 'PostgreSQL' : 'Redis';
@@ -77,6 +97,17 @@ export async function checkQueue(config: Config): Promise<Finding> {
     clearTimeout(timer);
     await connection.onApplicationShutdown();
   }
+}
+
+/** Of the storages that MEDIA_STORAGE names. */
+async function checkStorages(config: Config): Promise<Finding[]> {
+  const { storages } = config.media;
+  const findings: Finding[] = [];
+  if (storages.includes('folder')) {
+    findings.push(await guarded('disk', () => Promise.resolve().then(() => checkDisk(config))));
+  }
+  if (storages.includes('s3')) findings.push(await guarded('bucket', () => checkBucket(config)));
+  return findings;
 }
 
 /** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
@@ -123,7 +154,7 @@ export async function examine(): Promise<Finding[]> {
   const findings = [
     ok('settings', `${config.process.environment}, all valid`),
     checkDataDir(config),
-    await guarded('disk', () => Promise.resolve().then(() => checkDisk(config))),
+    ...(await checkStorages(config)),
     checkEncryptionKeys(config),
   ];
   const database = await openDatabase(config).catch((error: unknown) => error);

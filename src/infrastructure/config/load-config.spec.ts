@@ -87,6 +87,45 @@ describe('SEND_LEASE_MS', () => {
   });
 });
 
+describe('files in S3', () => {
+  const S3 = { MEDIA_STORAGE: 's3', MEDIA_S3_BUCKET: 'herald-media' };
+
+  it('need a bucket, and no more', () => {
+    expect(load({}).media.storages).toEqual(['folder']);
+    expect(violationsOf(S3)).toEqual([]);
+    expect(load({ ...S3, MEDIA_STORAGE: 's3,folder' }).media.storages).toEqual(['s3', 'folder']);
+    expect(violationsOf({ MEDIA_STORAGE: 's3' })).toEqual([
+      'MEDIA_S3_BUCKET must be set, for MEDIA_STORAGE names s3: the name of a bucket that is there',
+    ]);
+  });
+
+  it('have the bucket in the path where the store is not Amazon, and a prefix that ends', () => {
+    const { pathStyle, prefix } = load({ ...S3, MEDIA_S3_ENDPOINT: 'http://10.0.0.5:9000', MEDIA_S3_PREFIX: 'a/b' }).s3;
+    expect([pathStyle, prefix, load(S3).s3.pathStyle, load(S3).s3.prefix]).toEqual([true, 'a/b/', false, '']);
+    expect(load({ ...S3, MEDIA_S3_ENDPOINT: 'https://s3.test', MEDIA_S3_PATH_STYLE: 'false' }).s3.pathStyle).toBe(
+      false,
+    );
+  });
+
+  it.each([
+    [{ MEDIA_STORAGE: 's3,tape' }, 'MEDIA_STORAGE must be folder, s3, or both'],
+    [{ MEDIA_STORAGE: 's3,s3' }, 'MEDIA_STORAGE must be folder, s3, or both'],
+    [{ MEDIA_S3_BUCKET: 's3://herald-media/x' }, 'MEDIA_S3_BUCKET must be the name of the bucket alone'],
+    [{ MEDIA_S3_ENDPOINT: 'minio:9000' }, 'MEDIA_S3_ENDPOINT must be a URL that begins with http:// or https://'],
+    [{ MEDIA_S3_ENDPOINT: 'https://key:word@s3.test' }, 'MEDIA_S3_ENDPOINT must have no user'],
+    [{ MEDIA_S3_PREFIX: '/herald' }, 'MEDIA_S3_PREFIX must be made of'],
+    [{ MEDIA_S3_PREFIX: 'a/../b' }, 'MEDIA_S3_PREFIX must be made of'],
+    [{ MEDIA_S3_ACCESS_KEY_ID: 'AKIA1' }, 'MEDIA_S3_SECRET_ACCESS_KEY must be set with MEDIA_S3_ACCESS_KEY_ID'],
+    [{ MEDIA_S3_SECRET_ACCESS_KEY: 'hush' }, 'MEDIA_S3_ACCESS_KEY_ID must be set with MEDIA_S3_SECRET_ACCESS_KEY'],
+    [{ MEDIA_S3_ENCRYPTION: 'kms' }, 'MEDIA_S3_ENCRYPTION must be one of none, AES256, aws:kms'],
+    [{ MEDIA_S3_KMS_KEY_ID: 'key-1' }, 'MEDIA_S3_KMS_KEY_ID is of use with MEDIA_S3_ENCRYPTION=aws:kms only'],
+  ])('say what to do about %j', (settings, violation) => {
+    const violations = violationsOf({ ...S3, ...settings });
+    expect(violations).toContainEqual(expect.stringContaining(violation));
+    expect(violations.join()).not.toMatch(/hush|word@/);
+  });
+});
+
 describe('a setting in a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'herald-settings-'));
   const write = (name: string, text: string): string => {

@@ -189,7 +189,7 @@ export const SETTINGS = {
     kmsKeyId: text('MEDIA_S3_KMS_KEY_ID').means(
       'Key for aws:kms, by id or ARN. Default: the key that the store has for it.',
     ),
-    timeoutMs: integer('MEDIA_S3_TIMEOUT_MS', [500, 120_000], { default: 15_000 }).means(
+    timeoutMs: integer('MEDIA_S3_TIMEOUT_MS', [500, 300_000], { default: 30_000 }).means(
       'Milliseconds to wait for an answer of the store, or for it to take or give further bytes.',
     ),
     /** Of files that are on their way, in one process. */

@@ -58,6 +58,11 @@ export class S3Storage extends FileStorage {
     for (const timer of this.timers) clearInterval(timer);
   }
 
+  /** Closes idle connections. */
+  async close(): Promise<void> {
+    (await this.loading)?.close();
+  }
+
   async create(known: NewFile = {}): Promise<TemporaryFile> {
     const { key = newId() } = known;
     const name = this.nameOf(key);

@@ -8,6 +8,7 @@ import { ContentService, MediaLinks } from './link/content.service.js';
 import { MediaFiles } from './media-files.js';
 import { MediaTransferService } from './media-transfer.service.js';
 import { MediaContentController, MediaController } from './media.controller.js';
+import { MediaMoveService } from './media-move.service.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
@@ -27,12 +28,13 @@ import { UploadService } from './upload/upload.service.js';
     MediaRepository,
     MediaFiles,
     MediaMaintenance,
+    MediaMoveService,
     MediaTransferService,
     PlatformIdsRepository,
     FetchRepository,
     MediaFetcher,
     FetchProcessor,
   ],
-  exports: [MediaService, MediaTransferService],
+  exports: [MediaService, MediaTransferService, MediaMoveService],
 })
 export class MediaModule {}

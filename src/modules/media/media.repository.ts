@@ -11,6 +11,7 @@ import type {
   MediaObject,
   PendingMedia,
   RemovedMedia,
+  StoredFile,
 } from './media.types.js';
 
 /** What was measured of a file once its bytes are stored. */
@@ -162,6 +163,15 @@ export class MediaRepository {
       [keys],
     );
     return rows.map((row) => row.key);
+  }
+
+  /** Stored files of all workspaces by their ids, so that those which come meanwhile are the last. */
+  storedAfter(id: string | null, limit: number): Promise<StoredFile[]> {
+    return this.database.query<StoredFile & Record<string, unknown>>(
+      `select id, storage_key as "storageKey", size_bytes::float8 as "sizeBytes", sha256
+       from media_object where status = 'stored' and ($1::uuid is null or id > $1) order by id limit $2`,
+      [id, limit],
+    );
   }
 
   /** Customers' files that wait to be fetched, of all workspaces together. */

@@ -62,6 +62,15 @@ export interface PlatformCopy {
 }
 
 /** A file whose row is gone: where its bytes are, here and at the platform. */
+/** A file whose bytes are stored, as `herald media move` needs it. */
+export interface StoredFile {
+  id: string;
+  storageKey: string;
+  sizeBytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+}
+
 export interface RemovedMedia {
   storageKey: string | null;
   copies: PlatformCopy[];
