@@ -22,6 +22,7 @@ import { DeliveryDays1766020000000 } from './1766020000000-delivery-days.js';
 import { DatabaseIdentity1766030000000 } from './1766030000000-database-identity.js';
 import { TraceContext1766040000000 } from './1766040000000-trace-context.js';
 import { AuditEvents1766050000000 } from './1766050000000-audit-events.js';
+import { MessageRead1766070000000 } from './1766070000000-message-read.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   DatabaseIdentity1766030000000,
   TraceContext1766040000000,
   AuditEvents1766050000000,
+  MessageRead1766070000000,
 ];

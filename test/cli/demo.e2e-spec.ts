@@ -104,15 +104,18 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(reported).toMatchObject({ code: 0, stderr: '' });
   }, 180_000);
 
-  it('simulate inbound opens the window of a number that never wrote', async () => {
+  it('simulate inbound opens the window of a number that never wrote; message read marks what it wrote', async () => {
     const from = '+4915112345678';
     const { code } = await runHerald(['simulate', 'inbound', '--from', from, '--text', 'Is it ready?'], env);
     expect(code).toBe(0);
-    const isThere = async () => {
+    const listed = async () => {
       const { stdout } = await runHerald(['message', 'list', '--from', from, '--json'], env);
-      return (JSON.parse(stdout) as { data: { body: string }[] }).data.some(({ body }) => body === 'Is it ready?');
+      const { data } = JSON.parse(stdout) as { data: { id: string; body: string }[] };
+      return data.find(({ body }) => body === 'Is it ready?')?.id;
     };
-    await waitFor(isThere, { timeoutMs: 60_000 });
+    const id = await waitFor(listed, { timeoutMs: 60_000 });
+    const read = await runHerald(['message', 'read', id, '--typing', '--json'], env);
+    expect(JSON.parse(read.stdout)).toMatchObject({ id, typing_until: expect.any(String) as string });
     const answer = await runHerald(['message', 'send', '--to', from, '--text', 'Yes', '--watch'], env);
     expect(answer.code).toBe(0);
   }, 180_000);

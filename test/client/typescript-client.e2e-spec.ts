@@ -56,6 +56,17 @@ function variants(connection_id: string, replyTo: string): Record<string, SendMe
         action: { buttons: [{ type: 'reply', reply: { id: 'y', title: 'Yes' } }] },
       },
     },
+    link: {
+      ...common,
+      type: 'interactive',
+      interactive: {
+        type: 'cta_url',
+        body: { text: 'The menu' },
+        action: { name: 'cta_url', parameters: { display_text: 'Open', url: 'https://example.com' } },
+      },
+    },
+    location: { ...common, type: 'location', location: { latitude: 53.3, longitude: -6.2, name: 'Lighthouse Coffee' } },
+    contacts: { ...common, type: 'contacts', contacts: [{ name: { formatted_name: 'Ana Lima' } }] },
     reaction: { ...common, type: 'reaction', reply_to_message_id: replyTo, reaction: { emoji: '👍' } },
   };
 }
@@ -70,6 +81,17 @@ describe('the client against Herald', () => {
       expect({ name, status }).toEqual({ name, status: 'queued' });
       expect((await herald.messages.get(id)).attempts).toEqual(expect.any(Array));
     }
+  });
+
+  it('marks a received message as read', async () => {
+    const { connection } = sender;
+    const { id, metaMessageId } = await test.factories.message({ connection, status: 'received' });
+    const { phoneNumberId } = connection;
+    test.simulator.inboundLog.add({ id: metaMessageId ?? '', phoneNumberId, party: to, writtenAt: Date.now() });
+    const read = await herald.messages.markRead(id, { typing: true });
+    expect(read).toEqual({ id, read_at: expect.any(String) as string, typing_until: expect.any(String) as string });
+    expect((await herald.messages.markRead(id)).read_at).toBe(read.read_at);
+    await test.database.execute('delete from message where id = $1', [id]);
   });
 
   it('makes one message of one key, and another of each new one', async () => {

@@ -61,6 +61,13 @@ export function createHeraldClient(options: HeraldClientOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/v1/messages', { params: { query: { ...filter, ...place } } })),
         ),
+      markRead: async (id: string, { typing = false }: { typing?: boolean } = {}) =>
+        dataOf(
+          await api.POST('/api/v1/messages/{id}/read', {
+            params: { path: { id } },
+            body: { typing_indicator: typing },
+          }),
+        ),
       retry: async (id: string, { confirmOutcomeUnknown = false, idempotencyKey }: Keyed & ConfirmedRetry = {}) =>
         dataOf(
           await api.POST('/api/v1/messages/{id}/retry', {

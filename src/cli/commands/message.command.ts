@@ -63,13 +63,14 @@ interface ListOptions extends TargetOptions {
   connection?: string;
 }
 
-/** `message send|watch|list|retry`: over the API, with a key, as an integration does it. */
+/** `message send|watch|list|retry|read`: over the API, with a key, as an integration does it. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
   addWatch(message);
   addList(message);
   addRetry(message);
+  addRead(message);
 }
 
 function addSend(message: Command): void {
@@ -200,6 +201,33 @@ function addRetry(message: Command): void {
     if (options.watch !== true) return { data, text };
     live.say(text, { event: 'queued', id: data.id, status: data.status });
     return watched(live, target, id, options.timeout);
+  });
+}
+
+interface ReadMark {
+  id: string;
+  read_at: string;
+  typing_until: string | null;
+}
+
+function addRead(message: Command): void {
+  const command = message
+    .command('read')
+    .description('mark a received message as read')
+    .argument('<id>', "the message's id; message list --direction inbound shows it")
+    .option('--typing', 'show the customer that you are typing as well, for 25 seconds')
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: ['herald message read 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e --typing'],
+    notes: 'The customer sees the two blue ticks on this message and on all earlier ones of the conversation.',
+    failure: 'refused; the message says why',
+  });
+  action<TargetOptions & { typing?: boolean }>(command, async (options, id = '') => {
+    const { api } = await targetOf(options);
+    const path = `/messages/${encodeURIComponent(id)}/read`;
+    const { data } = await api.post<Single<ReadMark>>(path, { typing_indicator: options.typing === true });
+    return { data, text: `${paint.name(data.id)}  ${paint.good('read')} ${clock(new Date(data.read_at))}` };
   });
 }
 

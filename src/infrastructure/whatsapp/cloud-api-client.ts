@@ -104,6 +104,25 @@ export class CloudApiClient {
     return toPlatformResult(exchange, token);
   }
 
+  /** Marks a customer's message as read, and shows that the business is typing where that is wanted. Once. */
+  markAsRead(
+    { phoneNumberId, token }: Pick<SendMessageInput, 'phoneNumberId' | 'token'>,
+    messageId: string,
+    typing: boolean,
+  ): Promise<PlatformResult> {
+    return this.request({
+      method: 'POST',
+      path: `/${encodeURIComponent(phoneNumberId)}/messages`,
+      token,
+      json: {
+        messaging_product: 'whatsapp',
+        status: 'read',
+        message_id: messageId,
+        ...(typing && { typing_indicator: { type: 'text' } }),
+      },
+    });
+  }
+
   /** Fetches one business phone number. */
   async getPhoneNumber(phoneNumberId: string, token: string): Promise<PlatformResult<PlatformPhoneNumber>> {
     const result = await this.request({

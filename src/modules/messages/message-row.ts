@@ -26,7 +26,10 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
   case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at) end as "nextAttemptAt",
   coalesce(q.queued_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
-  ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, read_at, failed_at')},
+  ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, failed_at')},
+  case when m.direction = 'inbound' then (
+    select r.read_at from message_read r where r.message_id = m.id and r.organization_id = m.organization_id)
+    else s.read_at end as "readAt",
   coalesce(w.id, v.id, m.conversation_id) as "conversationId",
   coalesce(w.wa_id, v.wa_id, w.phone, v.phone) as "contactPhone", coalesce(w.user_id, v.user_id) as "contactUserId",
   coalesce(w.profile_name, v.profile_name) as "contactName"`;

@@ -9,13 +9,21 @@ import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyErrors } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
-import { ListMessagesDocs, GetMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
+import {
+  ListMessagesDocs,
+  GetMessageDocs,
+  ReadMessageDocs,
+  RetryMessageDocs,
+  SendMessageDocs,
+} from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
+import { ReadMessageRequest, type ReadMessageResponse } from './dto/read-message.js';
 import { RetryMessageRequest } from './dto/retry-message.request.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
+import { ReadReceiptsService } from './read-receipts.service.js';
 
 /** The specification lists no 400 for these routes: an id that can't be one names nothing. */
 const MessageId = (example = EXAMPLE_MESSAGE_ID): ParameterDecorator =>
@@ -32,6 +40,7 @@ const REPLAYED = 'Idempotency-Replayed';
 export class MessagesController {
   constructor(
     private readonly messages: MessagesService,
+    private readonly receipts: ReadReceiptsService,
     direct: DirectRoutes,
   ) {
     direct.add({
@@ -134,6 +143,29 @@ export class MessagesController {
     });
     if (replayed) response.setHeader(REPLAYED, 'true');
     return { data: responseOf(message) };
+  }
+
+  /**
+   * Mark a received message as read
+   *
+   * @remarks Shows the customer the two blue ticks, on this message and on all earlier ones of the conversation. With
+   * `typing_indicator: true` they also see that you are typing, for 25 seconds or until your next message.
+   *
+   * WhatsApp is called within the request: nothing is queued, and 200 says that WhatsApp took it. A repeat without
+   * `typing_indicator` answers as the first time and makes no call. Repeating after 502 or 504 does no harm.
+   */
+  @Post(':id/read')
+  @HttpCode(200)
+  @RequireScope('messages:write')
+  @ReadMessageDocs()
+  async read(
+    @CurrentCaller() caller: Caller,
+    @MessageId() id: string,
+    @Body() request: ReadMessageRequest,
+  ): Promise<ReadMessageResponse> {
+    const receipt = await this.receipts.markRead(caller, id, request.typing_indicator);
+    const typingUntil = receipt.typingUntil?.toISOString() ?? null;
+    return { data: { id: receipt.id, read_at: receipt.readAt.toISOString(), typing_until: typingUntil } };
   }
 }
 

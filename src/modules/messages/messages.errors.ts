@@ -19,6 +19,16 @@ const ownErrors = defineErrors('messages', {
     extra: ({ status }) => ({ status }),
     sample: { status: 'delivered' },
   }),
+  MESSAGE_NOT_RECEIVED: error<{ erased?: boolean }>({
+    kind: 'conflict',
+    message: ({ erased }) =>
+      erased === true
+        ? 'The contact of this message was erased; it can no longer be marked as read.'
+        : 'This message was sent by you; only messages that you received can be marked as read.',
+    when: 'A message that you sent, or whose contact was erased, was to be marked as read.',
+    fix: 'Take the id of a message with `direction: inbound`, from a message.received event or GET /messages?status=received.',
+    sample: {},
+  }),
   OUTCOME_UNKNOWN_NOT_CONFIRMED: error<{ status: string }>({
     kind: 'conflict',
     message:

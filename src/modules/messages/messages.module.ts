@@ -16,6 +16,7 @@ import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
 import { MessagesMaintenance } from './maintenance/messages.maintenance.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
+import { ReadReceiptsService } from './read-receipts.service.js';
 import { MessagesService } from './messages.service.js';
 import { OutcomeRepository } from './send/outcome.repository.js';
 import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
@@ -28,6 +29,7 @@ import { SendRepository } from './send/send.repository.js';
   controllers: [MessagesController],
   providers: [
     MessagesService,
+    ReadReceiptsService,
     SendPreparation,
     ContentPreparation,
     MessagesRepository,

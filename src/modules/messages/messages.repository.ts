@@ -18,6 +18,15 @@ export interface RetryCommand {
   body: string | null;
 }
 
+export interface ReadableMessage {
+  id: string;
+  connectionId: string;
+  direction: 'outbound' | 'inbound';
+  /** Null of a message that was sent, and where the contact was erased. */
+  metaMessageId: string | null;
+  readAt: Date | null;
+}
+
 const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, platform_code, platform_message,
   failure_category, meta_message_id, trace_id`;
 
@@ -114,6 +123,29 @@ export class MessagesRepository {
       [organizationId, idempotencyKey, messageId],
     );
     return inserted > 0;
+  }
+
+  /** What marking a message as read needs to know; null where the workspace has no such message. */
+  async findForReading(organizationId: string, id: string): Promise<ReadableMessage | null> {
+    const rows = await this.database.query<ReadableMessage>(
+      `select ${camelColumns('m', 'id, connection_id, direction')}, r.read_at as "readAt",
+         case when m.direction = 'inbound' then m.meta_message_id end as "metaMessageId"
+       from message m left join message_read r on r.message_id = m.id and r.organization_id = m.organization_id
+       where m.organization_id = $1 and m.id = $2`,
+      [organizationId, id],
+    );
+    return rows[0] ?? null;
+  }
+
+  /** Keeps that the platform took a message for read; returns when it did so first. */
+  async markRead(organizationId: string, id: string): Promise<Date> {
+    const rows = await this.database.query<{ readAt: Date }>(
+      `insert into message_read (organization_id, message_id) values ($1, $2)
+       on conflict (message_id) do update set read_at = message_read.read_at returning read_at as "readAt"`,
+      [organizationId, id],
+    );
+    if (rows[0] === undefined) throw new Error('an insert returned no row');
+    return rows[0].readAt;
   }
 
   /** Counts a workspace's queued messages, up to `limit`. */

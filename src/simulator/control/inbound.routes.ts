@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { invalidParam } from '../graph-error.js';
-import type { Route } from '../http/route.js';
+import { queryParam, type Route } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import type { MediaAddresses } from '../media/media-addresses.js';
 import { FileSink, type MediaStore } from '../media/media-store.js';
@@ -36,7 +36,31 @@ export function inboundRoutes(parts: InboundParts): Route[] {
     const body = Param.ofRequest(request);
     return receive(parts, body, await withFile(parts, request, body));
   };
-  return [['POST', '/_simulator/inbound', receiveInbound]];
+  return [
+    ['POST', '/_simulator/inbound', receiveInbound],
+    ['GET', '/_simulator/inbound', (request) => listInbound(parts.inboundLog, request)],
+  ];
+}
+
+const MOST_LISTED = 1_000;
+/** How long the platform shows that the business is typing. */
+const TYPING_MS = 25_000;
+
+/** The last messages of customers, and which of them the business has read. */
+function listInbound(inboundLog: InboundLog, request: Request): object {
+  const limit = Number(queryParam(request, 'limit') ?? MOST_LISTED);
+  if (!Number.isInteger(limit) || limit < 1) throw invalidParam('Param limit must be a whole number from 1.');
+  const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
+  const data = inboundLog.list(Math.min(limit, MOST_LISTED)).map((fact) => ({
+    id: fact.id,
+    phone_number_id: fact.phoneNumberId,
+    from: fact.party,
+    written_at: timeOf(fact.writtenAt),
+    read_at: timeOf(fact.readAt),
+    reads: fact.reads ?? 0,
+    typing_until: timeOf(fact.typingAt === undefined ? undefined : fact.typingAt + TYPING_MS),
+  }));
+  return { data };
 }
 
 /** The customer, as the call names them. */

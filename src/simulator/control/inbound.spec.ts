@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { fileTypeFromBuffer } from 'file-type';
 import { request } from 'undici';
-import { PHONE_NUMBER_ID, type SimulatorRig, startRig } from '../../../test/support/simulator/simulator-rig.js';
+import {
+  PHONE_NUMBER_ID,
+  SECOND_PHONE_NUMBER_ID,
+  type SimulatorRig,
+  startRig,
+} from '../../../test/support/simulator/simulator-rig.js';
 
 interface Media {
   id: string;
@@ -115,5 +120,56 @@ describe("a customer's file", () => {
     ['no bytes', { message: { type: 'image' }, file: { size_bytes: 0 } }],
   ])('with %s is refused', async (_, body) => {
     expect((await inbound(body)).status).toBe(400);
+  });
+});
+
+describe("a customer's message that is marked as read", () => {
+  let rig: SimulatorRig;
+
+  beforeAll(async () => {
+    rig = await startRig();
+  });
+  afterAll(() => rig.stop());
+
+  const mark = (messageId: string, more: object = {}, from = PHONE_NUMBER_ID) =>
+    rig.client.call('POST', `/v26.0/${from}/messages`, {
+      messaging_product: 'whatsapp',
+      status: 'read',
+      message_id: messageId,
+      ...more,
+    });
+  const listed = async () =>
+    (await rig.client.control('GET', 'inbound')).json as unknown as { data: Record<string, unknown>[] };
+
+  it('is shown as read, with how often and until when typing was shown', async () => {
+    const wrote = await rig.client.control('POST', 'inbound', {
+      phone_number_id: PHONE_NUMBER_ID,
+      from: '4915112345678',
+    });
+    const { id } = wrote.json as { id: string };
+    expect((await listed()).data[0]).toMatchObject({
+      id,
+      from: '4915112345678',
+      read_at: null,
+      reads: 0,
+      typing_until: null,
+    });
+    expect(await mark(id)).toMatchObject({ status: 200, json: { success: true } });
+    const [read] = (await listed()).data;
+    expect(read).toMatchObject({ id, read_at: expect.any(String) as string, reads: 1, typing_until: null });
+    expect((await mark(id, { typing_indicator: { type: 'text' } })).status).toBe(200);
+    expect((await listed()).data[0]).toMatchObject({
+      read_at: read?.read_at,
+      reads: 2,
+      typing_until: expect.any(String) as string,
+    });
+    for (const [messageId, from, more] of [
+      ['wamid.unknown', PHONE_NUMBER_ID, {}],
+      [id, SECOND_PHONE_NUMBER_ID, {}],
+      [id, PHONE_NUMBER_ID, { typing_indicator: { type: 'voice' } }],
+    ] as const) {
+      expect(await mark(messageId, more, from)).toMatchObject({ status: 400, json: { error: { code: 100 } } });
+    }
+    expect((await listed()).data[0]?.reads).toBe(2);
   });
 });

@@ -12,6 +12,12 @@ export interface InboundFact {
   party: string;
   /** Milliseconds. */
   writtenAt: number;
+  /** When it was marked as read first, milliseconds; absent until then. */
+  readAt?: number;
+  /** When the business was last seen typing, milliseconds. */
+  typingAt?: number;
+  /** How many calls have marked it. */
+  reads?: number;
 }
 
 /** Which messages customers wrote: what can be marked as read, and where the 24-hour window is open. */
@@ -32,8 +38,23 @@ export class InboundLog {
     forgetOldest(this.lastWritten);
   }
 
-  knows(phoneNumberId: string, messageId: string): boolean {
-    return this.facts.get(messageId)?.phoneNumberId === phoneNumberId;
+  /** @returns false where this number received no such message */
+  markRead(phoneNumberId: string, messageId: string, typing: boolean): boolean {
+    const fact = this.facts.get(messageId);
+    if (fact?.phoneNumberId !== phoneNumberId) return false;
+    const now = Date.now();
+    const reads = (fact.reads ?? 0) + 1;
+    this.facts.set(messageId, { ...fact, readAt: fact.readAt ?? now, reads, ...(typing && { typingAt: now }) });
+    return true;
+  }
+
+  /** What customers wrote, the last first. */
+  list(limit: number): InboundFact[] {
+    return [...this.facts.values()].slice(-limit).toReversed();
+  }
+
+  get(messageId: string): InboundFact | undefined {
+    return this.facts.get(messageId);
   }
 
   windowIsOpen(phoneNumberId: string, parties: readonly string[], nowMs: number): boolean {

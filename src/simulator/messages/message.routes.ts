@@ -182,8 +182,9 @@ function markAsRead({ inboundLog }: MessageParts, sender: SimulatorNumber, body:
   checkProduct(body);
   param.oneOf('status', ['read']);
   const messageId = param.text('message_id', 512);
-  if (body.typing_indicator !== undefined) param.object('typing_indicator').oneOf('type', ['text']);
-  if (!inboundLog.knows(sender.phoneNumberId, messageId)) {
+  const typing = body.typing_indicator !== undefined;
+  if (typing) param.object('typing_indicator').oneOf('type', ['text']);
+  if (!inboundLog.markRead(sender.phoneNumberId, messageId, typing)) {
     throw invalidParam(`Invalid parameter: message ${messageId} was not received by this number`);
   }
   return SUCCESS;

@@ -101,6 +101,22 @@ export const GUIDES: Record<string, Guide> = {
     },
   },
 
+  messages_read: {
+    place: async ({ pick, body }, { own, test }) => {
+      const { phone, conversationId } = pickOf(own.contacts, pick);
+      const { connection } = own;
+      const { id, metaMessageId } = await test.factories.message({
+        connection,
+        conversationId,
+        recipient: phone,
+        status: 'received',
+      });
+      const { phoneNumberId } = connection;
+      test.simulator.inboundLog.add({ id: metaMessageId ?? '', phoneNumberId, party: phone, writtenAt: Date.now() });
+      return { params: { id }, body };
+    },
+  },
+
   templates_list: {
     place: ({ query }, { own }) => ({
       params: connection(own),

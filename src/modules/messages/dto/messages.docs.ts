@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { ReadMessageRequest, ReadMessageResponse } from './read-message.js';
 import { RetryMessageRequest } from './retry-message.request.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
@@ -95,4 +96,24 @@ export const RetryMessageDocs = (): MethodDecorator =>
       ...PLATFORM_CODES,
     ),
     ApiErrorsAs(409, ...STATE_CODES),
+  );
+
+export const ReadMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiBody({
+      required: false,
+      type: ReadMessageRequest,
+      examples: {
+        read: { summary: 'Read', value: {} },
+        typing: { summary: 'Read, and typing', value: { typing_indicator: true } },
+      },
+    }),
+    ApiOkResponse({ type: ReadMessageResponse, description: 'WhatsApp took it.' }),
+    ApiErrors(
+      'MESSAGE_NOT_FOUND',
+      'MESSAGE_NOT_RECEIVED',
+      'SUBSCRIPTION_REQUIRED',
+      'CONNECTION_NOT_READY',
+      ...PLATFORM_CODES,
+    ),
   );

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
+import { isTokenRefused, platformError } from '../../infrastructure/whatsapp/platform-result.js';
+import { ConnectionsService } from '../connections/connections.service.js';
+import { type Sender, SendPreparation } from './accept/send-preparation.js';
+import { messagesErrors } from './messages.errors.js';
+import { MessagesRepository } from './messages.repository.js';
+
+/** How long the platform shows that the business is typing. */
+const TYPING_MS = 25_000;
+
+export interface ReadReceipt {
+  /** The message. */
+  id: string;
+  /** The first time. */
+  readAt: Date;
+  /** Null where typing was not asked for. */
+  typingUntil: Date | null;
+}
+
+/** Marks customers' messages as read at the platform, within the request. */
+@Injectable()
+export class ReadReceiptsService {
+  constructor(
+    private readonly messages: MessagesRepository,
+    private readonly preparation: SendPreparation,
+    private readonly connections: ConnectionsService,
+    private readonly client: CloudApiClient,
+  ) {}
+
+  /**
+   * Repeating it does no harm. A message that is read already costs no call, unless typing is to be shown.
+   *
+   * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_RECEIVED (409), SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409),
+   * PLATFORM_REJECTED (400), RATE_LIMITED (429) where the platform takes no more calls, PLATFORM_UNAVAILABLE (502),
+   * PLATFORM_TIMEOUT (504).
+   */
+  async markRead(sender: Sender, id: string, typing: boolean): Promise<ReadReceipt> {
+    const { organizationId } = sender;
+    const message = await this.messages.findForReading(organizationId, id);
+    if (message?.readAt && !typing) return { id: message.id, readAt: message.readAt, typingUntil: null };
+    await this.preparation.requirePayment(sender);
+    if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+    const { connectionId, direction, metaMessageId } = message;
+    if (metaMessageId === null) throw messagesErrors.MESSAGE_NOT_RECEIVED({ erased: direction === 'inbound' });
+    await this.connections.getReady(organizationId, connectionId);
+    const connection = await this.connections.sendable(organizationId, connectionId);
+    const answer = await this.client.markAsRead(connection, metaMessageId, typing);
+    if (!answer.ok) {
+      if (isTokenRefused(answer)) await this.connections.requireOtherToken(connection);
+      throw platformError(answer);
+    }
+    const typingUntil = typing ? new Date(Date.now() + TYPING_MS) : null;
+    const readAt = message.readAt ?? (await this.messages.markRead(organizationId, message.id));
+    return { id: message.id, readAt, typingUntil };
+  }
+}
