@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
+import { heraldVersion } from '../common/version.js';
 import { addCompletionCommand } from './commands/completion.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
@@ -27,7 +27,7 @@ import { paint } from './output.js';
 export function buildProgram(): Command {
   const program = new Command('herald')
     .description('Workspaces, keys, numbers, messages and the health of a Herald installation.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(heraldVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand('help [command]', 'show the help of a command')
     .showSuggestionAfterError(true)
@@ -83,18 +83,6 @@ const WANTS_JSON = process.argv.includes('--json');
 const PROGRAM_NOTES = `
 Every command takes --json, and exits with 0 when it is done, 1 when it is not, 2 when it was called wrongly.
 Settings come from the environment and from .env, as those of the service do. Colours: NO_COLOR=1, FORCE_COLOR=1.`;
-
-function version(): string {
-  // Two folders above the sources, three above what is built of them.
-  for (const path of ['../../package.json', '../../../package.json']) {
-    try {
-      return (JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as { version: string }).version;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-  }
-  return 'unknown';
-}
 
 /** Commander asks for the end of the program: help and version that were asked for are no errors, all else is wrong use. */
 function endWith(end: CommanderError): never {

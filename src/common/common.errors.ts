@@ -28,9 +28,9 @@ export const commonErrors = defineErrors('common', {
   }),
   ROUTE_NOT_FOUND: error({
     kind: 'not_found',
-    message: 'There is no such route; see /docs for the list of routes.',
+    message: 'There is no such route; compare the path with the API description.',
     when: 'The path names nothing that Herald serves.',
-    fix: 'Compare the path with the list at /docs.',
+    fix: 'Compare the path with the API description: /docs of a development server, or openapi.json.',
   }),
   API_VERSION_NOT_SUPPORTED: error<{ supported: string[] }>({
     kind: 'not_found',

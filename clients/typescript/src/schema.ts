@@ -765,8 +765,12 @@ export interface components {
              */
             user_id: string | null;
         };
+        /** CreateTemplate */
         CreateTemplate: components["schemas"]["CreateTemplateFromBody"] | components["schemas"]["CreateTemplateFromComponents"];
-        /** @description A template of one text. */
+        /**
+         * CreateTemplateFromBody
+         * @description A template of one text.
+         */
         CreateTemplateFromBody: {
             /** @description The text, with variables `{{1}}`, `{{2}}` ... */
             body: string;
@@ -799,7 +803,10 @@ export interface components {
             /** @description One example for each variable of `body`, in their order. */
             variable_examples?: string[];
         };
-        /** @description A template of components in the platform's own format. */
+        /**
+         * CreateTemplateFromComponents
+         * @description A template of components in the platform's own format.
+         */
         CreateTemplateFromComponents: {
             /**
              * @description In either case.
@@ -922,6 +929,7 @@ export interface components {
              */
             status: "succeeded" | "failed";
         };
+        /** EditTemplate */
         EditTemplate: {
             /** @description The parts of the template, in the platform's own format. */
             components: ({
@@ -1198,6 +1206,7 @@ export interface components {
              */
             username?: string;
         };
+        /** MessageReceivedEvent */
         MessageReceivedEvent: {
             /**
              * Format: date-time
@@ -1435,6 +1444,7 @@ export interface components {
              */
             username?: string;
         };
+        /** MessageStatusUpdatedEvent */
         MessageStatusUpdatedEvent: {
             /**
              * Format: date-time
@@ -1725,6 +1735,7 @@ export interface components {
             /** @description Send again although the message may have been sent already. Default: false. */
             confirm_outcome_unknown?: boolean;
         };
+        /** SendAddressRequest */
         SendAddressRequest: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1839,6 +1850,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendAudio */
         SendAudio: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -1887,6 +1899,7 @@ export interface components {
             /** @constant */
             type: "audio";
         } & (unknown | unknown);
+        /** SendCarousel */
         SendCarousel: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2017,6 +2030,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendCatalog */
         SendCatalog: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2070,6 +2084,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendContacts */
         SendContacts: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2164,6 +2179,7 @@ export interface components {
             /** @constant */
             type: "contacts";
         } & (unknown | unknown);
+        /** SendCtaUrl */
         SendCtaUrl: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2268,6 +2284,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendDocument */
         SendDocument: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2318,6 +2335,7 @@ export interface components {
             /** @constant */
             type: "document";
         } & (unknown | unknown);
+        /** SendFlow */
         SendFlow: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2449,6 +2467,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendImage */
         SendImage: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2499,6 +2518,7 @@ export interface components {
             /** @constant */
             type: "image";
         } & (unknown | unknown);
+        /** SendInteractive */
         SendInteractive: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2592,6 +2612,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendLegacyText */
         SendLegacyText: {
             /**
              * @description The text.
@@ -2626,6 +2647,7 @@ export interface components {
              */
             to?: string;
         } & (unknown | unknown);
+        /** SendLocation */
         SendLocation: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2679,6 +2701,7 @@ export interface components {
             /** @constant */
             type: "location";
         } & (unknown | unknown);
+        /** SendLocationRequest */
         SendLocationRequest: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2739,6 +2762,7 @@ export interface components {
             /** @description Seconds for which the code is valid. Default: 300. */
             ttl?: number;
         };
+        /** SendProduct */
         SendProduct: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2793,6 +2817,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendProductList */
         SendProductList: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2859,6 +2884,7 @@ export interface components {
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
+        /** SendReaction */
         SendReaction: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2897,6 +2923,7 @@ export interface components {
             /** @constant */
             type: "reaction";
         } & (unknown | unknown);
+        /** SendSticker */
         SendSticker: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -2945,6 +2972,7 @@ export interface components {
             /** @constant */
             type: "sticker";
         } & (unknown | unknown);
+        /** SendTemplate */
         SendTemplate: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -3001,6 +3029,7 @@ export interface components {
             /** @constant */
             type: "template";
         } & (unknown | unknown);
+        /** SendText */
         SendText: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -3041,6 +3070,7 @@ export interface components {
             /** @constant */
             type: "text";
         } & (unknown | unknown);
+        /** SendVideo */
         SendVideo: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
             client_message_id?: string;
@@ -3431,6 +3461,7 @@ export interface components {
              */
             url: string;
         };
+        /** WebhookTestEvent */
         WebhookTestEvent: {
             /**
              * Format: date-time

@@ -30,7 +30,7 @@ export function namedSchema(name: string, schema: Schema): { $ref: string } {
 
 /** All of them, for the API description. */
 export function namedSchemas(): Record<string, Schema> {
-  return Object.fromEntries(named);
+  return Object.fromEntries([...named].map(([name, schema]) => [name, { title: name, ...schema }]));
 }
 
 type PathItem = Readonly<Record<string, unknown>>;

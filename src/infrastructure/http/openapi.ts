@@ -15,7 +15,7 @@ const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and J
 ### In this page
 
 1. Press **Authorize** and paste a key: \`apiKey\` of the workspace, \`otpKey\` of an OTP project for one-time codes. The
-   browser remembers them. The demo's keys are in \`.data/demo.json\`.
+   browser remembers them. In the demo the page does it by itself; its keys are also in \`.data/demo.json\`.
 2. Open \`POST /api/v1/messages\`, press **Try it out**, choose an example, press **Execute**: 202 with an id.
 3. Open \`GET /api/v1/messages/{id}\` and execute it: the message is \`read\` within a second.
 
@@ -46,7 +46,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Profile', 'What customers see of a number. Scopes: `profile:read`, `profile:write`.'],
   ['Media', 'Files to send, and files that customers sent. Scopes: `media:read`, `media:write`.'],
   [
-    'Webhook',
+    'Webhook endpoint',
     'Signed events to one address of yours; the section Webhooks below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
   ],
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],

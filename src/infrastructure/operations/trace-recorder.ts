@@ -29,7 +29,7 @@ import {
 import { describeError } from '../../common/describe-error.js';
 import type { Config } from '../config/config.js';
 import type { Counters } from './counters.js';
-import { heraldVersion } from './metrics/infrastructure-gauges.js';
+import { heraldVersion } from '../../common/version.js';
 
 /** What a row carries of its trace: the ids of trace and parent span, 16 and 8 bytes, as 48 hexadecimal digits. */
 export type TraceContext = string;

@@ -5,10 +5,11 @@ import type { Express, NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import { commonErrors } from '../../../common/common.errors.js';
 import { declaredErrors } from '../../../common/define-errors.js';
+import { heraldVersion } from '../../../common/version.js';
 import { PublicUrl } from '../public-url.js';
 import { buildOpenApiDocument } from '../openapi.js';
 import { DocsDemo, ExampleValues } from './docs-demo.js';
-import { errorsPage } from './errors-page.js';
+import { ERRORS_SCRIPT, errorsPage } from './errors-page.js';
 import {
   EXAMPLE_DELIVERY_ID,
   EXAMPLE_IDEMPOTENCY_KEY,
@@ -48,7 +49,7 @@ interface PageGlobals {
   heraldDocs: {
     request(request: unknown): unknown;
     response(response: unknown): unknown;
-    resolveSubtree: unknown;
+    plugin(system: unknown): unknown;
     complete(): void;
   };
   SwaggerUIBundle: { plugins: { DownloadUrl(system: unknown): unknown } };
@@ -59,8 +60,8 @@ function onRequest(request: unknown): unknown {
 function onResponse(response: unknown): unknown {
   return (globalThis as unknown as PageGlobals).heraldDocs.response(response);
 }
-function quickResolving(): unknown {
-  return { fn: { resolveSubtree: (globalThis as unknown as PageGlobals).heraldDocs.resolveSubtree } };
+function heraldPlugin(system: unknown): unknown {
+  return (globalThis as unknown as PageGlobals).heraldDocs.plugin(system);
 }
 /** The page's own plugin, which a list of plugins replaces. */
 function downloadUrl(system: unknown): unknown {
@@ -71,8 +72,8 @@ function onComplete(): void {
 }
 
 /**
- * Serves /docs/errors, to which every error leads, and the pictures of states; with `all` the rest of /docs, /openapi.json,
- * /openapi.yaml and the signpost at / too. The description is made when it is first asked for.
+ * Serves /docs/errors, to which every error leads, the pictures of states, and the addresses at /; with `all` the rest of
+ * /docs, /openapi.json and /openapi.yaml too. The description is made when it is first asked for.
  */
 export function serveDocs(app: NestExpressApplication, all: boolean): void {
   app.use('/docs', (req: Request, res: Response, next: NextFunction) => {
@@ -81,16 +82,19 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
   });
   const express: Express = app.getHttpAdapter().getInstance();
   express.get('/docs/errors', (_req, res) => {
-    res.type('html').send(errorsPage(declaredErrors()));
+    res.type('html').send(errorsPage(declaredErrors(), all));
+  });
+  express.get('/docs/errors.js', (_req, res) => {
+    res.type('js').send(ERRORS_SCRIPT);
   });
   express.get('/docs/pictures/:name.svg', (req, res, next) => {
     if (PICTURES.has(req.params.name)) res.type('svg').send(asset(`pictures/${req.params.name}.svg`));
     else next(commonErrors.ROUTE_NOT_FOUND());
   });
+  const publicUrl = app.get(PublicUrl, { strict: false });
+  serveSignpost(express, publicUrl, all);
   if (!all) return;
   const examples = app.get(ExampleValues, { strict: false });
-  const publicUrl = app.get(PublicUrl, { strict: false });
-  serveSignpost(express, publicUrl);
   // Swagger UI names its files relative to its page, which without the slash is not below /docs.
   express.get('/docs/index.html', (_req, res) => res.redirect('/docs'));
   serveDemo(express, app.get(DocsDemo, { strict: false }));
@@ -108,7 +112,8 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
       persistAuthorization: true,
       displayRequestDuration: true,
       defaultModelsExpandDepth: 0,
-      plugins: [downloadUrl, quickResolving],
+      plugins: [downloadUrl, heraldPlugin],
+      filter: true,
       requestInterceptor: onRequest,
       responseInterceptor: onResponse,
       onComplete,
@@ -116,20 +121,22 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
   });
 }
 
-/** Who opens the bare address is shown the way: a browser goes to /docs, a program gets the addresses. */
-function serveSignpost(express: Express, publicUrl: PublicUrl): void {
+/** The bare address: a browser goes to /docs where it is served, a program gets name, version and addresses. */
+function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean): void {
+  const version = heraldVersion();
   express.get('/', (req, res) => {
-    if (req.headers.accept?.includes('text/html') === true) {
+    if (docs && req.headers.accept?.includes('text/html') === true) {
       res.redirect('/docs');
       return;
     }
     const base = publicUrl.value;
     res.json({
       name: 'Herald',
+      version,
       api_url: `${base}/api/v1`,
-      docs_url: `${base}/docs`,
+      health_url: `${base}/health/ready`,
       errors_url: `${base}/docs/errors`,
-      openapi_url: `${base}/openapi.json`,
+      ...(docs && { docs_url: `${base}/docs`, openapi_url: `${base}/openapi.json` }),
     });
   });
 }

@@ -1,6 +1,7 @@
 'use strict';
 // Extensions of Swagger UI. `request` gives each execution of an example an Idempotency-Key of its own, and replaces
-// the examples' ids by the latest ids; `response` remembers those; `resolveSubtree` replaces Swagger UI's own;
+// the examples' ids by the latest ids; `response` remembers those; `plugin` replaces how Swagger UI resolves references
+// and searches operations, and puts the answers that are errors behind a line that opens them;
 // `complete` authorizes with the demo's keys, where the server offers them to this browser. Served with `heraldPage`
 // before it: the examples' ids as the served description shows them, and names of the schemes.
 (function () {
@@ -86,6 +87,8 @@
   }
 
   function complete() {
+    var search = document.querySelector('.operation-filter-input');
+    if (search) search.placeholder = 'Search operations';
     void fetch('/docs/demo.json')
       .then(function (answer) {
         return answer.status === 200 ? answer.json() : null;
@@ -133,5 +136,69 @@
     return Promise.resolve({ errors: [], spec: node === undefined ? null : resolved(node, spec, base, []) });
   }
 
-  window.heraldDocs = { request: request, response: response, resolveSubtree: resolveSubtree, complete: complete };
+  /** Operations whose address, title or text contains each word; Swagger UI's own search knows only sections. */
+  function opsFilter(sections, phrase) {
+    var words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
+    return sections
+      .map(function (section, name) {
+        return section.update('operations', function (operations) {
+          return operations.filter(function (one) {
+            var operation = one.get('operation');
+            var text = [
+              name,
+              one.get('method'),
+              one.get('path'),
+              operation.get('summary'),
+              operation.get('description'),
+            ];
+            var known = text.join(' ').toLowerCase();
+            return words.every(function (word) {
+              return known.includes(word);
+            });
+          });
+        });
+      })
+      .filter(function (section) {
+        return section.get('operations').size > 0;
+      });
+  }
+
+  function plugin(system) {
+    var React = system.React;
+    var isError = function (code) {
+      return /^[45]/.test(code);
+    };
+    /** The errors of an operation are a line until it is opened: they are long, and alike everywhere. */
+    var wrapResponses = function (Original) {
+      return function (props) {
+        var open = React.useState(false);
+        var codes = props.responses.keySeq().filter(isError).toArray();
+        var shown = open[0] ? props.responses : props.responses.filterNot((_, code) => isError(code));
+        var toggle = function () {
+          open[1](!open[0]);
+        };
+        return React.createElement(
+          'div',
+          null,
+          React.createElement(Original, Object.assign({}, props, { responses: shown })),
+          codes.length > 0 &&
+            React.createElement(
+              'div',
+              { className: 'responses-inner' },
+              React.createElement(
+                'button',
+                { className: 'herald-errors', type: 'button', 'aria-expanded': open[0], onClick: toggle },
+                (open[0] ? '▾ Hide errors: ' : '▸ Show errors: ') + codes.join(', '),
+              ),
+            ),
+        );
+      };
+    };
+    return {
+      fn: { resolveSubtree: resolveSubtree, opsFilter: opsFilter },
+      wrapComponents: { responses: wrapResponses },
+    };
+  }
+
+  window.heraldDocs = { request: request, response: response, plugin: plugin, complete: complete };
 })();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { heraldVersion } from '../../../common/version.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Database } from '../../database/database.js';
@@ -81,16 +81,4 @@ export class InfrastructureGauges implements OnModuleInit {
         ),
     });
   }
-}
-
-/** The version in package.json, four folders above the source and five above the build. */
-export function heraldVersion(): string {
-  for (const path of ['../../../../package.json', '../../../../../package.json']) {
-    try {
-      return (JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as { version: string }).version;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
-  }
-  return 'unknown';
 }
