@@ -185,13 +185,13 @@ export class GroupCommitRunner<I, O> {
   }
 
   private nextCount(): number {
-    const { maxBatch, sizeOf, maxSize = Infinity } = this.options;
-    const most = Math.min(maxBatch, this.depth);
-    if (sizeOf === undefined) return most;
+    const { options } = this;
+    const most = Math.min(options.maxBatch, this.depth);
+    if (options.maxSize === undefined) return most;
     let count = 0;
     for (let size = 0; count < most; count++) {
-      size += sizeOf((this.waiting[this.head + count] as Waiting<I, O>).item);
-      if (size > maxSize && count > 0) break;
+      size += options.sizeOf?.((this.waiting[this.head + count] as Waiting<I, O>).item) ?? 1;
+      if (size > options.maxSize && count > 0) break;
     }
     return count;
   }

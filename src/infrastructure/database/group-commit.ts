@@ -47,7 +47,7 @@ export class GroupCommit<I, O> {
   ) {
     this.runner = new GroupCommitRunner({
       maxBatch: settings.maxBatch ?? 200,
-      sizeOf: settings.sizeOf,
+      sizeOf: (item) => settings.sizeOf?.(item) ?? 1,
       maxSize: settings.maxSize,
       maxInFlight: 2,
       maxWaiting: settings.maxWaiting ?? 2_000,

@@ -46,8 +46,8 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Profile', 'What customers see of a number. Scopes: `profile:read`, `profile:write`.'],
   ['Media', 'Files to send, and files that customers sent. Scopes: `media:read`, `media:write`.'],
   [
-    'Webhook endpoint',
-    'Signed events to one address of yours; the section Webhooks below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
+    'Webhook',
+    'Signed events to one address of yours; the section Events below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
   ],
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];

@@ -16,7 +16,7 @@ import {
 import { webhookErrors } from './webhook.errors.js';
 import { WebhookService } from './webhook.service.js';
 
-@ApiTags('Webhook endpoint')
+@ApiTags('Webhook')
 @Controller('webhook')
 export class WebhookController {
   constructor(private readonly webhook: WebhookService) {}
