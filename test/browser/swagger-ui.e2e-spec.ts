@@ -41,6 +41,7 @@ const OPERATIONS = [
   'profile_update',
   'media_upload',
   'media_list',
+  'media_get',
   'media_link',
   'webhook_put',
   'webhook_get',
@@ -204,7 +205,7 @@ describe('a browser for these tests', () => {
 
   it('leads to a section for each error code', async () => {
     await page.goto(`${demo.base_url}/docs/errors#RATE_LIMITED`);
-    expect(await page.locator('h2:target').innerText()).toBe('RATE_LIMITED');
+    expect(await page.locator('h3:target').innerText()).toBe('RATE_LIMITED');
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
       expect({ width, overflow: await overflowOf(page) }).toEqual({ width, overflow: 0 });
