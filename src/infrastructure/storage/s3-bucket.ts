@@ -16,6 +16,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { codeOf, describeError } from '../../common/describe-error.js';
 import type { Config } from '../config/config.js';
+import { environmentDefault } from '../config/environment.js';
 import { type ByteRange, FileGoneError, StorageUnavailableError } from './file-storage.js';
 
 const CONNECT_WITHIN_MS = 5_000;
@@ -54,7 +55,7 @@ export class S3Bucket {
       ...(kmsKeyId !== null && { SSEKMSKeyId: kmsKeyId }),
     };
     // Herald says itself, once, what an older Node costs; the release that is pinned supports it.
-    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+    environmentDefault('AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'true');
     const sockets = { keepAlive: true, maxSockets: SOCKETS };
     this.client = new S3Client({
       ...(endpoint !== null && { endpoint, region: 'us-east-1' }),
