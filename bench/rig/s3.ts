@@ -207,7 +207,11 @@ export function s3Objects(folder: string, bucket: string, prefix: string): { nam
   const root = join(folder, bucket);
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith(OBJECT) && path.startsWith(prefix))
-    .map((path) => ({ name: path.slice(0, -OBJECT.length), sizeBytes: statSync(join(root, path)).size }));
+    .flatMap((path) => {
+      // Another caller may remove it meanwhile.
+      const stats = statSync(join(root, path), { throwIfNoEntry: false });
+      return stats === undefined ? [] : [{ name: path.slice(0, -OBJECT.length), sizeBytes: stats.size }];
+    });
 }
 
 export function s3Uploads(folder: string, bucket: string, prefix: string): { key: string; id: string; begun: Date }[] {
