@@ -1,6 +1,10 @@
-import type { Type } from '@nestjs/common';
+import { Global, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Audit } from '../../src/infrastructure/audit/audit.js';
+import { AuditRepository } from '../../src/infrastructure/audit/audit.repository.js';
+import { AuditEventEntity } from '../../src/infrastructure/audit/entities/audit-event.entity.js';
 import { AccessModule } from '../../src/infrastructure/access/access.module.js';
 import type { Config } from '../../src/infrastructure/config/config.js';
 import { ConfigModule } from '../../src/infrastructure/config/config.module.js';
@@ -36,6 +40,15 @@ export interface SmallAppOptions {
   beside?: SmallApp;
 }
 
+/** Without its retention, which needs lanes. */
+@Global()
+@Module({
+  imports: [TypeOrmModule.forFeature([AuditEventEntity])],
+  providers: [Audit, AuditRepository],
+  exports: [Audit],
+})
+class AuditTrail {}
+
 /** The modules http, access and operations with controllers of the test's own: everything but the product. */
 export async function startSmallApp({ controllers, env = {}, beside }: SmallAppOptions): Promise<SmallApp> {
   const cloned: TestDatabase | null = beside === undefined ? await createTestDatabase() : null;
@@ -56,7 +69,7 @@ export async function startSmallApp({ controllers, env = {}, beside }: SmallAppO
   const logged: string[] = [];
   const logger = new HeraldLogger(config.process, { write: (text) => void logged.push(...text.split(/(?<=\n)/)) });
   const testing = await Test.createTestingModule({
-    imports: [ConfigModule.of(config), DatabaseModule, OperationsModule, HttpModule, AccessModule],
+    imports: [ConfigModule.of(config), DatabaseModule, OperationsModule, AuditTrail, HttpModule, AccessModule],
     controllers,
   })
     .overrideProvider(HeraldLogger)

@@ -37,6 +37,7 @@ describe('POST /media', () => {
         filename: 'Rechnung März.pdf',
         voice: false,
         direction: 'outbound',
+        status: 'stored',
         expires_at: null,
       });
       expect(Date.parse(createdAt as string)).toBeGreaterThan(Date.now() - 60_000);

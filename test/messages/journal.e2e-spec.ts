@@ -245,8 +245,8 @@ describe('the journal', () => {
         field: 'colour',
         rule: 'unknown_field',
         message:
-          'colour is not known here; allowed: limit, before, before_id, connection_id, conversation_id, direction, ' +
-          'status, from, to, recipient, client_message_id.',
+          'colour is not known here; allowed: connection_id, conversation_id, direction, status, client_message_id, ' +
+          'to, from, recipient, limit, before, before_id.',
       },
     ]);
   });
