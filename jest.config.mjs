@@ -11,7 +11,7 @@ const base = {
   setupFiles: ['<rootDir>/test/support/setup.ts'],
 };
 
-/** What starts or kills the built program, starts a browser, executes the documentation or fills a database: `npm run test:slow`. */
+/** What starts or kills the built program, starts a browser, executes the documentation, fuzzes or fills a database: `npm run test:slow`. */
 const SLOW = [
   'src/infrastructure/database/embedded/',
   'src/infrastructure/storage/s3-storage',
@@ -19,6 +19,7 @@ const SLOW = [
   'test/browser/',
   'test/cli/demo',
   'test/contract/cost',
+  'test/contract/fuzz.e2e',
   'test/docs/',
   'test/isolation/delete-workspace',
   'test/isolation/erase',

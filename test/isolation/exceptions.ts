@@ -22,6 +22,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/connections/connections.repository.ts#takeDue',
       'src/modules/media/media.repository.ts#BACKLOG ×3',
       'src/modules/media/media.repository.ts#deleteOld',
+      'src/modules/media/media.repository.ts#storedAfter',
       'src/modules/media/media.repository.ts#unknownKeys',
       'src/modules/media/transfer/fetch.repository.ts#CLAIM',
       'src/modules/media/transfer/fetch.repository.ts#EXPIRE',

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { FormData, request } from 'undici';
+// Not its `request`: with a form as body that sends nothing on Node 24.
+import { fetch, FormData, request } from 'undici';
 import type { GraphAnswer } from '../../../test/support/simulator/simulator-client.js';
 import {
   PHONE_NUMBER_ID,
@@ -71,12 +72,12 @@ describe('media', () => {
     form.set('messaging_product', 'whatsapp');
     form.set('file', new Blob([starting('%PDF-1.7')], { type: 'application/pdf' }), 'a "b".pdf');
     form.set('type', 'application/pdf');
-    const response = await request(`${rig.url}/v26.0/${PHONE_NUMBER_ID}/media`, {
+    const response = await fetch(`${rig.url}/v26.0/${PHONE_NUMBER_ID}/media`, {
       method: 'POST',
       headers: { authorization: 'Bearer token' },
       body: form,
     });
-    expect([response.statusCode, await response.body.json()]).toEqual([200, { id: expect.any(String) }]);
+    expect([response.status, await response.json()]).toEqual([200, { id: expect.any(String) }]);
   });
 
   it.each<[string, Buffer, string]>([
@@ -129,13 +130,13 @@ describe('media', () => {
     const form = new FormData();
     form.set('messaging_product', 'whatsapp');
     for (const body of [form, '{}', '']) {
-      const response = await request(`${rig.url}/v26.0/${PHONE_NUMBER_ID}/media`, {
+      const response = await fetch(`${rig.url}/v26.0/${PHONE_NUMBER_ID}/media`, {
         method: 'POST',
         headers: { authorization: 'Bearer token' },
         body,
       });
-      expect(response.statusCode).toBe(400);
-      await response.body.dump();
+      expect(response.status).toBe(400);
+      await response.arrayBuffer();
     }
   });
 
