@@ -129,8 +129,8 @@ interface Beat {
 
 /**
  * The sweeps of the fleet run: without a sweep messages would be left behind. Looks at the rows
- * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can check, worker or not. A sweep that runs
- * seldom says so with `expect`.
+ * `sweep:<name>` of `heartbeat`, by the database's clock, so any process can check; only a worker is not ready for it. A
+ * sweep that runs seldom says so with `expect`.
  */
 export class Heartbeats extends ReadinessCheck {
   readonly name = 'sweeps';
@@ -142,6 +142,10 @@ export class Heartbeats extends ReadinessCheck {
     private readonly startedAt = performance.now(),
   ) {
     super();
+  }
+
+  private get works(): boolean {
+    return this.config.process.roles.includes('worker');
   }
 
   /** A sweep that runs every `everyMs` may be silent for three rounds, 30 seconds at least. */
@@ -163,11 +167,11 @@ export class Heartbeats extends ReadinessCheck {
     });
     if (silent.length > 0 && !starting) {
       const list = silent.map(({ name, ageMs }) => `${name} ${Math.round(ageMs / 1_000)} s`);
-      return { ok: false, detail: `silent for too long: ${list.join(', ')}` };
+      // Without workers an api still accepts, and what it accepts is durable: a proxy must not turn callers away.
+      return { ok: !this.works, detail: `silent for too long: ${list.join(', ')}` };
     }
     if (beats.length > 0) return { ok: true, detail: `${beats.length} sweeps` };
-    const works = this.config.process.roles.includes('worker');
-    if (works && !starting) return { ok: false, detail: 'no sweep has run yet' };
+    if (this.works && !starting) return { ok: false, detail: 'no sweep has run yet' };
     return { ok: true, detail: 'none yet' };
   }
 }
