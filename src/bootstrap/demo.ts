@@ -22,6 +22,7 @@ import {
   EXAMPLE_FAILED_MESSAGE_ID,
   EXAMPLE_MEDIA_ID,
   EXAMPLE_MESSAGE_ID,
+  EXAMPLE_RECEIVED_MESSAGE_ID,
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
@@ -271,6 +272,7 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
   if (config.webhook.allowPrivateTargets) examples.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
   const ids = {
     [EXAMPLE_MESSAGE_ID]: () => answerableMessage(app, demo),
+    [EXAMPLE_RECEIVED_MESSAGE_ID]: () => answerableMessage(app, demo),
     [EXAMPLE_FAILED_MESSAGE_ID]: () => failedMessage(demo),
     [EXAMPLE_MEDIA_ID]: () => storedFile(demo),
   };

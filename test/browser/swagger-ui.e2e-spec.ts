@@ -32,6 +32,7 @@ const OPERATIONS = [
   'messages_list',
   'messages_get',
   'messages_retry',
+  'messages_read',
   'templates_list',
   'templates_create',
   'templates_get',

@@ -1710,7 +1710,7 @@ export interface components {
         ReadMessage: {
             /**
              * Format: uuid
-             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             * @example 01936f6e-4d7e-7e4a-8f0c-5b3d4c6e7f80
              */
             id: string;
             /**
@@ -6915,7 +6915,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "id": "01936f6e-4d7e-7e4a-8f0c-5b3d4c6e7f80",
                      *         "read_at": "2026-11-21T08:00:05.125Z",
                      *         "typing_until": "2026-11-21T08:00:30.125Z"
                      *       }

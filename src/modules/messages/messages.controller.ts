@@ -1,7 +1,11 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { EXAMPLE_FAILED_MESSAGE_ID, EXAMPLE_MESSAGE_ID } from '../../common/example-ids.js';
+import {
+  EXAMPLE_FAILED_MESSAGE_ID,
+  EXAMPLE_MESSAGE_ID,
+  EXAMPLE_RECEIVED_MESSAGE_ID,
+} from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
@@ -160,7 +164,7 @@ export class MessagesController {
   @ReadMessageDocs()
   async read(
     @CurrentCaller() caller: Caller,
-    @MessageId() id: string,
+    @MessageId(EXAMPLE_RECEIVED_MESSAGE_ID) id: string,
     @Body() request: ReadMessageRequest,
   ): Promise<ReadMessageResponse> {
     const receipt = await this.receipts.markRead(caller, id, request.typing_indicator);

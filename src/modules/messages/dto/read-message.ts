@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsBoolean } from 'class-validator';
-import { EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_RECEIVED_MESSAGE_ID } from '../../../common/example-ids.js';
 import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 
 /** Body of POST /messages/{id}/read; it may be left out. */
@@ -13,7 +13,7 @@ export class ReadMessageRequest {
 }
 
 export class ReadMessage {
-  @ApiProperty({ format: 'uuid', example: EXAMPLE_MESSAGE_ID })
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_RECEIVED_MESSAGE_ID })
   id!: string;
 
   /** When the message was marked as read for the first time. */
