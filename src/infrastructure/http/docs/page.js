@@ -31,7 +31,8 @@
     var header = 'Idempotency-Key';
     if (sent.headers && sent.headers[header] === examples.key) sent.headers[header] = uuid();
     leaveTypeToHerald(sent.body);
-    sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'otp']);
+    // What was sent cannot be marked as read: the demo's example is a message of a customer.
+    if (!sent.url.endsWith('/read')) sent.url = withMade(sent.url, ['message', 'media', 'delivery', 'otp']);
     if (typeof sent.body === 'string') sent.body = withMade(sent.body, ['otp', 'otpCode']);
     return sent;
   }
