@@ -142,7 +142,7 @@ class World {
         await this.service(Sweeps).runNow('otp_overdue');
         return;
       case 'expire':
-        return this.change('expires_at = clock_timestamp()', `id = '${this.pick(step.n)}'`);
+        return this.change(`expires_at = clock_timestamp() - interval '1 millisecond'`, `id = '${this.pick(step.n)}'`);
       case 'age':
         return this.change(`created_at = created_at - interval '31 seconds'`, `id = '${this.pick(step.n)}'`);
       case 'report':

@@ -202,7 +202,10 @@ describe('one-time codes over WhatsApp', () => {
     const { body } = await shop.send(scenario('0001'));
     const id = body.data.id as string;
     await shop.reaches(id, 'sent');
-    await test.database.execute(`update otp_challenge set expires_at = clock_timestamp() where id = $1`, [id]);
+    await test.database.execute(
+      `update otp_challenge set expires_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
+      [id],
+    );
     await test.app.get(Sweeps).runNow('otp_overdue');
     const stored = await test.database.query('select status from otp_challenge where id = $1', [id]);
     expect(stored).toEqual([{ status: 'expired' }]);

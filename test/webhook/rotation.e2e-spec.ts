@@ -35,7 +35,7 @@ describe('POST /webhook/rotate-secret', () => {
     expect([verifies(fresh as string, both), verifies(old, both)]).toEqual([true, true]);
 
     await test.database.execute(
-      `update webhook_secret set expires_at = clock_timestamp() where organization_id = $1 and expires_at is not null`,
+      `update webhook_secret set expires_at = clock_timestamp() - interval '1 millisecond' where organization_id = $1 and expires_at is not null`,
       [organizationId],
     );
     expect((await api.get('/webhook')).body.data.previous_secret_expires_at).toBeNull();

@@ -98,7 +98,10 @@ describe('guesses', () => {
   it('end with its time, also between the guess and the success', async () => {
     const code = await sent();
     expect(await challenges.admitGuess(ref(code))).not.toBeNull();
-    await opened.database.execute('update otp_challenge set expires_at = clock_timestamp() where id = $1', [code.id]);
+    await opened.database.execute(
+      `update otp_challenge set expires_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
+      [code.id],
+    );
     expect(await challenges.consume(ref(code))).toBeNull();
     expect(await challenges.admitGuess(ref(code))).toBeNull();
     expect(await challenges.refusalOf(ref(code))).toBe('expired');

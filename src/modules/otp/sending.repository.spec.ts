@@ -193,7 +193,10 @@ describe('the end', () => {
 
   it.each(STATES)('by its time: %s becomes %s', async (from, to, counts) => {
     const made = await rows.make(from);
-    await opened.database.execute('update otp_challenge set expires_at = clock_timestamp() where id = $1', [made.id]);
+    await opened.database.execute(
+      `update otp_challenge set expires_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
+      [made.id],
+    );
     await Promise.all([rows.endOverdue(), rows.endOverdue(), rows.supersede(made)]);
     expect(await rows.row(made)).toMatchObject({ status: to, code_ciphertext: null, error: null });
     expect(await rows.counts()).toEqual(counts);

@@ -72,7 +72,7 @@ async function facts(id: string): Promise<Facts | undefined> {
 
 async function loseLease(id: string): Promise<void> {
   await opened.database.execute(
-    `update media_object set lease_until = clock_timestamp(), next_attempt_at = clock_timestamp() where id = $1`,
+    `update media_object set lease_until = clock_timestamp() - interval '1 millisecond', next_attempt_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
     [id],
   );
 }

@@ -208,7 +208,10 @@ describe('an outcome', () => {
     const { id } = await endpoint({ events: 1 });
     const [first] = await claim(id, 1);
     if (first === undefined) throw new Error('nothing was claimed');
-    await database.execute('update webhook_event set next_attempt_at = clock_timestamp() where id = $1', [first.id]);
+    await database.execute(
+      `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
+      [first.id],
+    );
     return { id, first };
   }
 
