@@ -141,7 +141,8 @@ describe('load', () => {
   });
 
   it('calls for one name at the same time share one question', async () => {
-    const server = await serve(both);
+    // No lifetime: the c-ares of some releases of Node keeps answers too.
+    const server = await serve((name, type) => [{ name, ...(type === 'A' ? FOUR : SIX), ttl: 0 }]);
     const resolver = resolverOf(server, { keepMs: 0 });
     await Promise.all(Array.from({ length: 50 }, () => resolver.resolve('hooks.example.com')));
     expect(server.questions).toHaveLength(2);
