@@ -393,7 +393,9 @@ describe('DELETE /connections/{id}/templates/{name}', () => {
 
     await create();
     const statuses = (await Promise.all([remove(), remove()])).map(({ status }) => status);
-    expect(statuses.sort((a, b) => a - b)).toEqual([200, 404]);
+    // The one whose answer comes first removes it here; the other was told by the platform that it did, or that it is gone.
+    expect([[200, 200].join(), [200, 404].join()]).toContain(statuses.sort((a, b) => a - b).join());
+    expect((await remove()).status).toBe(404);
   });
 
   it('answers 404 for a name that is not there, and asks the platform for nothing', async () => {
