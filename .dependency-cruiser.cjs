@@ -138,10 +138,10 @@ module.exports = {
       'nothing-forgotten',
       'A file that no program reaches is dead: remove it.',
       { path: '^src/(main|cli/main|simulator/main)\\.ts$' },
-      // The page of the API description loads its own script.
+      // The pages of the documentation load their own scripts.
       {
         path: '^src/',
-        pathNot: '^src/((main|cli/main|simulator/main)\\.ts|infrastructure/http/docs/page\\.js)$',
+        pathNot: '^src/((main|cli/main|simulator/main)\\.ts|infrastructure/http/docs/(page|errors)\\.js)$',
         reachable: false,
       },
     ),

@@ -1,15 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { LeftOut } from './fault-result.js';
 import { temporaryFolder } from './folder.js';
 import { freePort } from './free-port.js';
+import { endProcess, hasEnded, isInstalled } from './programs.js';
 import type { Scope } from './scope.js';
 import { waitFor } from './wait.js';
-
-const run = promisify(execFile);
 
 /**
  * Caddy with the project's own Caddyfile, of which only the ports of the api processes and of Caddy's administration are others. `herald-api-1` and the
@@ -18,11 +15,7 @@ const run = promisify(execFile);
  * @throws LeftOut where Caddy is not installed, or this process may not give it a file of names of its own
  */
 export async function startCaddy(scope: Scope, addresses: readonly string[], apiPort: number): Promise<string> {
-  const isHere = await run('caddy', ['version']).then(
-    () => true,
-    () => false,
-  );
-  if (!isHere) throw new LeftOut('caddy is not installed');
+  if (!(await isInstalled('caddy', 'version'))) throw new LeftOut('caddy is not installed');
   const folder = temporaryFolder(scope, 'caddy');
   const [hosts, caddyfile] = [join(folder, 'hosts'), join(folder, 'Caddyfile')];
   const [port, admin] = [await freePort(), await freePort()];
@@ -51,21 +44,16 @@ export async function startCaddy(scope: Scope, addresses: readonly string[], api
   });
   let output = '';
   server.stderr.on('data', (chunk: Buffer) => (output = (output + String(chunk)).slice(-4_000)));
-  const ended = once(server, 'exit');
-  ended.catch(() => undefined);
-  const hasEnded = (): boolean => server.exitCode !== null || server.signalCode !== null;
-  scope.defer(async () => {
-    if (hasEnded()) return;
-    server.kill('SIGTERM');
-    await ended;
-  });
+  // A program that cannot be started shows in its silence.
+  server.once('error', () => undefined);
+  scope.defer(() => endProcess(server, 'SIGTERM'));
   const url = `http://127.0.0.1:${port}`;
   await waitFor(
     'Caddy to answer',
     async () => {
       if (/unshare failed|mount: /.test(output))
         throw new LeftOut('this process may not mount (unshare --mount needs root)');
-      if (hasEnded()) throw new Error(`caddy ended:\n${output}`);
+      if (hasEnded(server)) throw new Error(`caddy ended:\n${output}`);
       // Of itself: this address is for the inside only.
       const answer = await fetch(`${url}/metrics`).catch(() => null);
       await answer?.arrayBuffer();

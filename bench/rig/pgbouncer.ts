@@ -1,23 +1,15 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { temporaryFolder } from './folder.js';
 import { freePort } from './free-port.js';
+import { endProcess, isInstalled } from './programs.js';
 import type { Scope } from './scope.js';
 
-const run = promisify(execFile);
-
 /** Whether `pgbouncer` is installed. */
-export async function hasPgBouncer(): Promise<boolean> {
-  try {
-    await run('pgbouncer', ['--version']);
-    return true;
-  } catch {
-    return false;
-  }
+export function hasPgBouncer(): Promise<boolean> {
+  return isInstalled('pgbouncer');
 }
 
 /** What the role of a real database brings, and Herald asks for behind a pooler in transaction mode. */
@@ -71,7 +63,7 @@ export class PgBouncer {
       ['[databases]', `${options.database ?? '*'} = ${target}${query}`, '[pgbouncer]', ...lines, ''].join('\n'),
     );
     const pooler = new PgBouncer(port, file, await launch(file));
-    scope.defer(() => pooler.end('SIGINT'));
+    scope.defer(() => endProcess(pooler.server, 'SIGINT'));
     return pooler;
   }
 
@@ -93,7 +85,7 @@ export class PgBouncer {
     const { file, users, port } = await deployed(scope, databaseUrl);
     writeFileSync(users, `"${decodeURIComponent(username)}" "${decodeURIComponent(password)}"\n`);
     const pooler = new PgBouncer(port, file, await launch(file));
-    scope.defer(() => pooler.end('SIGINT'));
+    scope.defer(() => endProcess(pooler.server, 'SIGINT'));
     return pooler;
   }
 
@@ -107,25 +99,17 @@ export class PgBouncer {
 
   /** kill -9. */
   kill(): Promise<void> {
-    return this.end('SIGKILL');
+    return endProcess(this.server, 'SIGKILL');
   }
 
   /** Ends without waiting for transactions, as a restart of the service does. */
   stop(): Promise<void> {
-    return this.end('SIGTERM');
+    return endProcess(this.server, 'SIGTERM');
   }
 
   /** Starts it again on the same port. */
   async restart(): Promise<void> {
     this.server = await launch(this.file);
-  }
-
-  private async end(signal: NodeJS.Signals): Promise<void> {
-    const { server } = this;
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = once(server, 'exit');
-    server.kill(signal);
-    await ended;
   }
 }
 

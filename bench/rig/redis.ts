@@ -1,20 +1,12 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { promisify } from 'node:util';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { temporaryFolder } from './folder.js';
 import { freePort } from './free-port.js';
+import { endProcess, isInstalled } from './programs.js';
 import type { Scope } from './scope.js';
 
-const run = promisify(execFile);
-
 /** Whether `redis-server` is installed. */
-export async function hasRedis(): Promise<boolean> {
-  try {
-    await run('redis-server', ['--version']);
-    return true;
-  } catch {
-    return false;
-  }
+export function hasRedis(): Promise<boolean> {
+  return isInstalled('redis-server');
 }
 
 /** A Redis with the settings that BullMQ asks for, append-only file and all; stopped when the scope closes. */
@@ -32,7 +24,7 @@ export class BenchRedis {
     const settings = { bind: '127.0.0.1', port, dir, save: '', appendonly: 'yes', 'maxmemory-policy': 'noeviction' };
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const redis = new BenchRedis(port, args, await launch(args));
-    scope.defer(() => redis.end('SIGTERM'));
+    scope.defer(() => endProcess(redis.server, 'SIGTERM'));
     return redis;
   }
 
@@ -42,20 +34,12 @@ export class BenchRedis {
 
   /** kill -9. */
   kill(): Promise<void> {
-    return this.end('SIGKILL');
+    return endProcess(this.server, 'SIGKILL');
   }
 
   /** Starts it again on the same data. */
   async restart(): Promise<void> {
     this.server = await launch(this.args);
-  }
-
-  private async end(signal: NodeJS.Signals): Promise<void> {
-    const { server } = this;
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const ended = once(server, 'exit');
-    server.kill(signal);
-    await ended;
   }
 }
 

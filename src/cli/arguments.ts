@@ -107,6 +107,15 @@ export function countryList(text: string): string[] {
   return [...new Set(text.split(',').filter(Boolean).map(countryCode))];
 }
 
+/** Words separated by commas, each of those that are known. */
+export function wordsOf(known: readonly string[]): (text: string) => string[] {
+  return (text) => {
+    const words = text.split(',').filter(Boolean);
+    if (words.length > 0 && words.every((word) => known.includes(word))) return words;
+    throw new InvalidArgumentError(`Allowed are ${known.join(', ')}.`);
+  };
+}
+
 /** Values of an option that may be repeated, in their order. */
 export function collected(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value];

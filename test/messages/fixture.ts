@@ -1,5 +1,6 @@
 import { newId } from '../../src/common/ids.js';
 import { signBody } from '../../src/infrastructure/whatsapp/webhook-signature.js';
+import { registerNumber } from '../support/register-number.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { scenarioPhone, testPhone, type ConnectionRow, type Factories } from '../support/factories.js';
 import type { TestApp } from '../support/test-app.js';
@@ -28,12 +29,7 @@ export async function connectionAtSimulator(
   values: Partial<Parameters<Factories['connection']>[0]> = {},
 ): Promise<ConnectionRow> {
   const connection = await test.factories.connection({ throughputPerSecond: 1_000, ...values, organizationId });
-  test.simulator.registerNumber({
-    phoneNumberId: connection.phoneNumberId,
-    wabaId: connection.wabaId,
-    displayPhoneNumber: `+${connection.phoneNumber}`,
-    verifiedName: 'Test number',
-  });
+  registerNumber(test.simulator, connection, 'Test number');
   return connection;
 }
 

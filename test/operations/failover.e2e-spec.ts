@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { registerNumber } from '../support/register-number.js';
 import { runHerald } from '../support/herald-process.js';
 import { InstalledPostgres, installedPostgres } from '../support/installed-postgres.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
@@ -90,13 +91,7 @@ if (programs === null) {
     postgres = await InstalledPostgres.start(programs ?? '');
     api = await startOn(['api']);
     sender = await api.sender();
-    const { phoneNumberId, wabaId, phoneNumber } = sender.connection;
-    platform.simulator.registerNumber({
-      phoneNumberId,
-      wabaId,
-      displayPhoneNumber: `+${phoneNumber}`,
-      verifiedName: 'Shop',
-    });
+    registerNumber(platform.simulator, sender.connection);
     for (const phone of [...WAITING, LATER]) await api.openWindow(sender, phone);
   });
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { registerNumber } from '../support/register-number.js';
 import { runHerald } from '../support/herald-process.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -51,13 +52,7 @@ describe('a backup that is restored', () => {
     // A life up to the backup: three messages are accepted, and no worker has run yet.
     const before = await startOn(lived, ['api']);
     sender = await before.sender();
-    const { phoneNumberId, wabaId, phoneNumber } = sender.connection;
-    platform.simulator.registerNumber({
-      phoneNumberId,
-      wabaId,
-      displayPhoneNumber: `+${phoneNumber}`,
-      verifiedName: 'Shop',
-    });
+    registerNumber(platform.simulator, sender.connection);
     for (const phone of [...WAITING, '15550104444']) await before.openWindow(sender, phone);
     for (const phone of WAITING) ids.set(phone, ((await send(before, phone)).body.data as { id: string }).id);
     await before.stop();

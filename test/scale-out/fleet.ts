@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { dataSourceOptions } from '../../src/infrastructure/database/data-source.js';
 import { Database } from '../../src/infrastructure/database/database.js';
 import { SecretBox } from '../../src/infrastructure/secrets/secret-box.js';
+import { registerNumber } from '../support/register-number.js';
 import { ApiClient } from '../support/api-client.js';
 import { Factories, type ConnectionRow, type KeyRow } from '../support/factories.js';
 import { HeraldProcess, temporaryDataDir } from '../support/herald-process.js';
@@ -86,13 +87,7 @@ export class Fleet {
   ): Promise<{ connection: ConnectionRow; key: KeyRow; clients: [ApiClient, ApiClient] }> {
     const { id: organizationId } = await this.factories.workspace();
     const connection = await this.factories.connection({ organizationId, throughputPerSecond });
-    const { phoneNumberId, wabaId, phoneNumber } = connection;
-    this.simulator.registerNumber({
-      phoneNumberId,
-      wabaId,
-      displayPhoneNumber: `+${phoneNumber}`,
-      verifiedName: 'Shop',
-    });
+    registerNumber(this.simulator, connection);
     const key = await this.factories.apiKey({ organizationId });
     const [first, second] = this.apis.map((api) => new ApiClient(api.ready.base_url, key.text));
     if (first === undefined || second === undefined) throw new Error('there are two');

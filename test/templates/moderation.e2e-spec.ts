@@ -1,4 +1,5 @@
 import { newId } from '../../src/common/ids.js';
+import { registerNumber } from '../support/register-number.js';
 import type { ApiClient, ApiResponse } from '../support/api-client.js';
 import { testPhone, type ConnectionRow } from '../support/factories.js';
 import { SimulatorClient } from '../support/simulator/simulator-client.js';
@@ -18,12 +19,7 @@ beforeEach(async () => {
   sender = await test.sender();
   const { organizationId, wabaId } = sender.connection;
   second = await test.factories.connection({ organizationId, wabaId, throughputPerSecond: 1_000 });
-  test.simulator.registerNumber({
-    phoneNumberId: second.phoneNumberId,
-    wabaId,
-    displayPhoneNumber: `+${second.phoneNumber}`,
-    verifiedName: 'Second number',
-  });
+  registerNumber(test.simulator, second, 'Second number');
   simulator = new SimulatorClient(test.simulatorUrl ?? '', sender.connection.phoneNumberId);
 });
 

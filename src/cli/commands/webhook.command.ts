@@ -1,10 +1,10 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
 import type { Single } from '../api/message.js';
-import { secretArgument, wholeNumber } from '../arguments.js';
+import { secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
-import { action, guide, liveAction, UsageError } from '../runner.js';
+import { action, guide, liveAction } from '../runner.js';
 import { type ReceivedEvent, WebhookReceiver } from '../webhook-receiver.js';
 
 interface ApiWebhook {
@@ -60,7 +60,7 @@ function addSet(webhook: Command): void {
     .command('set')
     .description('create the webhook, or change it; the secret is shown only once, when it is created')
     .argument('<url>', 'where events are posted to: https, a public address')
-    .addOption(new Option('--events <list>', `separated by commas: ${WEBHOOK_EVENTS.join(', ')}`).argParser(words))
+    .option('--events <list>', `separated by commas: ${WEBHOOK_EVENTS.join(', ')}`, wordsOf(WEBHOOK_EVENTS))
     .option('--paused', 'deliver nothing until it is set again without this')
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
@@ -72,10 +72,6 @@ function addSet(webhook: Command): void {
     notes: 'Without --events it gets all. A webhook that Herald disabled works again once it is set.',
   });
   action<SetOptions>(command, async ({ events, paused, ...options }, url = '') => {
-    const unknown = (events ?? []).filter((event) => !WEBHOOK_EVENTS.some((known) => known === event));
-    if (unknown.length > 0) {
-      throw new UsageError(`${unknown.join(', ')}: no such event; there are ${WEBHOOK_EVENTS.join(', ')}`);
-    }
     const { api } = await targetOf(options);
     const body = { url, active: paused !== true, ...(events !== undefined && { events }) };
     const { data } = (await api.call<Single<ApiWebhook>>('PUT', '/webhook', { body })).body;
@@ -156,8 +152,4 @@ function lineOf({ type, data }: ReceivedEvent): string {
   ]
     .join('  ')
     .trimEnd();
-}
-
-function words(text: string): string[] {
-  return text.split(',').filter(Boolean);
 }

@@ -9,6 +9,10 @@ export interface ListCursor {
   beforeId: string | null;
 }
 
+/** The rule of a parameter that names something by its id. */
+export const isUuidText = (name: string): PropertyDecorator =>
+  Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
+
 /** The query of every list that goes from new to old. */
 export class PageQuery {
   /** How many at the most. */
@@ -31,7 +35,7 @@ export class PageQuery {
   /** Together with `before`: the last entry of the previous page. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
-  @Matches(UUID_PATTERN, { message: 'before_id must be a UUID.' })
+  @isUuidText('before_id')
   @ValidateBy({
     name: 'requiresBefore',
     validator: {

@@ -68,13 +68,13 @@ export class S3Bucket {
       responseChecksumValidation: 'WHEN_REQUIRED',
       // A proxy that does not know it would cost six seconds a file.
       expectContinueHeader: false,
-      // What fails is said by whoever asked; the SDK would write to the console.
+      // The caller reports what fails; the SDK would write to the console.
       logger: { trace: silent, debug: silent, info: silent, warn: silent, error: silent },
       requestHandler: {
         connectionTimeout: CONNECT_WITHIN_MS,
         requestTimeout: this.timeoutMs,
         throwOnRequestTimeout: true,
-        // A reader that pauses leaves its socket idle too: whoever reads watches the time.
+        // A reader that pauses leaves its socket idle too: the reader has a time limit of its own.
         socketTimeout: 0,
         httpAgent: sockets,
         httpsAgent: sockets,

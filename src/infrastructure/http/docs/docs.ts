@@ -9,7 +9,7 @@ import { heraldVersion } from '../../../common/version.js';
 import { PublicUrl } from '../public-url.js';
 import { buildOpenApiDocument } from '../openapi.js';
 import { DocsDemo, ExampleValues } from './docs-demo.js';
-import { ERRORS_SCRIPT, errorsPage } from './errors-page.js';
+import { errorsPage } from './errors-page.js';
 import {
   EXAMPLE_DELIVERY_ID,
   EXAMPLE_IDEMPOTENCY_KEY,
@@ -85,7 +85,7 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
     res.type('html').send(errorsPage(declaredErrors(), all));
   });
   express.get('/docs/errors.js', (_req, res) => {
-    res.type('js').send(ERRORS_SCRIPT);
+    res.type('js').send(asset('errors.js'));
   });
   express.get('/docs/pictures/:name.svg', (req, res, next) => {
     if (PICTURES.has(req.params.name)) res.type('svg').send(asset(`pictures/${req.params.name}.svg`));

@@ -1,7 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
-import { UUID_PATTERN } from '../../../common/ids.js';
-import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { IsIn, IsOptional } from 'class-validator';
+import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
 import {
   MEDIA_DIRECTIONS,
   MEDIA_TYPES,
@@ -10,14 +9,12 @@ import {
   type MediaType,
 } from '../media.types.js';
 
-const uuid = (name: string) => Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
-
 /** The query of GET /media. */
 export class ListMediaQuery extends PageQuery {
   /** Only files of this number: an id from GET /connections. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
-  @uuid('connection_id')
+  @isUuidText('connection_id')
   connection_id?: string;
 
   /** Only files of this type. */

@@ -1,7 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
-import { UUID_PATTERN } from '../../../common/ids.js';
-import { cursorOf, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
 import { USER_ID } from '../accept/recipient.js';
 import type { JournalQuery } from '../journal/journal-page.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message-state.js';
@@ -10,7 +9,6 @@ const DIRECTIONS = ['outbound', 'inbound'] as const;
 const PHONE = /^\+?[0-9]{8,16}$/;
 const PHONE_MEANING = 'a phone number of 8 to 16 digits, the + written as %2B or left out';
 
-const uuid = (name: string) => Matches(UUID_PATTERN, { message: `${name} must be a UUID.` });
 const phone = (name: string) => Matches(PHONE, { message: `${name} must be ${PHONE_MEANING}.` });
 
 /** The query of GET /messages. */
@@ -18,13 +16,13 @@ export class ListMessagesQuery extends PageQuery {
   /** Only messages of this number: an id from GET /connections. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
-  @uuid('connection_id')
+  @isUuidText('connection_id')
   connection_id?: string;
 
   /** Only messages of this conversation, in both directions. */
   @ApiPropertyOptional({ format: 'uuid' })
   @IsOptional()
-  @uuid('conversation_id')
+  @isUuidText('conversation_id')
   conversation_id?: string;
 
   /** `outbound`: sent here; `inbound`: written by customers. */
