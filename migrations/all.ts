@@ -23,6 +23,8 @@ import { DatabaseIdentity1766030000000 } from './1766030000000-database-identity
 import { TraceContext1766040000000 } from './1766040000000-trace-context.js';
 import { AuditEvents1766050000000 } from './1766050000000-audit-events.js';
 import { MessageRead1766070000000 } from './1766070000000-message-read.js';
+import { MessageSchedule1766080000000 } from './1766080000000-message-schedule.js';
+import { MessageExpiry1766080010000 } from './1766080010000-message-expiry.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
 export const migrations = [
@@ -51,4 +53,6 @@ export const migrations = [
   TraceContext1766040000000,
   AuditEvents1766050000000,
   MessageRead1766070000000,
+  MessageSchedule1766080000000,
+  MessageExpiry1766080010000,
 ];
