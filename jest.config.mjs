@@ -18,6 +18,7 @@ const SLOW = [
   'src/simulator/restart',
   'test/browser/',
   'test/cli/demo',
+  'test/client/package',
   'test/contract/cost',
   'test/contract/fuzz.e2e',
   'test/docs/',

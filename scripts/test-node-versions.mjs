@@ -1,5 +1,5 @@
 // Runs Herald on the versions of Node that it supports: `npm run test:node-versions [-- --start-only]`. On each one start with the embedded
-// database, one message from the 202 to `read` and a stop; on 22 and 24 the unit tests too. All else in CI runs on the
+// database, one message from the 202 to `read` and a stop; on the oldest the client as a package, on 22 and 24 the unit tests too. All else in CI runs on the
 // Node of the machine. The versions come from npm, so it is not part of `npm test`.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ const WITH_UNIT_TESTS = ['22', '24'];
 /** No hint about it is logged from this one on. */
 const RECOMMENDED = 24;
 const READ_MS = 30_000;
-const UNIT_TESTS_MS = 600_000;
+const TESTS_MS = 600_000;
 const MAX_OUTPUT = 20_000;
 
 const work = mkdtempSync(join(tmpdir(), 'herald-node-'));
@@ -65,14 +65,14 @@ async function startSendStop(node, major) {
   if (hints.length !== (major < RECOMMENDED ? 1 : 0)) throw new Error(`hints about the version: ${hints.join('\n')}`);
 }
 
-/** Whole, as `npm run test:unit` does. @returns how many passed */
-async function unitTests(node) {
-  const child = spawn(node, ['scripts/test.mjs', 'unit', `--maxWorkers=${availableParallelism()}`], {
+/** As `npm test -- ...` does. @returns how many passed */
+async function tests(node, ...args) {
+  const child = spawn(node, ['scripts/test.mjs', ...args, `--maxWorkers=${availableParallelism()}`], {
     cwd: ROOT,
     // What tests start by the name `node` is this one too. Their own line in the table comes from here.
     env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter), RAN_FILE: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: UNIT_TESTS_MS,
+    timeout: TESTS_MS,
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -83,7 +83,8 @@ async function unitTests(node) {
     child.once('close', resolve);
   });
   const passed = /^(\d+) passed, 0 failed/m.exec(output)?.[1];
-  if (code !== 0 || passed === undefined) throw new Error(`the unit tests ended with ${code}:\n${output}`);
+  if (code !== 0 || passed === undefined)
+    throw new Error(`the tests (${args.join(' ')}) ended with ${code}:\n${output}`);
   return passed;
 }
 
@@ -99,9 +100,16 @@ async function tryVersion(wanted, isOldest) {
   const major = Number(version.split('.')[0]);
   if (await step(`${version}: start, send, read, stop`, () => startSendStop(node, major)))
     ran('Node.js', version, 'start, one message to `read`, stop');
+  if (
+    isOldest &&
+    (await step(`${version}: the client, from ES modules and CommonJS`, () =>
+      tests(node, 'slow', 'test/client/package'),
+    ))
+  )
+    ran('Node.js', version, 'the client as a package');
   if (isOldest || process.argv.includes('--start-only')) return;
   let passed = 0;
-  if (await step(`${version}: unit tests`, async () => (passed = await unitTests(node))))
+  if (await step(`${version}: unit tests`, async () => (passed = await tests(node, 'unit'))))
     ran('Node.js', version, `unit tests (${passed})`);
 }
 

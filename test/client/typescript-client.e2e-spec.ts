@@ -5,10 +5,13 @@ import {
   HeraldConnectionError,
   isHeraldError,
   verifyWebhook,
+  webhookListener,
   WebhookVerificationError,
   type HeraldClient,
   type SendMessage,
+  type WebhookEvent,
 } from '../../clients/typescript/src/index.js';
+import { newWebhookSecret, signDelivery } from '../../src/modules/webhook/webhook-signature.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -221,6 +224,20 @@ describe('the client against faults', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('reads a time in Retry-After, as a proxy may write it', async () => {
+    failing(1, refusal(429, 'RATE_LIMITED', { 'retry-after': new Date(Date.now() - 5_000).toUTCString() }));
+    expect((await client().messages.send(message)).status).toBe('queued');
+    failing(9, refusal(503, 'SERVICE_UNAVAILABLE', { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }));
+    seen = [];
+    const error: unknown = await client()
+      .connections.list()
+      .catch((reason: unknown) => reason);
+    const asked = isHeraldError(error) ? error.retryAfterSeconds : null;
+    expect(asked).toBeGreaterThan(60);
+    expect(asked).toBeLessThanOrEqual(91);
+    expect(seen).toHaveLength(1);
+  });
+
   it('repeats nothing that might happen twice', async () => {
     failing(9, 'cut');
     await expect(client().webhook.rotateSecret()).rejects.toBeInstanceOf(HeraldConnectionError);
@@ -264,5 +281,64 @@ describe('verifyWebhook', () => {
     const other = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     expect(verifyWebhook(body, headers, other, secret)).toEqual(JSON.parse(body));
     expect(() => verifyWebhook(body, headers, other)).toThrow(WebhookVerificationError);
+  });
+});
+
+describe('webhookListener', () => {
+  const secret = newWebhookSecret();
+  let server: Server;
+  let onEvent: (event: WebhookEvent) => void | Promise<void>;
+  const failures: unknown[] = [];
+
+  beforeAll(async () => {
+    const onError = (error: unknown): void => void failures.push(error);
+    server = createServer(webhookListener({ secrets: [secret], onEvent: (event) => onEvent(event), onError }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  function deliver(body: string, signedWith = secret): Promise<Response> {
+    const seconds = Math.floor(Date.now() / 1_000);
+    const headers = {
+      'webhook-id': 'e-1',
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': signDelivery([signedWith], 'e-1', seconds, body),
+    };
+    const { port } = server.address() as AddressInfo;
+    return fetch(`http://127.0.0.1:${port}`, { method: 'POST', body, headers });
+  }
+
+  it('gives a delivery to the handler, and answers when it is through', async () => {
+    const got: string[] = [];
+    onEvent = async ({ type }) => {
+      await Promise.resolve();
+      got.push(type);
+    };
+    expect((await deliver('{"type":"webhook.test"}')).status).toBe(204);
+    expect(got).toEqual(['webhook.test']);
+    expect((await deliver('{"type":"webhook.test"}', newWebhookSecret())).status).toBe(401);
+    expect((await deliver('x'.repeat(5_000_000))).status).toBe(413);
+    expect(got).toHaveLength(1);
+    expect(failures).toEqual([]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no table');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no table'))],
+  ])('asks for the event again where the handler %s, and goes on', async (_how, fails) => {
+    onEvent = fails;
+    expect((await deliver('{"type":"webhook.test"}')).status).toBe(500);
+    expect(failures.pop()).toEqual(new Error('no table'));
+    onEvent = () => undefined;
+    expect((await deliver('{"type":"webhook.test"}')).status).toBe(204);
   });
 });

@@ -54,9 +54,11 @@ export function errorOf(response: Response, body: unknown): HeraldError {
   );
 }
 
-/** Null where there is none, or it is no number of seconds. */
+/** Herald's own is a number of seconds; a proxy in between may name a time. Null where there is none, or it is neither. */
 export function secondsIn(retryAfter: string | null): number | null {
-  return retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : null;
+  if (retryAfter === null || /^\d+$/.test(retryAfter)) return retryAfter === null ? null : Number(retryAfter);
+  const at = Date.parse(retryAfter);
+  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1_000));
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

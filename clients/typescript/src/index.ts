@@ -1,6 +1,13 @@
 export { createHeraldClient, type HeraldClient, type HeraldClientOptions } from './client.js';
 export { HeraldConnectionError, HeraldError, isHeraldError, type ErrorDetail } from './errors.js';
-export { verifyWebhook, WebhookVerificationError, type WebhookEvent, type WebhookHeaders } from './webhooks.js';
+export {
+  verifyWebhook,
+  webhookListener,
+  WebhookVerificationError,
+  type WebhookEvent,
+  type WebhookHeaders,
+  type WebhookListenerOptions,
+} from './webhooks.js';
 export type { ErrorCode, components, operations, paths } from './schema.js';
 export type {
   Attempt,

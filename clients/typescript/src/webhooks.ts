@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { components } from './schema.js';
 
@@ -37,6 +38,55 @@ export function verifyWebhook(
     }
   }
   throw fault;
+}
+
+export interface WebhookListenerOptions {
+  /** Of the webhook; while you change over, the new and the old one. */
+  secrets: [string, ...string[]];
+  /**
+   * What to do with an event. Herald waits up to ten seconds for it, so store the event here and work on it afterwards.
+   * It may come twice: remember `event.id`.
+   */
+  onEvent: (event: WebhookEvent) => void | Promise<void>;
+  /** What `onEvent` threw, or what broke off a request, for your log. Herald delivers such an event again. */
+  onError: (error: unknown) => void;
+}
+
+/** Bytes of the longest delivery that is read; Herald's own are shorter. */
+const LONGEST_BODY = 4_194_304;
+
+/**
+ * A listener for `createServer` of `node:http`. It answers 204 once `onEvent` is through, 401 where the delivery is not
+ * from Herald, 413 where it is too long for that, and 500 where `onEvent` fails. It never throws.
+ */
+export function webhookListener({ secrets, onEvent, onError }: WebhookListenerOptions) {
+  const statusFor = async (request: IncomingMessage): Promise<number> => {
+    try {
+      const body = await bodyOf(request);
+      if (body === null) return 413;
+      await onEvent(verifyWebhook(body, request.headers, ...secrets));
+      return 204;
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return 401;
+      onError(error);
+      return 500;
+    }
+  };
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    void statusFor(request).then((status) => response.writeHead(status).end());
+  };
+}
+
+/** Null where it is longer than a delivery can be. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    // Read to its end, as leaving the loop would end the connection before an answer.
+    if (length <= LONGEST_BODY) chunks.push(chunk);
+  }
+  return length > LONGEST_BODY ? null : Buffer.concat(chunks);
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string {
