@@ -21,6 +21,7 @@ import { MessagesService } from './messages.service.js';
 import { OutcomeRepository } from './send/outcome.repository.js';
 import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
 import { RecipientsService } from './contacts/recipients.service.js';
+import { QueueEstimates } from './send/queue-estimate.js';
 import { SendPreparation } from './accept/send-preparation.js';
 import { SendRepository } from './send/send.repository.js';
 
@@ -38,6 +39,7 @@ import { SendRepository } from './send/send.repository.js';
     RecipientsService,
     BacklogGuard,
     SendRepository,
+    QueueEstimates,
     OutcomeRepository,
     MessageSender,
     FileExchange,

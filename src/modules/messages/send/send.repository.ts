@@ -128,6 +128,11 @@ export class SendRepository {
     return { hold, items: [], more: false };
   }
 
+  /** The recipient behind whom the next claim of a lane goes on; null where this process has none to go on from. */
+  cursorOf(connectionId: string): string | null {
+    return this.cursors.get(connectionId) ?? null;
+  }
+
   /** Those of the given attempts of a connection whose messages still wait for their outcome. */
   findAttempts(connectionId: string, attemptIds: readonly string[]): Promise<{ id: string; attemptId: string }[]> {
     return this.database.query(FIND_ATTEMPTS, [connectionId, attemptIds]);
