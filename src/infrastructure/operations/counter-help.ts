@@ -70,7 +70,7 @@ export const COUNTERS: Readonly<Record<string, string>> = {
   webhook_claims_failed: 'Claims of webhook events that failed; they are tried again.',
   webhook_disabled_failing: 'Endpoints disabled after five days without one success.',
   webhook_disabled_gone: 'Endpoints disabled because they answered 410.',
-  webhook_events_dropped: 'Events dropped after three days at a paused or disabled endpoint.',
+  webhook_events_dropped: 'Events that are not delivered any more, after three days at a paused or disabled endpoint.',
   webhook_failed: 'Delivery attempts without a 2xx.',
   webhook_record_failed: 'Outcomes of deliveries that could not be stored at once.',
   webhook_released: 'Claimed deliveries that were put back without an attempt.',

@@ -13,17 +13,17 @@ const ERASURE_PAGE = 2_000;
 export class MaintenanceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Drops events that have waited for three days for an endpoint which has rested for as long; returns how many. */
+  /** Gives up events that have waited for three days for an endpoint which has rested for as long; returns how many. */
   dropHeld(limit: number): Promise<number> {
     return this.database.execute(DROP_HELD, [HELD_DAYS, limit]);
   }
 
-  /** Drops what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
+  /** Gives up what waits beyond `most` events for an endpoint that fails or rests; returns how many. */
   dropExcess(most: number, limit: number): Promise<number> {
     return this.database.execute(DROP_EXCESS, [most, limit]);
   }
 
-  /** Removes waiting events of deleted endpoints, and endpoints that have none left; returns how many events. */
+  /** Ends the wait of events for deleted endpoints, and removes endpoints that have none left; returns how many events. */
   async purgeDeleted(limit: number): Promise<number> {
     const events = await this.database.execute(PURGE_EVENTS, [limit]);
     const log = await this.database.execute(PURGE_LOG, [limit]);
@@ -82,8 +82,12 @@ export class MaintenanceRepository {
   }
 }
 
+/** What waits no more stays for GET /events, until its time is over. */
+const waitsNoMore = (status: 'exhausted' | 'recorded'): string =>
+  `update webhook_event set status = '${status}', next_attempt_at = null, current_attempt_id = null`;
+
 const DROP_HELD = `
-delete from webhook_event where id = any(array(
+${waitsNoMore('exhausted')} where id = any(array(
   select held.id from webhook_endpoint e cross join lateral (
     select v.id from webhook_event v
     where v.endpoint_id = e.id and v.status = 'pending'
@@ -95,7 +99,7 @@ delete from webhook_event where id = any(array(
 // A single failure under load is no failing endpoint: it has to last for an hour.
 // Last in the order of their turns: what has failed most often, and the youngest that wait for the first time.
 const DROP_EXCESS = `
-delete from webhook_event where id = any(array(
+${waitsNoMore('exhausted')} where id = any(array(
   select excess.id from webhook_endpoint e cross join lateral (
     select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
     order by v.next_attempt_at offset $1 limit $2) excess
@@ -103,7 +107,7 @@ delete from webhook_event where id = any(array(
   limit $2)) and current_attempt_id is null`;
 
 const PURGE_EVENTS = `
-delete from webhook_event where id = any(array(
+${waitsNoMore('recorded')} where id = any(array(
   select gone.id from webhook_endpoint e cross join lateral (
     select v.id from webhook_event v where v.endpoint_id = e.id and v.status = 'pending'
     order by v.next_attempt_at limit $1) gone

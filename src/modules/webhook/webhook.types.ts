@@ -16,18 +16,23 @@ export type DisabledReason = 'gone' | 'failing';
 
 /**
  * SQL text of an insert, for use as a data-modifying CTE in the statement of the change that it reports: an event
- * then commits with its change and costs no round trip of its own. Rows whose workspace has no endpoint, or whose
- * endpoint has not chosen their type, insert nothing. Afterwards call `WebhookService.wake`.
+ * then commits with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor
+ * read its events insert nothing. Those for which no endpoint is to get them, as none has chosen their type, are
+ * recorded for GET /events alone. Afterwards call `WebhookService.wake`.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
  * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round),
  * trace_context bytea (of the message, null where its trace is not recorded).
  */
 export function insertWebhookEvents(source: string): string {
-  return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context)
+  return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context, status,
+      next_attempt_at)
     select source.organization_id, endpoint.id, source.event_type, source.event_data,
-      date_trunc('milliseconds', source.occurred_at), source.trace_context
+      date_trunc('milliseconds', source.occurred_at), source.trace_context,
+      case when endpoint.id is null then 'recorded' else 'pending' end,
+      case when endpoint.id is not null then clock_timestamp() end
     from ${source} source
-    join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
+    join event_recording recording on recording.organization_id = source.organization_id
+    left join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
       and endpoint.deleted_at is null and source.event_type = any(endpoint.events)`;
 }

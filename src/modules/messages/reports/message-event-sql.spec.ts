@@ -240,14 +240,29 @@ describe('a sweep', () => {
 });
 
 describe('without an endpoint that wants them', () => {
-  it.each([[null], [['message.received']]])('events are counted but not kept: %j', async (events) => {
+  it('events are counted but not kept', async () => {
     const { id: organizationId } = await factories.workspace();
-    const at = events === null ? await factories.connection({ organizationId }) : await listeningConnection(events);
+    const at = await factories.connection({ organizationId });
     const made = await make('processing', at);
     await outcomes.record(outcome(made));
     await statuses.apply(report(made, 'read', { connectionId: at.id }));
     expect(await eventsOf(opened.database, made.id)).toEqual([]);
     expect(await rowOf(made.id)).toMatchObject({ status: 'read', event_count: 2 });
+  });
+
+  it('events of a workspace that has had one are recorded, and wait for nothing', async () => {
+    const at = await listeningConnection(['message.received']);
+    const chosenByNone = await make('processing', at);
+    await outcomes.record(outcome(chosenByNone));
+    await opened.database.execute('update webhook_endpoint set deleted_at = now() where organization_id = $1', [
+      at.organizationId,
+    ]);
+    await statuses.apply(report(chosenByNone, 'read', { connectionId: at.id }));
+    const events = await eventsOf(opened.database, chosenByNone.id);
+    expect(statusesOf(events)).toEqual(['accepted', 'read']);
+    for (const event of events) {
+      expect(event).toMatchObject({ status: 'recorded', endpoint_id: null, next_attempt_at: null });
+    }
   });
 });
 
