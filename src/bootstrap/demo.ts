@@ -22,10 +22,12 @@ import {
   EXAMPLE_FAILED_MESSAGE_ID,
   EXAMPLE_MEDIA_ID,
   EXAMPLE_MESSAGE_ID,
+  EXAMPLE_CONVERSATION_ID,
   EXAMPLE_RECEIVED_MESSAGE_ID,
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
+import type { Message } from '../modules/messages/messages.types.js';
 import { DocsDemo, ExampleValues } from '../infrastructure/http/docs/docs-demo.js';
 
 /** The customer to whom the first example is sent: whatever it gets goes its way. */
@@ -271,8 +273,9 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
   examples.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
   if (config.webhook.allowPrivateTargets) examples.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
   const ids = {
-    [EXAMPLE_MESSAGE_ID]: () => answerableMessage(app, demo),
-    [EXAMPLE_RECEIVED_MESSAGE_ID]: () => answerableMessage(app, demo),
+    [EXAMPLE_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
+    [EXAMPLE_RECEIVED_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
+    [EXAMPLE_CONVERSATION_ID]: () => answerableMessage(app, demo).then((message) => message?.conversationId ?? null),
     [EXAMPLE_FAILED_MESSAGE_ID]: () => failedMessage(demo),
     [EXAMPLE_MEDIA_ID]: () => storedFile(demo),
   };
@@ -286,14 +289,14 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
   }
 }
 
-async function answerableMessage(app: INestApplicationContext, demo: DemoFile): Promise<string | null> {
+async function answerableMessage(app: INestApplicationContext, demo: DemoFile): Promise<Message | null> {
   const { messages } = await app.get(MessagesService, { strict: false }).list(demo.organization_id, {
     status: 'received',
     connectionId: demo.connection_id,
     from: DEMO_CUSTOMER,
     limit: 1,
   });
-  return messages[0]?.id ?? null;
+  return messages[0] ?? null;
 }
 
 async function failedMessage(demo: DemoFile): Promise<string | null> {

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help } from 'commander';
 import { heraldVersion } from '../common/version.js';
 import { addCompletionCommand } from './commands/completion.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
+import { addConversationCommands } from './commands/conversation.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
 import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
 import {
@@ -51,6 +52,7 @@ export function buildProgram(): Command {
   addOtpCommands(program);
   addMessageCommands(program);
   addTailCommand(program);
+  addConversationCommands(program);
   addTemplateCommands(program);
   addWebhookCommands(program);
   addSimulateCommands(program);

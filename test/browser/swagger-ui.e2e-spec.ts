@@ -33,6 +33,8 @@ const OPERATIONS = [
   'messages_get',
   'messages_retry',
   'messages_read',
+  'conversations_list',
+  'conversations_get',
   'templates_list',
   'templates_create',
   'templates_get',

@@ -97,6 +97,17 @@ describe('the client against Herald', () => {
     await test.database.execute('delete from message where id = $1', [id]);
   });
 
+  it('lists the conversations, and reads one', async () => {
+    const ids: string[] = [];
+    for await (const { id } of herald.conversations.list({ to, limit: 1 })) ids.push(id);
+    expect(ids).toHaveLength(1);
+    const conversation = await herald.conversations.get(ids[0] ?? '');
+    expect(conversation).toMatchObject({ contact: { phone: to }, unread_count: 0 });
+    expect(conversation.last_message?.direction).toBe('outbound');
+    const missing = herald.conversations.get(crypto.randomUUID());
+    await expect(missing).rejects.toMatchObject({ code: 'CONVERSATION_NOT_FOUND', status: 404 });
+  });
+
   it('makes one message of one key, and another of each new one', async () => {
     const body: SendMessage = { connection_id: sender.connection.id, to, body: 'Once' };
     const idempotencyKey = crypto.randomUUID();

@@ -84,6 +84,7 @@ GET /otp/{id} otp:read 200 404 429
 const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/^\/connections$/, 'Connections'],
   [/^\/messages/, 'Messages'],
+  [/^\/conversations/, 'Conversations'],
   [/\/templates/, 'Templates'],
   [/\/profile$/, 'Profile'],
   [/^\/media/, 'Media'],

@@ -123,6 +123,8 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
   ],
   'A part of a statement whose other part, beside it, names the workspace.': [
     'src/modules/media/media.repository.ts#page',
+    'src/modules/messages/contacts/conversation-pages.repository.ts#journal',
+    'src/modules/messages/contacts/conversation-pages.repository.ts#lastOf',
     'src/modules/messages/journal/journal-page.ts#forEach ×2',
     'src/modules/messages/journal/journal-page.ts#inStatus ×2',
     'src/modules/messages/journal/journal-page.ts#listWithin',

@@ -76,6 +76,13 @@ export function createHeraldClient(options: HeraldClientOptions) {
           }),
         ),
     },
+    conversations: {
+      list: (filter: R.ConversationFilter = {}) =>
+        everyItem(async (place) =>
+          answerOf(await api.GET('/api/v1/conversations', { params: { query: { ...filter, ...place } } })),
+        ),
+      get: async (id: string) => dataOf(await api.GET('/api/v1/conversations/{id}', { params: { path: { id } } })),
+    },
     templates: {
       list: async (id: string, query: R.TemplateFilter = {}) =>
         dataOf(await api.GET('/api/v1/connections/{id}/templates', { params: { path: { id }, query } })),

@@ -4,6 +4,7 @@ type Schemas = components['schemas'];
 
 export type Attempt = Schemas['AttemptResponse'];
 export type Connection = Schemas['ConnectionResponse'];
+export type Conversation = Schemas['ConversationResponse'];
 export type Delivery = Schemas['DeliveryResponse'];
 export type Media = Schemas['MediaResponse'];
 export type Message = Schemas['MessageResponse'];
@@ -32,6 +33,7 @@ export type VerifyOtp = Body<'otp_verify'>;
 
 /** What a list may be narrowed to; the iterator turns the pages. */
 export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
+export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
 export type TemplateFilter = Omit<Query<'templates_list'>, 'after'>;

@@ -154,6 +154,59 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List conversations
+         * @description One conversation is one contact on one of your numbers; a conversation is listed from its first message on.
+         *     Newest activity first: by the time of `last_message`, sent or received. Its thread is
+         *     `GET /messages?conversation_id=`.
+         *
+         *     For the next page pass `next_before` and `next_before_id` of the answer as `before` and `before_id`; both are null on
+         *     the last page. A page may have fewer conversations than `limit`, even none, where a few contacts have very many
+         *     messages: only null means that there are no more. A conversation in which something happens meanwhile moves to the
+         *     front, so read the first page again to see it.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["conversations_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/conversations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one conversation
+         * @description The contact, the last message, how long the 24-hour window is open, and how many messages are unread.
+         *     `conversation_id` of an older message may name a conversation that has become part of another one: the answer is
+         *     that one, with its own `id`.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["conversations_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/media": {
         parameters: {
             query?: never;
@@ -764,6 +817,54 @@ export interface components {
              * @example null
              */
             user_id: string | null;
+        };
+        ConversationResponse: {
+            /**
+             * Format: uuid
+             * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            connection_id: string;
+            contact: components["schemas"]["ContactResponse"];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the contact last wrote or called; null where that never happened.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            last_inbound_at: string | null;
+            /** @description The newest message, in either direction; null where the contact has called only. */
+            last_message: components["schemas"]["MessageListItem"] | null;
+            /**
+             * Format: date-time
+             * @description Until then ordinary messages may be sent; in the past, or null: only templates.
+             * @example 2026-11-22T08:00:00.125Z
+             */
+            service_window_closes_at: string | null;
+            /**
+             * @description Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
+             *     more. An answer alone marks nothing as read.
+             * @example 1
+             */
+            unread_count: number;
+            /**
+             * Format: date-time
+             * @description When the last message was taken or received: lists are in this order.
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            updated_at: string;
+        };
+        ConversationsResponse: {
+            data: components["schemas"]["ConversationResponse"][];
+            pagination: components["schemas"]["JournalPagination"];
         };
         /** CreateTemplate */
         CreateTemplate: components["schemas"]["CreateTemplateFromBody"] | components["schemas"]["CreateTemplateFromComponents"];
@@ -1715,17 +1816,19 @@ export interface components {
             id: string;
             /**
              * Format: date-time
+             * @description When the message was marked as read for the first time.
              * @example 2026-11-21T08:00:05.125Z
              */
             read_at: string;
             /**
              * Format: date-time
+             * @description Until when the customer sees that you are typing, unless you write before; null where that was not asked for.
              * @example 2026-11-21T08:00:30.125Z
              */
             typing_until: string | null;
         };
         ReadMessageRequest: {
-            /** @description Default: false. */
+            /** @description Show the customer that you are typing as well. Default: false. */
             typing_indicator?: boolean;
         };
         ReadMessageResponse: {
@@ -3121,6 +3224,9 @@ export interface components {
             /** @constant */
             type: "video";
         } & (unknown | unknown);
+        SingleConversationResponse: {
+            data: components["schemas"]["ConversationResponse"];
+        };
         SingleMediaResponse: {
             data: components["schemas"]["MediaResponse"];
         };
@@ -5435,6 +5541,380 @@ export interface operations {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    conversations_list: {
+        parameters: {
+            query?: {
+                /** @description Only what is older than this time, such as `2026-11-21T08:00:00.000Z`. */
+                before?: string;
+                /** @description Together with `before`: the last entry of the previous page. */
+                before_id?: string;
+                /** @description Only conversations of this number: an id from GET /connections. */
+                connection_id?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only those with the contact who has this business-scoped user id, such as `DE.1795`. */
+                recipient?: string;
+                /** @description Only those with the contact who has this number. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null,
+                     *             "name": "Ana Lima"
+                     *           },
+                     *           "last_message": {
+                     *             "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "direction": "outbound",
+                     *             "from": "15550100002",
+                     *             "to": "15550100001",
+                     *             "recipient": null,
+                     *             "type": "text",
+                     *             "body": "Your table is ready.",
+                     *             "status": "delivered",
+                     *             "failure_category": null,
+                     *             "client_message_id": "order-4711",
+                     *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *             "created_at": "2026-11-21T08:00:00.125Z",
+                     *             "context": {
+                     *               "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *             },
+                     *             "referral": {
+                     *               "source_type": "ad",
+                     *               "source_id": "120210",
+                     *               "ctwa_clid": "ARAkLkA8"
+                     *             },
+                     *             "username": "ana.lima",
+                     *             "group_id": "Y2FwaV9ncm91cDox"
+                     *           },
+                     *           "last_inbound_at": "2026-11-21T08:00:00.125Z",
+                     *           "service_window_closes_at": "2026-11-22T08:00:00.125Z",
+                     *           "unread_count": 1,
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "updated_at": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       ],
+                     *       "pagination": {
+                     *         "next_before": "2026-11-21T08:00:00.125Z",
+                     *         "next_before_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConversationsResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONNECTION_NOT_FOUND`](/docs/errors#CONNECTION_NOT_FOUND): The connection id names no number of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    conversations_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Conversation ID, from GET /conversations or `conversation_id` of a message. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conversation. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
+                     *         "last_message": {
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *           "direction": "outbound",
+                     *           "from": "15550100002",
+                     *           "to": "15550100001",
+                     *           "recipient": null,
+                     *           "type": "text",
+                     *           "body": "Your table is ready.",
+                     *           "status": "delivered",
+                     *           "failure_category": null,
+                     *           "client_message_id": "order-4711",
+                     *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "context": {
+                     *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *           },
+                     *           "referral": {
+                     *             "source_type": "ad",
+                     *             "source_id": "120210",
+                     *             "ctwa_clid": "ARAkLkA8"
+                     *           },
+                     *           "username": "ana.lima",
+                     *           "group_id": "Y2FwaV9ncm91cDox"
+                     *         },
+                     *         "last_inbound_at": "2026-11-21T08:00:00.125Z",
+                     *         "service_window_closes_at": "2026-11-22T08:00:00.125Z",
+                     *         "unread_count": 1,
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "updated_at": "2026-11-21T08:00:00.125Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleConversationResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -9294,6 +9774,7 @@ export type ErrorCode =
   | 'BACKLOG_LIMIT_REACHED'
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
+  | 'CONVERSATION_NOT_FOUND'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_REQUIRED'
   | 'IDEMPOTENCY_KEY_REUSED'

@@ -23,7 +23,7 @@ import {
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
-import { ReadMessageRequest, type ReadMessageResponse } from './dto/read-message.js';
+import { ReadMessageRequest, type ReadMessageResponse } from './dto/read-message.dto.js';
 import { RetryMessageRequest } from './dto/retry-message.request.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';

@@ -8,6 +8,12 @@ const ownErrors = defineErrors('messages', {
     when: "The id names no message of this key's workspace.",
     fix: 'Take the id from the answer of POST /messages or from GET /messages.',
   }),
+  CONVERSATION_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such conversation in this workspace.',
+    when: "The id names no conversation of this key's workspace, or its contact was erased.",
+    fix: 'Take the id from GET /conversations, or from `conversation_id` of a message.',
+  }),
   MESSAGE_NOT_RETRYABLE: error<{ status: string; cleared?: boolean }>({
     kind: 'conflict',
     message: ({ status, cleared }) =>

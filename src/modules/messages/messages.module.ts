@@ -8,6 +8,8 @@ import { WebhookModule } from '../webhook/webhook.module.js';
 import { AcceptRepository } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import { ContentPreparation } from './accept/content-preparation.js';
+import { ConversationPagesRepository } from './contacts/conversation-pages.repository.js';
+import { ConversationsController } from './contacts/conversations.controller.js';
 import { ConversationsRepository } from './contacts/conversations.repository.js';
 import { FileExchange } from './send/file-exchange.js';
 import { MessageEventsService } from './reports/message-events.service.js';
@@ -27,7 +29,7 @@ import { SendRepository } from './send/send.repository.js';
 
 @Module({
   imports: [workQueue(SEND_QUEUE), BillingModule, ConnectionsModule, MediaModule, TemplatesModule, WebhookModule],
-  controllers: [MessagesController],
+  controllers: [MessagesController, ConversationsController],
   providers: [
     MessagesService,
     ReadReceiptsService,
@@ -36,6 +38,7 @@ import { SendRepository } from './send/send.repository.js';
     MessagesRepository,
     AcceptRepository,
     ConversationsRepository,
+    ConversationPagesRepository,
     RecipientsService,
     BacklogGuard,
     SendRepository,

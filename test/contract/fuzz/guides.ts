@@ -117,6 +117,11 @@ export const GUIDES: Record<string, Guide> = {
     },
   },
 
+  conversations_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  conversations_get: {
+    place: ({ pick }, { own }) => ({ params: { id: pickOf(own.contacts, pick).conversationId } }),
+  },
+
   templates_list: {
     place: ({ query }, { own }) => ({
       params: connection(own),

@@ -15,6 +15,8 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'GET /api/v1/connections/{id}/templates/{name}': 'templates:read',
   'PATCH /api/v1/connections/{id}/templates/{name}': 'templates:write',
   'DELETE /api/v1/connections/{id}/templates/{name}': 'templates:write',
+  'GET /api/v1/conversations': 'messages:read',
+  'GET /api/v1/conversations/{id}': 'messages:read',
   'GET /api/v1/media': 'media:read',
   'POST /api/v1/media': 'media:write',
   'DELETE /api/v1/media/{id}': 'media:write',

@@ -6,10 +6,12 @@ import type { JournalQuery } from '../journal/journal-page.js';
 import { MESSAGE_STATUSES, type MessageStatus } from '../message-state.js';
 
 const DIRECTIONS = ['outbound', 'inbound'] as const;
-const PHONE = /^\+?[0-9]{8,16}$/;
+export const PHONE = /^\+?[0-9]{8,16}$/;
 const PHONE_MEANING = 'a phone number of 8 to 16 digits, the + written as %2B or left out';
 
-const phone = (name: string) => Matches(PHONE, { message: `${name} must be ${PHONE_MEANING}.` });
+/** The rule of a parameter that is a phone number. */
+export const isPhoneText = (name: string): PropertyDecorator =>
+  Matches(PHONE, { message: `${name} must be ${PHONE_MEANING}.` });
 
 /** The query of GET /messages. */
 export class ListMessagesQuery extends PageQuery {
@@ -46,13 +48,13 @@ export class ListMessagesQuery extends PageQuery {
   /** Outbound messages to this number. */
   @ApiPropertyOptional({ pattern: PHONE.source })
   @IsOptional()
-  @phone('to')
+  @isPhoneText('to')
   to?: string;
 
   /** Messages from this number: a customer's, or one of yours. */
   @ApiPropertyOptional({ pattern: PHONE.source })
   @IsOptional()
-  @phone('from')
+  @isPhoneText('from')
   from?: string;
 
   /** Messages to and from the contact with this business-scoped user id, such as `DE.1795`. */

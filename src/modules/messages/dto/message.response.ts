@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
 
@@ -55,7 +55,7 @@ export class MessageListItem {
   @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
   connection_id!: string;
 
-  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: '01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f' })
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_CONVERSATION_ID })
   conversation_id!: string | null;
 
   @ApiProperty({ enum: ['outbound', 'inbound'], example: 'outbound' })

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
-import { ReadMessageRequest, ReadMessageResponse } from './read-message.js';
+import { ReadMessageRequest, ReadMessageResponse } from './read-message.dto.js';
 import { RetryMessageRequest } from './retry-message.request.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';

@@ -1,0 +1,109 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsOptional, Matches } from 'class-validator';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
+import { cursorOf, isUuidText, PageQuery } from '../../../infrastructure/http/page.query.js';
+import { USER_ID } from '../accept/recipient.js';
+import { windowClosesAt } from '../accept/windows.js';
+import { UNREAD_LIMIT, type Conversation, type ConversationFilter } from '../contacts/conversation-pages.repository.js';
+import { isPhoneText, PHONE } from './list-messages.query.js';
+import { ContactResponse, listItemOf, MessageListItem } from './message.response.js';
+import { JournalPagination } from './send-message.response.js';
+
+const TIME = '2026-11-21T08:00:00.125Z';
+
+/** The query of GET /conversations. */
+export class ListConversationsQuery extends PageQuery {
+  /** Only conversations of this number: an id from GET /connections. */
+  @ApiPropertyOptional({ format: 'uuid' })
+  @IsOptional()
+  @isUuidText('connection_id')
+  connection_id?: string;
+
+  /** Only those with the contact who has this number. */
+  @ApiPropertyOptional({ pattern: PHONE.source })
+  @IsOptional()
+  @isPhoneText('to')
+  to?: string;
+
+  /** Only those with the contact who has this business-scoped user id, such as `DE.1795`. */
+  @ApiPropertyOptional({ pattern: USER_ID.source })
+  @IsOptional()
+  @Matches(USER_ID, { message: 'recipient must be a user id such as DE.1795.' })
+  recipient?: string;
+}
+
+/** One contact on one of your numbers. */
+export class ConversationResponse {
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONVERSATION_ID })
+  id!: string;
+
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_CONNECTION_ID })
+  connection_id!: string;
+
+  @ApiProperty({ type: ContactResponse })
+  contact!: ContactResponse;
+
+  /** The newest message, in either direction; null where the contact has called only. */
+  @ApiProperty({ type: MessageListItem, nullable: true })
+  last_message!: MessageListItem | null;
+
+  /** When the contact last wrote or called; null where that never happened. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: TIME })
+  last_inbound_at!: string | null;
+
+  /** Until then ordinary messages may be sent; in the past, or null: only templates. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-22T08:00:00.125Z' })
+  service_window_closes_at!: string | null;
+
+  /**
+   * Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
+   * more. An answer alone marks nothing as read.
+   */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: UNREAD_LIMIT, example: 1 })
+  unread_count!: number;
+
+  @ApiProperty({ format: 'date-time', example: TIME })
+  created_at!: string;
+
+  /** When the last message was taken or received: lists are in this order. */
+  @ApiProperty({ format: 'date-time', example: TIME })
+  updated_at!: string;
+}
+
+export class ConversationsResponse {
+  @ApiProperty({ type: [ConversationResponse] })
+  data!: ConversationResponse[];
+
+  @ApiProperty({ type: JournalPagination })
+  pagination!: JournalPagination;
+}
+
+export class SingleConversationResponse {
+  @ApiProperty({ type: ConversationResponse })
+  data!: ConversationResponse;
+}
+
+export function conversationFilterOf(query: ListConversationsQuery): ConversationFilter {
+  return {
+    limit: query.limit,
+    ...cursorOf(query),
+    connectionId: query.connection_id?.toLowerCase() ?? null,
+    to: query.to?.replace('+', '') ?? null,
+    recipient: query.recipient ?? null,
+  };
+}
+
+export function conversationResponseOf(conversation: Conversation): ConversationResponse {
+  const { contact, lastMessage, lastInboundAt, createdAt } = conversation;
+  return {
+    id: conversation.id,
+    connection_id: conversation.connectionId,
+    contact: { phone: contact.phone, user_id: contact.userId, name: contact.name },
+    last_message: lastMessage === null ? null : listItemOf(lastMessage),
+    last_inbound_at: lastInboundAt?.toISOString() ?? null,
+    service_window_closes_at: windowClosesAt(lastInboundAt)?.toISOString() ?? null,
+    unread_count: conversation.unreadCount,
+    created_at: createdAt.toISOString(),
+    updated_at: (lastMessage?.createdAt ?? createdAt).toISOString(),
+  };
+}
