@@ -21,7 +21,7 @@ export const commonErrors = defineErrors('common', {
       details.length === 1
         ? (details[0]?.message ?? '')
         : 'The message is invalid; see details for each invalid field.',
-    when: 'The body of POST /messages fits no message variant, or more than one.',
+    when: 'The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.',
     fix: 'Fix the fields named in `details`; the API description shows an example of each variant.',
     extra: ({ details }) => ({ details }),
     sample: { details: [{ field: 'text.body', rule: 'required', message: 'text.body is missing.' }] },

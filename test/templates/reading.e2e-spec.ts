@@ -102,6 +102,7 @@ describe('GET /connections/{id}/templates', () => {
     };
     expect(await names('status=paused')).toEqual(['order_sent en_US']);
     expect(await names('category=MARKETING')).toEqual(['order_sent de']);
+    expect(await names('category=marketing')).toEqual(['order_sent de']);
     expect(await names('language=en-US')).toEqual(['ordersent en_US', 'order_sent en_US'].sort());
     expect(await names('name=r_s')).toEqual(['order_sent de', 'order_sent en_US']);
     expect(await names('name=order_sent&language=de')).toEqual(['order_sent de']);
@@ -266,6 +267,34 @@ describe('POST /connections/{id}/templates/preview', () => {
     expect(body.data.unused).toHaveLength(1);
   });
 
+  it('takes the components that a message takes, or values alone, and not both', async () => {
+    const workspace = await templateWorkspace(stage.test);
+    stage.platform.add(workspace.wabaId, {
+      components: [
+        { type: 'BODY', text: 'Hello {{1}}, {{2}} is on its way.' },
+        {
+          type: 'BUTTONS',
+          buttons: [{ type: 'URL', text: 'Track', url: 'https://x.co/{{1}}', example: ['https://x.co/1'] }],
+        },
+      ],
+    });
+    const text = (value: string) => ({ type: 'text', text: value });
+    const components = [
+      { type: 'body', parameters: [text('Ana'), text('4711')] },
+      { type: 'button', sub_type: 'url', index: '0', parameters: [text('t-9')] },
+    ];
+    const asked = { template_name: 'order_update', components };
+    const { status, body } = await workspace.api.post(`${workspace.path}/preview`, asked);
+    expect([status, body.data.missing, body.data.unused]).toEqual([200, [], []]);
+    expect(body.data).toMatchObject({ body: 'Hello Ana, 4711 is on its way.', buttons: [{ url: 'https://x.co/t-9' }] });
+    const both = await workspace.api.post(`${workspace.path}/preview`, { ...asked, parameters: { body: ['Ana'] } });
+    expect([both.status, both.body.error.code, both.body.error.details?.[0]?.field]).toEqual([
+      422,
+      'VALIDATION_FAILED',
+      'parameters',
+    ]);
+  });
+
   it('takes an approved version where no language is given', async () => {
     const workspace = await templateWorkspace(stage.test);
     stage.platform.add(workspace.wabaId, { language: 'de', status: 'REJECTED' });
@@ -281,7 +310,8 @@ describe('POST /connections/{id}/templates/preview', () => {
     [{}, 'template_name'],
     [{ template_name: 7 }, 'template_name'],
     [{ template_name: 'a', more: 1 }, 'more'],
-    [{ template_name: 'a', parameters: { body: [1] } }, 'parameters.body'],
+    [{ template_name: 'a', parameters: { body: ['x', 1] } }, 'parameters.body[1]'],
+    [{ template_name: 'a', components: [{ parameters: [] }] }, 'components[0].type'],
     [{ template_name: 'a', parameters: { footer: [] } }, 'parameters.footer'],
   ])('refuses %j', async (body, field) => {
     const workspace = await templateWorkspace(stage.test);

@@ -145,6 +145,7 @@ describe('POST /connections/{id}/templates', () => {
     ['a name in capitals', { ...TEXT, name: 'Order' }, 'name'],
     ['a name that is too long', { ...TEXT, name: 'a'.repeat(513) }, 'name'],
     ['no language', { ...TEXT, language: undefined }, 'language'],
+    ['a language in another spelling', { ...TEXT, language: 'en-US' }, 'language'],
     ['an unknown category', { ...TEXT, category: 'NEWS' }, 'category'],
     ['an unknown key', { ...TEXT, allow: true }, 'allow'],
     ['a body that is too long', { ...BASE, body: 'a'.repeat(1025) }, 'body'],

@@ -143,7 +143,8 @@ export interface paths {
         /**
          * Preview a template with its variables filled
          * @description Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
-         *     no value, `unused` the values that no variable takes.
+         *     no value, `unused` the values that no variable takes. Give the `components` that you will send, or `parameters` with
+         *     the values of header and body alone.
          *
          *     Needs a key with the scope `templates:read`.
          */
@@ -1690,15 +1691,15 @@ export interface components {
             /** @example en_US */
             language: string;
             /**
-             * @description Variables for which no parameter was given, such as `body.{{2}}`; they are in the texts as they are. A preview takes
-             *     no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
+             * @description Variables for which no value was given, such as `body.{{2}}` or `buttons[0].{{1}}`; they are in the texts as they are.
+             *     A link whose variable has no value shows its example.
              * @example []
              */
             missing: string[];
             /** @example order_update */
             name: string;
             /**
-             * @description Parameters that no variable takes, by their place from 0, such as `body[2]`.
+             * @description Values that no variable takes, by their place from 0, such as `body[2]` or `buttons[1]`; by name where they have names.
              * @example []
              */
             unused: string[];
@@ -1718,18 +1719,28 @@ export interface components {
         PreviewResponse: {
             data: components["schemas"]["PreviewData"];
         };
+        /** PreviewTemplateRequest */
         PreviewTemplateRequest: {
+            /** @description The `components` that a message takes: values of header, body, buttons, cards and offers. */
+            components?: ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
             /**
              * @description Default: an approved version goes first.
              * @example en_US
              */
             language?: string;
-            /** @description Values of the variables, in the order of `variables`. */
+            /** @description In their place, for header and body only: the values in the order of the numbers, or of the first appearance. */
             parameters?: {
                 body?: string[];
                 header?: string[];
             };
-            /** @example order_update */
+            /**
+             * @description The template's name.
+             * @example order_update
+             */
             template_name: string;
         };
         ProfileResponse: {
@@ -4191,7 +4202,7 @@ export interface operations {
             query?: {
                 /** @description `next_after` of the page before. */
                 after?: string;
-                /** @description Only templates of this category. */
+                /** @description Only templates of this category; small letters will do. */
                 category?: "UTILITY" | "MARKETING" | "AUTHENTICATION";
                 /** @description Only this language, such as `en_US`. */
                 language?: string;
@@ -5460,6 +5471,19 @@ export interface operations {
             };
             /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
             415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
+            422: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7067,7 +7091,7 @@ export interface operations {
              *     - [`TEMPLATE_NOT_APPROVED`](/docs/errors#TEMPLATE_NOT_APPROVED): The template waits for its review, or was rejected, paused or disabled.
              *     - [`TEMPLATE_NOT_FOUND`](/docs/errors#TEMPLATE_NOT_FOUND): No template of that name, or not in that language, belongs to the account of the connection; in the latter case `available_languages` names those in which it exists.
              *     - [`TEMPLATE_PARAMETERS_MISMATCH`](/docs/errors#TEMPLATE_PARAMETERS_MISMATCH): The components of the message do not fill the template's variables.
-             *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one.
+             *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
              */
             422: {
                 headers: {

@@ -93,6 +93,39 @@ export const EDIT_SHAPE = object({
   optional: { message_send_ttl_seconds: timeToLive },
 });
 
+const values = array(string({ min: 0, max: 32_768 }), { max: 100 });
+
+/** Body of POST /connections/{id}/templates/preview. */
+export const PREVIEW_SHAPE = object({
+  required: {
+    template_name: string({ min: 1, max: 512, description: "The template's name.", example: 'order_update' }),
+  },
+  optional: {
+    components: array(object({ required: { type: string({ min: 1, max: 64 }) }, open: true }), {
+      max: 20,
+      description: 'The `components` that a message takes: values of header, body, buttons, cards and offers.',
+    }),
+    parameters: object({
+      optional: { header: values, body: values },
+      description:
+        'In their place, for header and body only: the values in the order of the numbers, or of the first appearance.',
+    }),
+    language: string({
+      min: 1,
+      max: 20,
+      description: 'Default: an approved version goes first.',
+      example: 'en_US',
+    }),
+  },
+});
+
+export interface PreviewInput {
+  template_name: string;
+  components?: readonly Record<string, unknown>[];
+  parameters?: { header?: string[]; body?: string[] };
+  language?: string;
+}
+
 interface EditBody {
   language: string;
   components: TemplateComponent[];
@@ -114,6 +147,7 @@ interface CreateBody extends Omit<EditBody, 'components'>, Partial<Pick<EditBody
  */
 export function readCreateInput(received: unknown): TemplateDraft {
   const input = checked<CreateBody>(CREATE_SHAPE, received);
+  refuseOtherSpelling(input.language);
   const { name, language: code, category, message_send_ttl_seconds: messageSendTtlSeconds } = input;
   const form = input.body === undefined ? formOf(input) : formOfBody(input, input.body);
   const draft = { name, language: code, category, messageSendTtlSeconds, ...form };
@@ -126,6 +160,16 @@ export function readCreateInput(received: unknown): TemplateDraft {
 export function readEditInput(received: unknown): TemplateEdit {
   const { message_send_ttl_seconds: messageSendTtlSeconds, ...edit } = checked<EditBody>(EDIT_SHAPE, received);
   return { ...edit, messageSendTtlSeconds };
+}
+
+/**
+ * @throws INVALID_REQUEST (400) naming each field; VALIDATION_FAILED (422) where both `components` and `parameters` are there.
+ */
+export function readPreviewInput(received: unknown): PreviewInput {
+  const input = checked<PreviewInput>(PREVIEW_SHAPE, received);
+  if (input.components === undefined || input.parameters === undefined) return input;
+  const must = 'and components exclude each other; send one of them.';
+  throw commonErrors.VALIDATION_FAILED({ details: [violation('parameters', 'exclusive', must)] });
 }
 
 type Form = Pick<TemplateDraft, 'components' | 'parameterFormat'>;
@@ -184,6 +228,14 @@ function ofBody({ field, rule, message }: ErrorDetail): ErrorDetail {
   if (place === null) return { field, rule, message };
   const own = place[1] === 'text' ? 'body' : 'variable_examples';
   return { field: own, rule, message: message.replaceAll(field, own) };
+}
+
+/** The platform writes its codes `en` and `en_US`, and knows no other spelling of them. */
+function refuseOtherSpelling(given: string): void {
+  const [, name, region] = /^([a-z]{2,3})(?:[-_]([a-z]{2,3}))?$/i.exec(given) ?? [];
+  if (name === undefined) return;
+  const code = region === undefined ? name.toLowerCase() : `${name.toLowerCase()}_${region.toUpperCase()}`;
+  if (code !== given) refuse(violation('language', 'format', `is written ${code}, not ${given}.`));
 }
 
 /** The body as the shape has it, with the platform's words in capitals, as they are checked, sent and stored. */

@@ -6,13 +6,7 @@ import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { CreateTemplateBody, EditTemplateBody, PreviewTemplateBody } from './dto/templates.docs.js';
-import {
-  cursorOf,
-  GetTemplateQuery,
-  ListTemplatesQuery,
-  placeOf,
-  PreviewTemplateRequest,
-} from './dto/templates.request.js';
+import { cursorOf, GetTemplateQuery, ListTemplatesQuery, placeOf } from './dto/templates.request.js';
 import {
   DeletedTemplateResponse,
   PreviewResponse,
@@ -23,9 +17,10 @@ import {
 } from './dto/templates.response.js';
 import type { TemplateEntity } from './entities/template.entity.js';
 import { variablesOf } from './form/components.js';
-import { readCreateInput, readEditInput } from './template-input.js';
+import { readCreateInput, readEditInput, readPreviewInput } from './template-input.js';
 import { TemplateWriter } from './template-writer.js';
 import { TemplatesService } from './templates.service.js';
+import type { TemplateCategory } from './templates.types.js';
 
 const ConnectionId = (): ParameterDecorator =>
   UuidParam('id', { description: 'Connection ID, from GET /connections.', example: EXAMPLE_CONNECTION_ID });
@@ -63,7 +58,8 @@ export class TemplatesController {
     @ConnectionId() id: string,
     @Query() query: ListTemplatesQuery,
   ): Promise<TemplateListResponse> {
-    const { status, category, name, limit } = query;
+    const { status, name, limit } = query;
+    const category = query.category?.toUpperCase() as TemplateCategory | undefined;
     const filter = { status, category, name, language: query.language?.replaceAll('-', '_') };
     const found = await this.templates.list(organizationId, id, filter, { after: placeOf(query), limit });
     return {
@@ -103,20 +99,21 @@ export class TemplatesController {
    * Preview a template with its variables filled
    *
    * @remarks Renders the template as its reader will see it, and sends nothing. `missing` names the variables that got
-   * no value, `unused` the values that no variable takes.
+   * no value, `unused` the values that no variable takes. Give the `components` that you will send, or `parameters` with
+   * the values of header and body alone.
    */
   @Post('preview')
   @HttpCode(200)
   @RequireScope('templates:read')
   @PreviewTemplateBody()
   @ApiOkResponse({ type: PreviewResponse, description: 'The rendered template.' })
-  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', ...PLATFORM_CODES)
+  @ApiErrors('CONNECTION_NOT_FOUND', 'TEMPLATE_NOT_FOUND', 'VALIDATION_FAILED', ...PLATFORM_CODES)
   async preview(
     @CurrentCaller() { organizationId }: Caller,
     @ConnectionId() id: string,
-    @Body() request: PreviewTemplateRequest,
+    @Body() body: unknown,
   ): Promise<PreviewResponse> {
-    return { data: await this.templates.preview(organizationId, id, request) };
+    return { data: await this.templates.preview(organizationId, id, readPreviewInput(body)) };
   }
 
   /**

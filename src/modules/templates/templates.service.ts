@@ -7,11 +7,11 @@ import type { ManagementNotification } from '../../infrastructure/whatsapp/webho
 import { failure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
-import type { PreviewTemplateRequest } from './dto/templates.request.js';
 import type { PreviewData } from './dto/templates.response.js';
 import type { TemplateEntity } from './entities/template.entity.js';
-import { previewTemplate } from './form/preview.js';
+import { componentsOf, previewTemplate } from './form/preview.js';
 import { checkSendParameters, headerMediaOf, renderBody } from './form/send-parameters.js';
+import type { PreviewInput } from './template-input.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
 import { decide, readTemplateEvent, type TemplateEvent } from './template-events.js';
 import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
@@ -95,19 +95,23 @@ export class TemplatesService {
   }
 
   /**
-   * Renders a template with these parameters; without a language an approved version goes first, then by language.
+   * Renders a template with these values; without a language an approved version goes first, then by language.
    *
    * @throws as `get`.
    */
   async preview(
     organizationId: string,
     connectionId: string,
-    { template_name: name, language, parameters = {} }: PreviewTemplateRequest,
+    { template_name: name, language, parameters, components }: PreviewInput,
   ): Promise<PreviewData> {
     const { versions } = await this.get(organizationId, connectionId, name, language ?? null);
     const version = versions.find(({ status }) => status === 'approved') ?? versions[0];
     if (version === undefined) throw templatesErrors.TEMPLATE_NOT_FOUND();
-    return { name: version.name, language: version.language, ...previewTemplate(version, parameters) };
+    return {
+      name: version.name,
+      language: version.language,
+      ...previewTemplate(version, components ?? componentsOf(version, parameters)),
+    };
   }
 
   /**

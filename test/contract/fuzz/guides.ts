@@ -168,7 +168,10 @@ export const GUIDES: Record<string, Guide> = {
   },
   templates_preview: {
     place: ({ body }, { own }) => {
-      const { language, ...rest } = body as Json;
+      const { language, ...given } = body as Json;
+      // They exclude each other, which the description says in words.
+      const { parameters, ...rest } = given;
+      if (given.components === undefined && parameters !== undefined) rest.parameters = parameters;
       const asked = { ...rest, template_name: own.template, ...(language !== undefined && { language: 'en_US' }) };
       return { params: connection(own), body: asked };
     },

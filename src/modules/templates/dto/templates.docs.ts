@@ -1,7 +1,6 @@
 import { ApiBody } from '@nestjs/swagger';
 import { namedSchema } from '../../../infrastructure/http/api-description.js';
-import { CREATE_FORMS, EDIT_SHAPE } from '../template-input.js';
-import { PreviewTemplateRequest } from './templates.request.js';
+import { CREATE_FORMS, EDIT_SHAPE, PREVIEW_SHAPE } from '../template-input.js';
 
 const CREATE_EXAMPLES = {
   body: {
@@ -87,13 +86,31 @@ export const CreateTemplateBody = (): MethodDecorator =>
 export const EditTemplateBody = (): MethodDecorator =>
   ApiBody({ required: true, schema: namedSchema('EditTemplate', EDIT_SHAPE.schema), examples: EDIT_EXAMPLES });
 
+const PREVIEW_EXAMPLES = {
+  components: {
+    summary: 'What a message would send',
+    value: {
+      template_name: 'order_update',
+      components: [
+        {
+          type: 'body',
+          parameters: [
+            { type: 'text', text: 'Ana' },
+            { type: 'text', text: '4711' },
+          ],
+        },
+      ],
+    },
+  },
+  filled: {
+    summary: 'Values alone',
+    value: { template_name: 'order_update', parameters: { body: ['Ana', '4711'] } },
+  },
+};
+
 export const PreviewTemplateBody = (): MethodDecorator =>
   ApiBody({
-    type: PreviewTemplateRequest,
-    examples: {
-      filled: {
-        summary: 'Two variables in the body',
-        value: { template_name: 'order_update', parameters: { body: ['Ana', '4711'] } },
-      },
-    },
+    required: true,
+    schema: namedSchema('PreviewTemplateRequest', PREVIEW_SHAPE.schema),
+    examples: PREVIEW_EXAMPLES,
   });

@@ -1,23 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsOptional,
-  IsString,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 import { commonErrors } from '../../../common/common.errors.js';
-import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js';
 import type { TemplatePlace } from '../templates.repository.js';
 import {
   TEMPLATE_CATEGORIES,
@@ -45,11 +28,13 @@ export class ListTemplatesQuery extends GetTemplateQuery {
   @IsIn(TEMPLATE_STATUSES)
   status?: TemplateStatus;
 
-  /** Only templates of this category. */
+  /** Only templates of this category; small letters will do. */
   @ApiPropertyOptional({ enum: TEMPLATE_CATEGORIES })
   @IsOptional()
-  @IsIn(TEMPLATE_CATEGORIES)
-  category?: TemplateCategory;
+  @IsIn([...TEMPLATE_CATEGORIES, ...TEMPLATE_CATEGORIES.map((category) => category.toLowerCase())], {
+    message: `category must be ${TEMPLATE_CATEGORIES.slice(0, -1).join(', ')} or ${TEMPLATE_CATEGORIES.at(-1)}.`,
+  })
+  category?: TemplateCategory | Lowercase<TemplateCategory>;
 
   /** Only templates whose name contains this, such as `order`. */
   @ApiPropertyOptional()
@@ -89,49 +74,4 @@ export function placeOf({ after }: ListTemplatesQuery): TemplatePlace | null {
 /** The cursor that leads to what comes after this template. */
 export function cursorOf({ name, language }: TemplatePlace): string {
   return Buffer.from(`${name}/${language}`).toString('base64url');
-}
-
-const VALUES = { type: 'array', maxItems: 100, items: { type: 'string', maxLength: 32_768 } } as const;
-
-const Values = (): PropertyDecorator =>
-  applyDecorators(
-    IfGiven(),
-    IsArray(),
-    ArrayMaxSize(VALUES.maxItems),
-    IsString({ each: true }),
-    MaxLength(VALUES.items.maxLength, { each: true }),
-  );
-
-export class PreviewParametersRequest {
-  @Values()
-  header?: string[];
-
-  @Values()
-  body?: string[];
-}
-
-export class PreviewTemplateRequest {
-  @IsString()
-  @Length(1, 512)
-  @ApiProperty({ minLength: 1, maxLength: 512, example: 'order_update' })
-  template_name!: string;
-
-  /** Values of the variables, in the order of `variables`. */
-  @IfGiven()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => PreviewParametersRequest)
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: false,
-    properties: { header: VALUES, body: VALUES },
-  })
-  parameters?: PreviewParametersRequest;
-
-  /** Default: an approved version goes first. */
-  @IfGiven()
-  @IsString()
-  @Length(1, 20)
-  @ApiPropertyOptional({ minLength: 1, maxLength: 20, example: 'en_US' })
-  language?: string;
 }

@@ -202,13 +202,13 @@ export class PreviewData {
   buttons!: PreviewButtonResponse[];
 
   /**
-   * Variables for which no parameter was given, such as `body.{{2}}`; they are in the texts as they are. A preview takes
-   * no values for buttons, cards and offers: what a message must give for them is listed too, such as `buttons[0].{{1}}`.
+   * Variables for which no value was given, such as `body.{{2}}` or `buttons[0].{{1}}`; they are in the texts as they are.
+   * A link whose variable has no value shows its example.
    */
   @ApiProperty({ type: [String], example: [] })
   missing!: string[];
 
-  /** Parameters that no variable takes, by their place from 0, such as `body[2]`. */
+  /** Values that no variable takes, by their place from 0, such as `body[2]` or `buttons[1]`; by name where they have names. */
   @ApiProperty({ type: [String], example: [] })
   unused!: string[];
 }

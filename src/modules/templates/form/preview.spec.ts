@@ -1,5 +1,11 @@
 import type { TemplateForm } from '../templates.types.js';
-import { previewTemplate } from './preview.js';
+import { componentsOf, previewTemplate } from './preview.js';
+
+/** With values of header and body alone. */
+const preview = (
+  template: TemplateForm,
+  values: Parameters<typeof componentsOf>[1],
+): ReturnType<typeof previewTemplate> => previewTemplate(template, componentsOf(template, values));
 
 const ORDER: TemplateForm = {
   category: 'UTILITY',
@@ -43,7 +49,7 @@ describe('a preview', () => {
       { type: 'BODY', text: 'Look.' },
       { type: 'CAROUSEL', cards: [{ components: [] }, card] },
     ];
-    expect(previewTemplate({ ...ORDER, parameterFormat: 'POSITIONAL', components }, {}).missing).toEqual([
+    expect(preview({ ...ORDER, parameterFormat: 'POSITIONAL', components }, {}).missing).toEqual([
       'limited_time_offer.{{expiration_time_ms}}',
       'cards[1].body.{{1}}',
       'cards[1].buttons[1].{{1}}',
@@ -51,7 +57,7 @@ describe('a preview', () => {
   });
 
   it('shows the template as its reader sees it', () => {
-    expect(previewTemplate(ORDER, { header: ['42'], body: ['Ana', 'Monday'] })).toEqual({
+    expect(preview(ORDER, { header: ['42'], body: ['Ana', 'Monday'] })).toEqual({
       header: { format: 'TEXT', text: 'Order 42' },
       body: 'Hi Ana, it comes on Monday. Until Monday!',
       footer: 'Lucky Shrub',
@@ -68,22 +74,19 @@ describe('a preview', () => {
   });
 
   it('names what is missing and what is unused, and keeps the place of what is missing', () => {
-    const preview = previewTemplate(ORDER, { header: ['42', '43'], body: ['Ana'] });
-    expect(preview.body).toBe('Hi Ana, it comes on {{day}}. Until {{day}}!');
-    expect(preview).toMatchObject({ missing: ['body.{{day}}', ...ORDER_BUTTONS], unused: ['header[1]'] });
+    const rendered = preview(ORDER, { header: ['42', '43'], body: ['Ana'] });
+    expect(rendered.body).toBe('Hi Ana, it comes on {{day}}. Until {{day}}!');
+    expect(rendered).toMatchObject({ missing: ['body.{{day}}', ...ORDER_BUTTONS], unused: ['header[1]'] });
   });
 
   it('fills {{1}} with the first value and {{2}} with the second, wherever they stand', () => {
     const components = [{ type: 'BODY', text: 'On {{2}}: {{1}}.' }];
-    const preview = previewTemplate(
-      { ...ORDER, parameterFormat: 'POSITIONAL', components },
-      { body: ['Ana', 'Monday'] },
-    );
-    expect(preview.body).toBe('On Monday: Ana.');
+    const rendered = preview({ ...ORDER, parameterFormat: 'POSITIONAL', components }, { body: ['Ana', 'Monday'] });
+    expect(rendered.body).toBe('On Monday: Ana.');
   });
 
   it('takes an empty value for a value', () => {
-    expect(previewTemplate(ORDER, { header: [''], body: ['', ''] })).toMatchObject({
+    expect(preview(ORDER, { header: [''], body: ['', ''] })).toMatchObject({
       header: { text: 'Order ' },
       missing: ORDER_BUTTONS,
     });
@@ -94,7 +97,7 @@ describe('a preview', () => {
       { type: 'header', format: 'image' },
       { type: 'BODY', text: 'Look.' },
     ];
-    expect(previewTemplate({ ...ORDER, components }, { header: ['x'] })).toMatchObject({
+    expect(preview({ ...ORDER, components }, { header: ['x'] })).toMatchObject({
       header: { format: 'IMAGE', text: null },
       unused: ['header[0]'],
     });
@@ -110,7 +113,7 @@ describe('a preview', () => {
         { type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: 'COPY_CODE' }] },
       ],
     };
-    expect(previewTemplate(template, { body: ['123456'] })).toEqual({
+    expect(preview(template, { body: ['123456'] })).toEqual({
       header: null,
       body: '*123456* is your verification code. For your security, do not share this code.',
       footer: 'This code expires in 10 minutes.',
@@ -118,7 +121,7 @@ describe('a preview', () => {
       missing: [],
       unused: [],
     });
-    expect(previewTemplate(template, {})).toMatchObject({ missing: ['body.{{1}}'] });
+    expect(preview(template, {})).toMatchObject({ missing: ['body.{{1}}'] });
   });
 
   it('shows the code in the link that the platform makes of such a button', () => {
@@ -128,9 +131,102 @@ describe('a preview', () => {
       { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'Copiar', url, example: [`${url.slice(0, -5)}1`] }] },
     ];
     const template: TemplateForm = { category: 'AUTHENTICATION', parameterFormat: 'POSITIONAL', components };
-    expect(previewTemplate(template, { body: ['123456'] })).toMatchObject({
+    expect(preview(template, { body: ['123456'] })).toMatchObject({
       body: '*123456* é seu código de verificação.',
       buttons: [{ type: 'URL', url: 'https://www.whatsapp.com/otp/code/?code=otp123456', code: '123456' }],
     });
+  });
+});
+
+describe('a preview of what a message sends', () => {
+  const text = (value: string, name?: string) => ({
+    type: 'text',
+    text: value,
+    ...(name !== undefined && { parameter_name: name }),
+  });
+
+  it('fills named variables in any order, links, and coupons', () => {
+    const sent = [
+      { type: 'header', parameters: [text('42', 'order')] },
+      { type: 'body', parameters: [text('Monday', 'day'), text('Ana', 'first_name')] },
+      { type: 'button', sub_type: 'url', index: '0', parameters: [text('4711')] },
+      { type: 'button', sub_type: 'url', index: 1, parameters: [text('r-1')] },
+      { type: 'button', sub_type: 'copy_code', index: 3, parameters: [{ type: 'coupon_code', coupon_code: 'TEN' }] },
+    ];
+    expect(previewTemplate(ORDER, sent)).toEqual({
+      header: { format: 'TEXT', text: 'Order 42' },
+      body: 'Hi Ana, it comes on Monday. Until Monday!',
+      footer: 'Lucky Shrub',
+      buttons: [
+        { type: 'URL', text: 'Track', url: 'https://example.com/t/4711' },
+        { type: 'URL', text: 'Return', url: 'https://example.com/r/r-1' },
+        { type: 'PHONE_NUMBER', text: 'Call', phone_number: '+15550001111' },
+        { type: 'COPY_CODE', text: 'Copy code', code: 'TEN' },
+        { type: 'QUICK_REPLY', text: 'Stop' },
+      ],
+      missing: [],
+      unused: [],
+    });
+  });
+
+  it('names what no variable takes: a wrong name, a button without one, a button that is not there', () => {
+    const sent = [
+      { type: 'body', parameters: [text('Ana', 'name'), text('Ana')] },
+      { type: 'button', sub_type: 'quick_reply', index: 4, parameters: [{ type: 'payload', payload: 'x' }] },
+      { type: 'button', sub_type: 'url', index: 2, parameters: [text('x')] },
+      { type: 'button', sub_type: 'url', index: 9, parameters: [text('x')] },
+    ];
+    const { missing, unused } = previewTemplate(ORDER, sent);
+    expect(unused).toEqual(['body.{{name}}', 'body[1]', 'buttons[2]', 'buttons[9]']);
+    expect(missing).toEqual(['header.{{order}}', 'body.{{first_name}}', 'body.{{day}}', ...ORDER_BUTTONS]);
+  });
+
+  it('takes a file in the header, values of cards, and the end of an offer', () => {
+    const components = [
+      { type: 'HEADER', format: 'DOCUMENT' },
+      { type: 'LIMITED_TIME_OFFER', limited_time_offer: { text: 'Ends soon', has_expiration: true } },
+      { type: 'BODY', text: 'Look, {{1}}.' },
+      {
+        type: 'CAROUSEL',
+        cards: [
+          {
+            components: [
+              { type: 'BODY', text: 'For {{1}}.' },
+              { type: 'BUTTONS', buttons: [{ type: 'URL', text: 'See', url: 'https://x.co/{{1}}' }] },
+            ],
+          },
+        ],
+      },
+    ];
+    const sent = [
+      { type: 'header', parameters: [{ type: 'document', document: { id: '1' } }] },
+      { type: 'body', parameters: [text('Ana')] },
+      { type: 'limited_time_offer', parameters: [{ type: 'limited_time_offer', limited_time_offer: {} }] },
+      {
+        type: 'carousel',
+        cards: [
+          {
+            card_index: 0,
+            components: [
+              { type: 'body', parameters: [text('you')] },
+              { type: 'button', sub_type: 'url', index: 0, parameters: [text('a')] },
+            ],
+          },
+        ],
+      },
+    ];
+    const template: TemplateForm = { category: 'MARKETING', parameterFormat: 'POSITIONAL', components };
+    expect(previewTemplate(template, sent)).toMatchObject({
+      header: { format: 'DOCUMENT', text: null },
+      body: 'Look, Ana.',
+      missing: [],
+      unused: [],
+    });
+    expect(previewTemplate(template, []).missing).toEqual([
+      'body.{{1}}',
+      'limited_time_offer.{{expiration_time_ms}}',
+      'cards[0].body.{{1}}',
+      'cards[0].buttons[0].{{1}}',
+    ]);
   });
 });

@@ -234,7 +234,7 @@ function* checkButtons(buttons: readonly unknown[], sent: readonly unknown[], pl
 }
 
 /** A place that came as a number or as its digits; NaN for anything else, null where it is not given. */
-function placeIn(value: unknown, key: string): number | null {
+export function placeIn(value: unknown, key: string): number | null {
   const index = own(value, key) ?? null;
   if (index === null || typeof index === 'number') return index;
   return typeof index === 'string' && /^\d{1,2}$/.test(index) ? Number(index) : Number.NaN;
@@ -291,7 +291,7 @@ function* checkParameter(parameter: unknown, place: ParameterShape): Mismatches 
 }
 
 /** The words of one parameter; null where it holds none. Money and times bring their own text for every language. */
-function parameterText(parameter: unknown): string | null {
+export function parameterText(parameter: unknown): string | null {
   const type = ownText(parameter, 'type')?.toLowerCase();
   if (type === 'currency' || type === 'date_time') return ownText(own(parameter, type), 'fallback_value');
   return asText(own(parameter, 'text'));
