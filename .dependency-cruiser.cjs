@@ -2,12 +2,12 @@
 
 /** Modules of the product and the modules that each may use. A new module gets a line here. */
 const MODULES = {
-  connections: [],
-  billing: [],
   webhook: [],
-  media: ['connections'],
+  connections: ['webhook'],
+  billing: [],
+  media: ['connections', 'webhook'],
   profile: ['connections'],
-  templates: ['connections'],
+  templates: ['connections', 'webhook'],
   messages: ['connections', 'billing', 'media', 'templates', 'webhook'],
   otp: ['connections', 'billing', 'templates'],
   notifications: ['messages', 'templates', 'media', 'connections', 'otp'],

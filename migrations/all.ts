@@ -25,6 +25,7 @@ import { AuditEvents1766050000000 } from './1766050000000-audit-events.js';
 import { MessageRead1766070000000 } from './1766070000000-message-read.js';
 import { MessageSchedule1766080000000 } from './1766080000000-message-schedule.js';
 import { MessageExpiry1766080010000 } from './1766080010000-message-expiry.js';
+import { WebhookChoices1766090000000 } from './1766090000000-webhook-choices.js';
 import { Events1766100000000 } from './1766100000000-events.js';
 
 /** The schema's history, oldest first. A test compares this list with the folder. */
@@ -56,5 +57,6 @@ export const migrations = [
   MessageRead1766070000000,
   MessageSchedule1766080000000,
   MessageExpiry1766080010000,
+  WebhookChoices1766090000000,
   Events1766100000000,
 ];

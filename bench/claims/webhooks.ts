@@ -90,7 +90,7 @@ async function endpoints(
 async function queueEvents(stage: Stage, workspaces: readonly SeededWorkspace[], each: number): Promise<void> {
   const source = `(select o.id as organization_id, 'message.status.updated'::text as event_type,
       jsonb_build_object('message_id', o.id, 'status', 'sent', 'sequence', n) as event_data,
-      clock_timestamp() as occurred_at, null::bytea as trace_context
+      clock_timestamp() as occurred_at, null::uuid[] as connection_ids, null::bytea as trace_context
     from unnest($1::uuid[]) as o (id), generate_series(1, $2::integer) as n)`;
   await stage.database.pool.query(insertWebhookEvents(source), [workspaces.map((one) => one.organizationId), each]);
 }

@@ -70,7 +70,7 @@ export class WebhookStorm {
     for (const { path, secret } of endpoints) this.secrets.set(path, secret);
     const source = `(select o::uuid as organization_id, 'message.status.updated' as event_type,
         jsonb_build_object('status', 'sent', 'sequence', n) as event_data, clock_timestamp() as occurred_at,
-        null::bytea as trace_context
+        null::uuid[] as connection_ids, null::bytea as trace_context
       from unnest($1::text[]) o, generate_series(1, $2) n)`;
     const rows = await this.run<{ id: string }>(`${insertWebhookEvents(source)} returning webhook_event.id`, [
       endpoints.map(({ organizationId }) => organizationId),

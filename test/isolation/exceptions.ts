@@ -95,6 +95,8 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
     'src/modules/webhook/dispatch/dispatch.repository.ts#CHANGE_HEALTH',
   ],
   'By the id of a connection, or of a row of one, that was found with its workspace just before.': [
+    'src/modules/connections/connections.repository.ts#AS_BEFORE',
+    'src/modules/connections/connections.repository.ts#RECORD_CHANGES',
     'src/modules/messages/accept/accept.repository.ts#FOUND',
     'src/modules/messages/contacts/conversations.repository.ts#BY_NUMBER',
     'src/modules/messages/contacts/conversations.repository.ts#BY_USER_ID',

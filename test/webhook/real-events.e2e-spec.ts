@@ -3,6 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
 import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
+import { WEBHOOK_EVENTS } from '../../src/modules/webhook/webhook.types.js';
+import { EXAMPLE_DATA } from '../../src/modules/webhook/dto/event.docs.js';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { startWebhookApp } from './fixture.js';
 
 interface Description {
@@ -19,7 +22,8 @@ let validate: (event: Envelope) => unknown;
 beforeAll(async () => {
   [test, receiver] = await Promise.all([startWebhookApp({ roles: ['api', 'worker', 'simulator'] }), Receiver.start()]);
   sender = await test.sender();
-  const made = await sender.api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url() } });
+  const body = { url: receiver.url(), events: WEBHOOK_EVENTS };
+  const made = await sender.api.request({ method: 'PUT', path: '/webhook', body });
   secret = made.body.data.secret as string;
   const description = (await test.api.get<Description>('/openapi.json')).body;
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
@@ -37,6 +41,22 @@ afterAll(async () => {
 });
 
 const events = (): Envelope[] => receiver.received.map((delivery) => verify(secret, delivery));
+
+const control = async (path: string, body: object): Promise<void> => {
+  const response = await fetch(`${test.simulatorUrl}/_simulator/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+};
+
+/** The event of this kind that fits, once it is there; checked against its description. */
+const arrived = async (type: string, fits: (data: Record<string, unknown>) => boolean): Promise<Envelope> => {
+  const event = await waitFor(() => events().find((each) => each.type === type && fits(each.data)), { what: type });
+  expect({ event, errors: validate(event) }).toMatchObject({ errors: null });
+  return event;
+};
 
 describe('what happens to messages', () => {
   it('is sent as it is described: each state of a sent message, once', async () => {
@@ -103,5 +123,90 @@ describe('what happens to messages', () => {
       content: { body: 'Is my table ready?' },
       sequence: 1,
     });
+  });
+});
+
+describe('what happens beside messages', () => {
+  const templatesPath = () => `/connections/${sender.connection.id}/templates`;
+  const template = { language: 'en_US', category: 'UTILITY', body: 'Your order is on its way.' };
+
+  it('contains each status of a template: made, approved by the platform, deleted', async () => {
+    const name = 'order_events';
+    expect((await sender.api.post(templatesPath(), { ...template, name })).status).toBe(201);
+    const of = (status: string) => (data: Record<string, unknown>) => data.name === name && data.status === status;
+    const pending = await arrived('template.status.updated', of('pending'));
+    expect(pending.data).toMatchObject({ previous_status: null, category: 'UTILITY', language: 'en_US' });
+    const approved = await arrived('template.status.updated', of('approved'));
+    expect(approved.data).toMatchObject({
+      template_id: pending.data.template_id,
+      previous_status: 'pending',
+      platform_status: 'APPROVED',
+      connection_ids: [sender.connection.id],
+      rejected_reason: null,
+    });
+    await sender.api.request({ method: 'DELETE', path: `${templatesPath()}/${name}` });
+    const deleted = await arrived('template.status.updated', of('deleted'));
+    expect(deleted.data).toMatchObject({ previous_status: 'approved', template_id: pending.data.template_id });
+    // The first list of the account shows others, which changed nothing.
+    expect((await sender.api.get(templatesPath())).body.data.length).toBeGreaterThan(0);
+    await sender.api.post('/webhook/test');
+    await arrived('webhook.test', () => true);
+    const reported = events().filter(({ type }) => type === 'template.status.updated');
+    expect(reported.map(({ data }) => [data.name, data.status]).sort()).toEqual(
+      ['approved', 'deleted', 'pending'].map((status) => [name, status]),
+    );
+  });
+
+  it("says when a customer's file is there, with what GET /media/{id} shows of it", async () => {
+    await control('inbound', {
+      phone_number_id: sender.connection.phoneNumberId,
+      from: '4915112345679',
+      message: { type: 'image', image: { caption: 'This one?' } },
+    });
+    const { data } = await arrived('media.ready', () => true);
+    const media = data.media as { id: string };
+    const received = await arrived('message.received', ({ message }) => (message as { type: string }).type === 'image');
+    expect((received.data.message as { media_object_id: string }).media_object_id).toBe(media.id);
+    const { expires_at: _, ...shown } = (await sender.api.get(`/media/${media.id}`)).body.data as object & {
+      expires_at: unknown;
+    };
+    expect(media).toEqual(shown);
+  });
+
+  it('says what changed of a number, once, and with what was before', async () => {
+    const { id, phoneNumberId } = sender.connection;
+    await control(`numbers/${phoneNumberId}`, { quality_rating: 'RED', verified_name: 'Renamed' });
+    await test.app.get(Sweeps).runNow('connection_facts');
+    const { data } = await arrived(
+      'connection.updated',
+      (each) => 'quality_rating' in (each.previous_attributes as object),
+    );
+    const shown = ((await sender.api.get('/connections')).body.data as { id: string }[]).find((each) => each.id === id);
+    expect(data.connection).toEqual(shown);
+    expect(data.connection).toMatchObject({ quality_rating: 'RED', verified_name: 'Renamed' });
+    // The next look finds nothing new.
+    const before = events().length;
+    await test.database.execute('update connection set facts_due_at = clock_timestamp() where id = $1', [id]);
+    await test.app.get(Sweeps).runNow('connection_facts');
+    await sender.api.post('/webhook/test');
+    await arrived('webhook.test', () => true);
+    expect(
+      events()
+        .slice(before)
+        .map(({ type }) => type),
+    ).toEqual(['webhook.test']);
+  });
+});
+
+describe('POST /webhook/test', () => {
+  it.each(WEBHOOK_EVENTS)('sends the example of %s, marked as a test', async (type) => {
+    expect((await sender.api.post('/webhook/test', { type })).status).toBe(202);
+    const event = await arrived(type, ({ test: mark }) => mark === true);
+    expect(event.data).toEqual({ ...EXAMPLE_DATA[type], test: true });
+  });
+
+  it('refuses a kind that there is not', async () => {
+    const { status, body } = await sender.api.post('/webhook/test', { type: 'order.made' });
+    expect([status, body.error.code, body.error.details?.[0]?.field]).toEqual([400, 'INVALID_REQUEST', 'type']);
   });
 });

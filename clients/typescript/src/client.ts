@@ -127,7 +127,7 @@ export function createHeraldClient(options: HeraldClientOptions) {
       get: async () => dataOf(await api.GET('/api/v1/webhook')),
       set: async (body: R.ConfigureWebhook) => dataOf(await api.PUT('/api/v1/webhook', { body })),
       remove: async () => check(await api.DELETE('/api/v1/webhook')),
-      test: async () => dataOf(await api.POST('/api/v1/webhook/test')),
+      test: async (body: R.TestWebhook = {}) => dataOf(await api.POST('/api/v1/webhook/test', { body })),
       rotateSecret: async () => dataOf(await api.POST('/api/v1/webhook/rotate-secret')),
       deliveries: (filter: R.DeliveryFilter = {}) =>
         everyItem(async (place) =>

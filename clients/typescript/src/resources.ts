@@ -28,6 +28,7 @@ export type EditTemplate = Body<'templates_edit'>;
 export type PreviewTemplate = Body<'templates_preview'>;
 export type UpdateProfile = Body<'profile_update'>;
 export type ConfigureWebhook = Body<'webhook_put'>;
+export type TestWebhook = Body<'webhook_test'>;
 export type SendOtp = Body<'otp_send'>;
 export type VerifyOtp = Body<'otp_verify'>;
 

@@ -622,6 +622,9 @@ export interface paths {
          * @description A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds
          *     the webhook has chosen. Find its outcome by `event_id` in GET /webhook/deliveries.
          *
+         *     With `type` the event is one of that kind, so that you can try how your receiver takes it: its data is the example
+         *     of this description, marked by `test: true`.
+         *
          *     Needs a key with the scope `webhooks:write`.
          */
         post: operations["webhook_test"];
@@ -633,6 +636,72 @@ export interface paths {
     };
 }
 export interface webhooks {
+    "connection.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A number changed
+         * @description Sent where anything changes of what GET /connections shows of it: status, quality, limits, name.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_connection_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "media.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer's file will not come
+         * @description Sent once Herald has given up fetching it; until then it tries for seven days.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_media_failed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "media.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer's file can be downloaded
+         * @description Sent for each file that came with a message, once Herald has fetched it from WhatsApp.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_media_ready"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "message.received": {
         parameters: {
             query?: never;
@@ -671,6 +740,28 @@ export interface webhooks {
          *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
          */
         post: operations["on_message_status_updated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "template.status.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A template came to another status
+         * @description Sent for each language of a template whose status becomes another one: by the review of the platform, by a change of yours, or because it is new or deleted. Herald reports what it learns from notifications at once, and what it learns from its hourly look at the list then.
+         *
+         *     Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.
+         */
+        post: operations["on_template_status_updated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -743,13 +834,17 @@ export interface components {
              */
             active?: boolean;
             /**
-             * @description Kinds of event to send. Left out: both for a new webhook; those that it has for an existing one.
+             * @description Kinds of event to send. Left out: the two about messages for a new webhook; those that it has for an existing one.
              * @example [
              *       "message.received",
-             *       "message.status.updated"
+             *       "message.status.updated",
+             *       "template.status.updated",
+             *       "media.ready",
+             *       "media.failed",
+             *       "connection.updated"
              *     ]
              */
-            events?: ("message.received" | "message.status.updated")[];
+            events?: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: uri
              * @description Where events are posted to: https, port 443, a host name that leads to public addresses only.
@@ -807,6 +902,60 @@ export interface components {
             timezone: string | null;
             /** @example Lighthouse Coffee */
             verified_name: string | null;
+        };
+        /** ConnectionUpdatedEvent */
+        ConnectionUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            data: {
+                /** @description As GET /connections shows it. */
+                connection: {
+                    /** Format: date-time */
+                    created_at: string;
+                    /** Format: uuid */
+                    id: string;
+                    messaging_limit: string | null;
+                    phone_number: string;
+                    quality_rating: string | null;
+                    /** @enum {string} */
+                    status: "connected" | "pending" | "disconnected" | "restricted";
+                    /** @enum {string|null} */
+                    status_reason: "token_refused" | "disconnected_by_operator" | "platform" | null;
+                    throughput_per_second: number;
+                    timezone: string | null;
+                    verified_name: string | null;
+                };
+                /** @description What changed, with the values from before. */
+                previous_attributes: {
+                    messaging_limit?: string | null;
+                    phone_number?: string;
+                    quality_rating?: string | null;
+                    /** @enum {string} */
+                    status?: "connected" | "pending" | "disconnected" | "restricted";
+                    /** @enum {string|null} */
+                    status_reason?: "token_refused" | "disconnected_by_operator" | "platform" | null;
+                    throughput_per_second?: number;
+                    timezone?: string | null;
+                    verified_name?: string | null;
+                };
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "connection.updated";
         };
         ContactResponse: {
             /** @example Ana Lima */
@@ -1007,7 +1156,7 @@ export interface components {
              * @example message.status.updated
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
             /**
              * @description Null where no answer came.
              * @example 503
@@ -1120,6 +1269,54 @@ export interface components {
             data: components["schemas"]["MessageListItem"][];
             pagination: components["schemas"]["JournalPagination"];
         };
+        /** MediaFailedEvent */
+        MediaFailedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            data: {
+                media: {
+                    /** Format: uuid */
+                    connection_id: string;
+                    /** Format: date-time */
+                    created_at: string;
+                    /** @constant */
+                    direction: "inbound";
+                    filename: string | null;
+                    /**
+                     * Format: uuid
+                     * @description `media_object_id` of the message: GET /media/{id}/url.
+                     */
+                    id: string;
+                    mime_type: string;
+                    sha256: string | null;
+                    size_bytes: number | null;
+                    /** @constant */
+                    status: "failed";
+                    /** @enum {string} */
+                    type: "image" | "video" | "audio" | "document" | "sticker";
+                    voice: boolean;
+                };
+                /** @description Why it will not come, in words. */
+                reason: string | null;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "media.failed";
+        };
         MediaLinkData: {
             /**
              * Format: date-time
@@ -1153,6 +1350,52 @@ export interface components {
              * @example 01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b
              */
             next_before_id: string | null;
+        };
+        /** MediaReadyEvent */
+        MediaReadyEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            data: {
+                media: {
+                    /** Format: uuid */
+                    connection_id: string;
+                    /** Format: date-time */
+                    created_at: string;
+                    /** @constant */
+                    direction: "inbound";
+                    filename: string | null;
+                    /**
+                     * Format: uuid
+                     * @description `media_object_id` of the message: GET /media/{id}/url.
+                     */
+                    id: string;
+                    mime_type: string;
+                    sha256: string | null;
+                    size_bytes: number | null;
+                    /** @constant */
+                    status: "stored";
+                    /** @enum {string} */
+                    type: "image" | "video" | "audio" | "document" | "sticker";
+                    voice: boolean;
+                };
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "media.ready";
         };
         MediaResponse: {
             /**
@@ -1385,6 +1628,11 @@ export interface components {
                 };
                 /** @description Counts the events of this message: deliveries may overtake each other, so keep the highest. */
                 sequence: number;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
                 /** @description The customer's WhatsApp user name. */
                 username?: string;
             };
@@ -1581,6 +1829,11 @@ export interface components {
                 sequence: number;
                 /** @enum {string} */
                 status: "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown";
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
                 /** @description The recipient; null where it is addressed to a user id. */
                 to: string | null;
             };
@@ -1792,7 +2045,7 @@ export interface components {
              * @example webhook.test
              * @enum {string}
              */
-            event_type: "message.received" | "message.status.updated" | "webhook.test";
+            event_type: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
             /**
              * @description `held`: the webhook is paused or disabled, and the event waits for it, three days at the most.
              * @example queued
@@ -3359,6 +3612,51 @@ export interface components {
             /** @description What a message must fill, in the order of the parts. */
             variables: components["schemas"]["TemplateVariableResponse"][];
         };
+        /** TemplateStatusUpdatedEvent */
+        TemplateStatusUpdatedEvent: {
+            /**
+             * Format: date-time
+             * @description When the reported change happened.
+             */
+            created_at: string;
+            data: {
+                /** @enum {string} */
+                category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
+                /** @description The numbers of its account, all of which may send it. */
+                connection_ids: string[];
+                language: string;
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description By the platform, in whole seconds, or when Herald learnt of it.
+                 */
+                occurred_at: string;
+                /** @description The platform's own word; null where it is deleted. */
+                platform_status: string | null;
+                /** @description Null where the template is new here. */
+                previous_status: string | null;
+                /** @description The platform's word, such as INVALID_FORMAT. */
+                rejected_reason: string | null;
+                /** @enum {string} */
+                status: "pending" | "approved" | "rejected" | "paused" | "disabled" | "in_appeal" | "pending_deletion" | "deleted";
+                /** Format: uuid */
+                template_id: string;
+                /**
+                 * @description Only where POST /webhook/test made it: an example, about nothing that exists.
+                 * @constant
+                 */
+                test?: true;
+            };
+            /**
+             * Format: uuid
+             * @description The same for all attempts: a receiver that knows it has handled the event.
+             */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @constant */
+            type: "template.status.updated";
+        };
         TemplateVariableResponse: {
             /**
              * @description Place of the button, from 0; null where it is in no button.
@@ -3394,6 +3692,14 @@ export interface components {
         };
         TemplateVersionsResponse: {
             data: components["schemas"]["TemplateVersionsData"];
+        };
+        TestWebhookRequest: {
+            /**
+             * @description Kind of the event. Other kinds than `webhook.test` bear the example of this description and `test: true` in `data`. Default: webhook.test.
+             * @example webhook.test
+             * @enum {string}
+             */
+            type?: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
         };
         UpdateProfileRequest: {
             /**
@@ -3485,10 +3791,14 @@ export interface components {
             /**
              * @example [
              *       "message.received",
-             *       "message.status.updated"
+             *       "message.status.updated",
+             *       "template.status.updated",
+             *       "media.ready",
+             *       "media.failed",
+             *       "connection.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated")[];
+            events: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -3539,10 +3849,14 @@ export interface components {
             /**
              * @example [
              *       "message.received",
-             *       "message.status.updated"
+             *       "message.status.updated",
+             *       "template.status.updated",
+             *       "media.ready",
+             *       "media.failed",
+             *       "connection.updated"
              *     ]
              */
-            events: ("message.received" | "message.status.updated")[];
+            events: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
             /**
              * Format: date-time
              * @description Since when every attempt has failed; null while they succeed.
@@ -8472,7 +8786,11 @@ export interface operations {
                      *         "url": "https://shop.example.com/whatsapp/events",
                      *         "events": [
                      *           "message.received",
-                     *           "message.status.updated"
+                     *           "message.status.updated",
+                     *           "template.status.updated",
+                     *           "media.ready",
+                     *           "media.failed",
+                     *           "connection.updated"
                      *         ],
                      *         "active": true,
                      *         "disabled_reason": null,
@@ -8625,7 +8943,11 @@ export interface operations {
                  *       "url": "https://shop.example.com/whatsapp/events",
                  *       "events": [
                  *         "message.received",
-                 *         "message.status.updated"
+                 *         "message.status.updated",
+                 *         "template.status.updated",
+                 *         "media.ready",
+                 *         "media.failed",
+                 *         "connection.updated"
                  *       ],
                  *       "active": true
                  *     }
@@ -8650,7 +8972,11 @@ export interface operations {
                      *         "url": "https://shop.example.com/whatsapp/events",
                      *         "events": [
                      *           "message.received",
-                     *           "message.status.updated"
+                     *           "message.status.updated",
+                     *           "template.status.updated",
+                     *           "media.ready",
+                     *           "media.failed",
+                     *           "connection.updated"
                      *         ],
                      *         "active": true,
                      *         "disabled_reason": null,
@@ -8944,7 +9270,7 @@ export interface operations {
                 /** @description Together with `before`: the last entry of the previous page. */
                 before_id?: string;
                 /** @description Only attempts for this kind of event. */
-                event_type?: "message.received" | "message.status.updated" | "webhook.test";
+                event_type?: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
                 /** @description How many at the most. */
                 limit?: number;
                 /** @description Only attempts that ended so. */
@@ -9297,7 +9623,11 @@ export interface operations {
                      *         "url": "https://shop.example.com/whatsapp/events",
                      *         "events": [
                      *           "message.received",
-                     *           "message.status.updated"
+                     *           "message.status.updated",
+                     *           "template.status.updated",
+                     *           "media.ready",
+                     *           "media.failed",
+                     *           "connection.updated"
                      *         ],
                      *         "active": true,
                      *         "disabled_reason": null,
@@ -9470,7 +9800,16 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "webhook.test"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestWebhookRequest"];
+            };
+        };
         responses: {
             /** @description Queued. */
             202: {
@@ -9631,6 +9970,162 @@ export interface operations {
             };
         };
     };
+    on_connection_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_media_failed: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MediaFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_media_ready: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MediaReadyEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     on_message_received: {
         parameters: {
             query?: never;
@@ -9709,6 +10204,58 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageStatusUpdatedEvent"];
+            };
+        };
+        responses: {
+            /** @description Taken. Answer within ten seconds; do the work afterwards. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Send no more: the webhook is disabled at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Anything else, redirects too: the event comes again by the schedule. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    on_template_status_updated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The id of the event, the same for all its attempts.
+                 * @example 01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description `v1,` and the base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` under the secret; during 24 hours after a rotation several, separated by blanks.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description When this attempt was made, in seconds since 1970.
+                 * @example 1795248001
+                 */
+                "webhook-timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateStatusUpdatedEvent"];
             };
         };
         responses: {

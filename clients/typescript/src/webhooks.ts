@@ -8,6 +8,10 @@ export { WebhookVerificationError };
 export type WebhookEvent =
   | components['schemas']['MessageReceivedEvent']
   | components['schemas']['MessageStatusUpdatedEvent']
+  | components['schemas']['TemplateStatusUpdatedEvent']
+  | components['schemas']['MediaReadyEvent']
+  | components['schemas']['MediaFailedEvent']
+  | components['schemas']['ConnectionUpdatedEvent']
   | components['schemas']['WebhookTestEvent'];
 
 /** `request.headers` of Node, of Express, or of a `Request`. */

@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
-import { EVENT_TYPES, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
+import { type Command, Option } from 'commander';
+import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
 import type { Single } from '../api/message.js';
 import { secretArgument, wholeNumber, wordsOf } from '../arguments.js';
@@ -21,6 +21,10 @@ interface ApiWebhook {
 interface SetOptions extends TargetOptions {
   events?: string[];
   paused?: boolean;
+}
+
+interface TestOptions extends TargetOptions {
+  type: string;
 }
 
 interface ListenOptions {
@@ -69,7 +73,10 @@ function addSet(webhook: Command): void {
       'herald webhook set https://example.com/whatsapp',
       ['herald webhook set https://example.com/whatsapp --events message.received', 'only what customers write'],
     ],
-    notes: 'Without --events it gets all. A webhook that Herald disabled works again once it is set.',
+    notes: [
+      'Without --events a new webhook gets the two about messages, and another keeps what it has. A webhook that Herald',
+      'disabled works again once it is set.',
+    ].join('\n'),
   });
   action<SetOptions>(command, async ({ events, paused, ...options }, url = '') => {
     const { api } = await targetOf(options);
@@ -82,17 +89,21 @@ function addSet(webhook: Command): void {
 function addTest(webhook: Command): void {
   const command = webhook
     .command('test')
-    .description('queue the event webhook.test, which goes out as all events do')
+    .description('queue a test event, which goes out as all events do')
+    .addOption(new Option('--type <type>', 'kind of the event').choices(EVENT_TYPES).default(TEST_EVENT))
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
   guide(command, {
-    examples: ['herald webhook test'],
-    notes: '"herald webhook show --json" lists the attempts to deliver it.',
+    examples: [
+      'herald webhook test',
+      ['herald webhook test --type media.ready', 'an example, with "test": true in its data'],
+    ],
+    notes: 'It is sent whatever kinds the webhook has chosen. "herald webhook show --json" lists the attempts.',
   });
-  action<TargetOptions>(command, async (options) => {
+  action<TestOptions>(command, async ({ type, ...options }) => {
     const { api } = await targetOf(options);
-    const { data } = await api.post<Single<{ event_id: string }>>('/webhook/test', {});
-    return { data, text: facts({ Event: data.event_id }) };
+    const { data } = await api.post<Single<{ event_id: string; event_type: string }>>('/webhook/test', { type });
+    return { data, text: facts({ Event: data.event_id, Type: data.event_type }) };
   });
 }
 

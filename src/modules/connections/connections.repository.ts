@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In, IsNull, Not, Or } from 'typeorm';
 import { Database } from '../../infrastructure/database/database.js';
+import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { ConnectionEntity, type StatusReason } from './entities/connection.entity.js';
 import type { ConnectionFacts, ConnectionStatus } from './connections.types.js';
 
@@ -21,10 +22,50 @@ const ofAccount = ({ wabaId, number }: NumbersOfAccount) => ({
   ...(number !== null && { phoneNumber: number }),
 });
 
-/** The only place with SQL of the table `connection`. */
+/** What of a number its workspace sees and an event reports, as SQL of one JSON object. */
+const SHOWN = `jsonb_build_object('phone_number', c.phone_number, 'verified_name', c.verified_name, 'status', c.status,
+    'status_reason', c.status_reason, 'quality_rating', c.quality_rating, 'messaging_limit', c.messaging_limit,
+    'throughput_per_second', c.throughput_per_second, 'timezone', c.timezone)`;
+
+const AS_BEFORE = `select c.id, ${SHOWN} as shown from connection c where c.id = any($1::uuid[]) order by c.id
+  for no key update`;
+
+const RECORD_CHANGES = `
+with before as (select * from json_to_recordset($1::json) as b (id uuid, shown jsonb)),
+now as (
+  select c.organization_id, c.id, c.created_at, ${SHOWN} as shown, before.shown as previous
+  from connection c join before on before.id = c.id
+)
+${insertWebhookEvents(`(
+  select now.organization_id, 'connection.updated'::text as event_type, clock_timestamp() as occurred_at,
+    array[now.id] as connection_ids, null::bytea as trace_context,
+    jsonb_build_object(
+      'connection', jsonb_build_object('id', now.id, 'created_at', ${isoTime('now.created_at')}) || now.shown,
+      'previous_attributes', (
+        select jsonb_object_agg(old.key, old.value) from jsonb_each(now.previous) as old
+        where old.value <> now.shown -> old.key)) as event_data
+  from now where now.shown <> now.previous)`)}`;
+
+/** The only place with SQL that changes the table `connection`. */
 @Injectable()
 export class ConnectionsRepository {
   constructor(private readonly database: Database) {}
+
+  /** Runs a change of these numbers, and records an event for each that looks another way after it, in one transaction. */
+  recordingChanges<T>(ids: readonly string[], change: () => Promise<T>): Promise<T> {
+    return this.database.transaction(async () => {
+      const before = await this.database.query<{ id: string; shown: unknown }>(AS_BEFORE, [ids]);
+      const result = await change();
+      if (before.length > 0) await this.database.execute(RECORD_CHANGES, [JSON.stringify(before)]);
+      return result;
+    });
+  }
+
+  /** Ids of the numbers that a notification names, whatever their workspaces. */
+  async idsOf(numbers: NumbersOfAccount): Promise<string[]> {
+    const found = await this.table.find({ select: { id: true }, where: ofAccount(numbers) });
+    return found.map(({ id }) => id);
+  }
 
   /** All of them: an operator adds each by hand, so they are few thousand at most. */
   list(organizationId: string): Promise<ConnectionEntity[]> {

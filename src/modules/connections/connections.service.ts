@@ -174,7 +174,7 @@ export class ConnectionsService {
       if (known === null) {
         await this.connections.insert({ id, organizationId, phoneNumberId, ...common });
       } else {
-        await this.connections.reconnect(organizationId, id, common);
+        await this.connections.recordingChanges([id], () => this.connections.reconnect(organizationId, id, common));
         await this.resumeLanes(id);
       }
       const { wabaId, throughputPerSecond, status } = common;
@@ -209,9 +209,8 @@ export class ConnectionsService {
     const isEnd = status === 'disconnected';
     await this.database.transaction(async () => {
       const reason = isEnd ? 'disconnected_by_operator' : null;
-      if (!(await this.connections.setStatus(organizationId, id, status, reason))) {
-        throw connectionsErrors.CONNECTION_NOT_FOUND();
-      }
+      const set = () => this.connections.setStatus(organizationId, id, status, reason);
+      if (!(await this.connections.recordingChanges([id], set))) throw connectionsErrors.CONNECTION_NOT_FOUND();
       const action = isEnd ? 'connection.disconnected' : 'connection.changed';
       await this.audit.record({ action, organizationId, target: id, details: { status } });
     });
@@ -224,7 +223,8 @@ export class ConnectionsService {
    */
   async tokenRefused(connection: SendingConnection): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
-    if (!(await this.connections.refuseToken(organizationId, id, tokenVersion))) return;
+    const refuse = () => this.connections.refuseToken(organizationId, id, tokenVersion);
+    if (!(await this.connections.recordingChanges([id], refuse))) return;
     this.logger.warn(`connection ${id}: the platform refuses its token; the number is disconnected`);
     await this.changed(id);
   }
@@ -242,7 +242,8 @@ export class ConnectionsService {
   /** Writes down what the platform says of a number, by the token with which it was asked. */
   async keepFacts(connection: SendingConnection, facts: ConnectionFacts): Promise<void> {
     const { organizationId, id, tokenVersion } = connection;
-    if (!(await this.connections.keepFacts(organizationId, id, tokenVersion, facts))) return;
+    const keep = () => this.connections.keepFacts(organizationId, id, tokenVersion, facts);
+    if (!(await this.connections.recordingChanges([id], keep))) return;
     if (!canSend(connection.status) && facts.status === 'connected') await this.resumeLanes(id);
     await this.changed(id);
   }
@@ -255,13 +256,16 @@ export class ConnectionsService {
     const events = readAccountEvents(notification);
     if (events === null || notification.wabaId === null) return;
     const numbers = { wabaId: notification.wabaId, number: events.number };
-    let found = 0;
-    if (events.messagingLimit !== null)
-      found += await this.connections.setMessagingLimit(numbers, events.messagingLimit);
-    if (events.restriction === 'begins') found += await this.connections.restrict(numbers, events.restrictedUntil);
-    if (events.restriction === 'ends') found += await this.connections.liftRestriction(numbers);
-    if (events.restriction !== 'begins') found += await this.connections.markDue(numbers);
-    if (found > 0) await this.changed(notification.wabaId);
+    const { messagingLimit, restriction, restrictedUntil } = events;
+    const ids = await this.connections.idsOf(numbers);
+    if (ids.length === 0) return;
+    await this.connections.recordingChanges(ids, async () => {
+      if (messagingLimit !== null) await this.connections.setMessagingLimit(numbers, messagingLimit);
+      if (restriction === 'begins') await this.connections.restrict(numbers, restrictedUntil);
+      if (restriction === 'ends') await this.connections.liftRestriction(numbers);
+      if (restriction !== 'begins') await this.connections.markDue(numbers);
+    });
+    await this.changed(notification.wabaId);
   }
 
   /** Notes the time of a change of the number's profile. */

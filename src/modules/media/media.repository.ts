@@ -3,6 +3,7 @@ import { Database, type Statements } from '../../infrastructure/database/databas
 import { laneHeads } from '../../infrastructure/lanes/due-lanes.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';
+import { withMediaEvents } from './media-event-sql.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from './media.types.js';
 import type {
   FileForSending,
@@ -109,9 +110,9 @@ export class MediaRepository {
   /** A pending file has come. Returns false where it is no longer pending: fetched by another process, or deleted. */
   async setStored(organizationId: string, id: string, facts: StoredFacts): Promise<boolean> {
     const changed = await this.database.execute(
-      `update media_object set status = 'stored', storage_key = $3, mime_type = $4, size_bytes = $5, sha256 = $6,
-         failure = null, next_attempt_at = null, lease_owner = null, lease_until = null
-       where organization_id = $1 and id = $2 and status = 'pending'`,
+      withMediaEvents(`update media_object set status = 'stored', storage_key = $3, mime_type = $4, size_bytes = $5,
+         sha256 = $6, failure = null, next_attempt_at = null, lease_owner = null, lease_until = null
+       where organization_id = $1 and id = $2 and status = 'pending' returning *`),
       [organizationId, id, facts.storageKey, facts.mimeType, facts.sizeBytes, facts.sha256],
     );
     return changed > 0;

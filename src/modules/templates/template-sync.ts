@@ -189,8 +189,13 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
       const account = await this.accounts.lock(key);
       // A sync that lost the account to another one has an old list.
       if (account === null || !(await this.accounts.renew(key, owner))) return;
-      let changed = await this.mirror.takeOver(key, listed.templates);
-      if (listed.complete) changed += await this.mirror.removeUnlisted(key, listed.templates);
+      const takeOver = async (): Promise<number> => {
+        const changed = await this.mirror.takeOver(key, listed.templates);
+        return changed + (listed.complete ? await this.mirror.removeUnlisted(key, listed.templates) : 0);
+      };
+      // What the first list shows is no change.
+      const isFirst = account.syncedAt === null;
+      const changed = await (isFirst ? takeOver() : this.mirror.recordingStatuses(key, null, takeOver));
       await this.accounts.finish(key, owner, changed > 0);
       if (changed > 0) await this.invalidation.publish(TEMPLATES_CHANGED, key.wabaId);
     });

@@ -69,7 +69,7 @@ export class TemplateWriter {
     });
     const created = createdFrom(draft, answer);
     if (created === null) return this.fail(number, failure('unavailable', { message: 'The answer contains no id.' }));
-    const template = await this.change(account, async () => {
+    const template = await this.change(account, name, async () => {
       const known = await this.mirror.findRow(account, name, language);
       // A list or a notification was faster: what they say of this very template is newer than its creation.
       if (known !== null && known.deletedAt === null && known.platformId === created.platformId) return known;
@@ -102,7 +102,7 @@ export class TemplateWriter {
       path: `/${encodeURIComponent(version.platformId)}`,
       json: { components: edit.components, message_send_ttl_seconds: edit.messageSendTtlSeconds },
     });
-    const template = await this.change(account, () => this.mirror.edit(account, version.id, edit, account.now));
+    const template = await this.change(account, name, () => this.mirror.edit(account, version.id, edit, account.now));
     // Deleted while the platform took the edit.
     if (template === null) throw templatesErrors.TEMPLATE_NOT_FOUND();
     return { template, syncedAt: account.syncedAt };
@@ -127,7 +127,7 @@ export class TemplateWriter {
     });
     // Deleted already, elsewhere or by a request whose answer was lost.
     if (!result.ok && result.subcode !== NOT_FOUND_SUBCODE) return this.fail(number, result);
-    const languages = await this.change(account, () => this.mirror.remove(account, name));
+    const languages = await this.change(account, name, () => this.mirror.remove(account, name));
     if (languages.length > 0) return languages;
     if (!result.ok) throw templatesErrors.TEMPLATE_NOT_FOUND();
     // The platform's own notification of this deletion was faster than its answer.
@@ -150,10 +150,10 @@ export class TemplateWriter {
   }
 
   /** Changes the mirror after the platform has taken a change that was sent when `account` was read. */
-  private change<T>(account: AccountState, work: () => Promise<T>): Promise<T> {
+  private change<T>(account: AccountState, name: string, work: () => Promise<T>): Promise<T> {
     return this.database.transaction(async () => {
       await this.accounts.lock(account);
-      const result = await work();
+      const result = await this.mirror.recordingStatuses(account, name, work);
       await this.accounts.markWritten(account, account.now);
       await this.invalidation.publish(TEMPLATES_CHANGED, account.wabaId);
       return result;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IsNull, type FindOptionsWhere, type QueryDeepPartialEntity } from 'typeorm';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
+import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { TemplateEntity, type PlatformTemplate, type RowChange } from './entities/template.entity.js';
 import type { AccountKey, TemplateCategory, TemplateEdit, TemplateStatus } from './templates.types.js';
 
@@ -33,6 +34,37 @@ const LISTED = `jsonb_to_recordset($3::jsonb) as l (id uuid, "platformId" text, 
   "messageSendTtlSeconds" integer, components jsonb)`;
 
 const STARTED = '(select sync_started_at from template_account where organization_id = $1 and waba_id = $2)';
+
+const PRESENT = `waba_id = $2 and deleted_at is null and ($3::text is null or name = $3)`;
+
+const STATUSES = `select json_agg(json_build_object('id', id, 'name', name, 'language', language, 'category', category,
+    'status', status)) as before from template where organization_id = $1 and ${PRESENT}`;
+
+// The time is the platform's where it gave one. "deleted" is no status of a template, which is gone then.
+const RECORD_STATUSES = `
+with before as (
+  select * from json_to_recordset($4::json) as b (id uuid, name text, language text, category text, status text)
+), now as (
+  select id, name, language, category, status, platform_status, rejected_reason, status_at from template
+  where organization_id = $1 and ${PRESENT}
+), moved as (
+  select name, language, coalesce(now.id, before.id) as id, coalesce(now.category, before.category) as category,
+    coalesce(now.status, 'deleted') as status, before.status as previous_status, now.platform_status,
+    now.rejected_reason, coalesce(now.status_at, clock_timestamp()) as occurred_at
+  from now full join before using (name, language)
+  where now.status is distinct from before.status
+), numbers as (
+  select coalesce(array_agg(id order by created_at, id), '{}') as ids from connection
+  where organization_id = $1 and waba_id = $2
+)
+${insertWebhookEvents(`(
+  select $1::uuid as organization_id, 'template.status.updated'::text as event_type, moved.occurred_at,
+    nullif(numbers.ids, '{}') as connection_ids, null::bytea as trace_context,
+    jsonb_build_object('template_id', moved.id, 'name', moved.name, 'language', moved.language,
+      'category', moved.category, 'connection_ids', numbers.ids, 'status', moved.status,
+      'previous_status', moved.previous_status, 'platform_status', moved.platform_status,
+      'rejected_reason', moved.rejected_reason, 'occurred_at', ${isoTime('moved.occurred_at')}) as event_data
+  from moved, numbers)`)}`;
 
 const NOW = (): string => 'clock_timestamp()';
 const TOUCHED = { touchedAt: NOW, updatedAt: () => "date_trunc('milliseconds', clock_timestamp())" };
@@ -78,6 +110,20 @@ export class TemplatesRepository {
         afterLanguage: after.language,
       });
     return query.getMany();
+  }
+
+  /**
+   * Runs a change of templates, and records an event for each language whose status it makes another one: new here,
+   * moved or deleted. In the caller's transaction, which has locked the account, so each change has its event.
+   *
+   * @param name the only template that may change; null: any.
+   */
+  async recordingStatuses<T>(key: AccountKey, name: string | null, change: () => Promise<T>): Promise<T> {
+    const { organizationId, wabaId } = key;
+    const [row] = await this.database.query<{ before: unknown }>(STATUSES, [organizationId, wabaId, name]);
+    const result = await change();
+    await this.database.execute(RECORD_STATUSES, [organizationId, wabaId, name, JSON.stringify(row?.before ?? [])]);
+    return result;
   }
 
   /** Puts a new template in the place of whatever was there. */

@@ -3,7 +3,7 @@ import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type { DeliveryResponse, QueuedEventData } from './dto/webhook.response.js';
-import { DELIVERY_STATUSES, EVENT_TYPES, TEST_EVENT, type DeliveryStatus, type EventType } from './webhook.types.js';
+import { DELIVERY_STATUSES, EVENT_TYPES, type DeliveryStatus, type EventType } from './webhook.types.js';
 
 export interface DeliveryFilter extends Partial<ListCursor> {
   /** 1 to 101. */
@@ -39,12 +39,13 @@ export class DeliveriesRepository {
   /** Writes a test event; null where the workspace has no endpoint. */
   async insertTest(
     organizationId: string,
+    type: EventType,
     data: Record<string, unknown>,
     traceContext?: TraceContext,
   ): Promise<QueuedEvent | null> {
     const [event] = await this.database.query<QueuedEvent>(INSERT_TEST, [
       organizationId,
-      TEST_EVENT,
+      type,
       JSON.stringify(data),
       traceContext ?? null,
     ]);

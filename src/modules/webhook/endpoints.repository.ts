@@ -3,11 +3,11 @@ import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 't
 import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
-import { WEBHOOK_EVENTS, type WebhookEvent } from './webhook.types.js';
+import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
 export interface EndpointSettings {
   url: string;
-  /** null: those that it has; all kinds for a new one. */
+  /** null: those that it has; those about messages for a new one. */
   events: readonly WebhookEvent[] | null;
   active: boolean;
 }
@@ -132,7 +132,7 @@ export class EndpointsRepository {
         id,
         organizationId,
         url,
-        events: [...(events ?? WEBHOOK_EVENTS)],
+        events: [...(events ?? MESSAGE_EVENTS)],
         active,
         inactiveSince: active ? null : now,
       })

@@ -6,7 +6,7 @@ import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import './dto/event.docs.js';
-import { ConfigureWebhookRequest, ListDeliveriesRequest } from './dto/webhook.request.js';
+import { ConfigureWebhookRequest, ListDeliveriesRequest, TestWebhookRequest } from './dto/webhook.request.js';
 import {
   DeliveriesResponse,
   QueuedEventResponse,
@@ -81,14 +81,17 @@ export class WebhookController {
    *
    * @remarks A `webhook.test` event takes the way of all events: signed, repeated, logged. It is sent whatever kinds
    * the webhook has chosen. Find its outcome by `event_id` in GET /webhook/deliveries.
+   *
+   * With `type` the event is one of that kind, so that you can try how your receiver takes it: its data is the example
+   * of this description, marked by `test: true`.
    */
   @Post('test')
   @HttpCode(202)
   @RequireScope('webhooks:write')
   @ApiAcceptedResponse({ type: QueuedEventResponse, description: 'Queued.' })
   @ApiErrors('WEBHOOK_NOT_FOUND')
-  async test(@CurrentCaller() caller: Caller): Promise<QueuedEventResponse> {
-    return this.webhook.sendTest(caller.organizationId);
+  async test(@CurrentCaller() caller: Caller, @Body() { type }: TestWebhookRequest): Promise<QueuedEventResponse> {
+    return this.webhook.sendTest(caller.organizationId, type);
   }
 
   /**

@@ -10,6 +10,7 @@ import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
+import { EXAMPLE_DATA } from './dto/event.docs.js';
 import { ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   WebhookWithSecretResponse,
@@ -20,12 +21,12 @@ import { EndpointsRepository, type EndpointSettings } from './endpoints.reposito
 import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { EndpointSecrets } from './webhook-signature.js';
 import { webhookErrors } from './webhook.errors.js';
+import { TEST_EVENT, type EventType } from './webhook.types.js';
 
 const INVALIDATION = 'webhook';
 // A stale answer costs a wake that finds nothing, or one that the sweep makes up for within a second.
 const CACHE = { ttlMs: 30_000, maxEntries: 100_000, keep: () => true };
 const RECENT = { limit: 50 };
-const TEST_DATA = { note: 'This is a test event. It reports no change.' };
 
 /** The workspace's webhook: one endpoint, its secret, its deliveries. */
 @Injectable()
@@ -95,8 +96,9 @@ export class WebhookService {
   }
 
   /** Queues a test event on the way of all events. @throws WEBHOOK_NOT_FOUND (404). */
-  async sendTest(organizationId: string): Promise<QueuedEventResponse> {
-    const event = await this.deliveries.insertTest(organizationId, TEST_DATA, this.tracing.currentContext);
+  async sendTest(organizationId: string, type: EventType): Promise<QueuedEventResponse> {
+    const data = type === TEST_EVENT ? EXAMPLE_DATA[type] : { ...EXAMPLE_DATA[type], test: true };
+    const event = await this.deliveries.insertTest(organizationId, type, data, this.tracing.currentContext);
     if (event === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     return this.queued(event);
   }

@@ -1,5 +1,14 @@
-/** Kinds of event that an endpoint can choose (specification, Events). */
-export const WEBHOOK_EVENTS = ['message.received', 'message.status.updated'] as const;
+/** Kinds of event about messages (specification, Events): what a new endpoint gets that chooses none. */
+export const MESSAGE_EVENTS = ['message.received', 'message.status.updated'] as const;
+
+/** Kinds of event that an endpoint can choose. */
+export const WEBHOOK_EVENTS = [
+  ...MESSAGE_EVENTS,
+  'template.status.updated',
+  'media.ready',
+  'media.failed',
+  'connection.updated',
+] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 /** What POST /webhook/test sends; goes to every endpoint, whatever it has chosen. */
@@ -17,12 +26,14 @@ export type DisabledReason = 'gone' | 'failing';
 /**
  * SQL text of an insert, for use as a data-modifying CTE in the statement of the change that it reports: an event
  * then commits with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor
- * read its events insert nothing. Those for which no endpoint is to get them, as none has chosen their type, are
- * recorded for GET /events alone. Afterwards call `WebhookService.wake`.
+ * read its events insert nothing. Those for which no endpoint is to get them, as none has chosen their type and number,
+ * are recorded for GET /events alone. Afterwards call `WebhookService.wake`, or leave it to the sweep, which finds them
+ * within a second.
  *
  * @param source a CTE's name or a parenthesised select with the columns organization_id uuid, event_type text,
  * event_data jsonb, occurred_at timestamptz (cut to milliseconds, as the API shows times; a cast would round),
- * trace_context bytea (of the message, null where its trace is not recorded).
+ * connection_ids uuid[] (of the numbers that it is about; null: every endpoint gets it), trace_context bytea (of the
+ * message, null where its trace is not recorded).
  */
 export function insertWebhookEvents(source: string): string {
   return `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, trace_context, status,
@@ -34,5 +45,12 @@ export function insertWebhookEvents(source: string): string {
     from ${source} source
     join event_recording recording on recording.organization_id = source.organization_id
     left join webhook_endpoint endpoint on endpoint.organization_id = source.organization_id
-      and endpoint.deleted_at is null and source.event_type = any(endpoint.events)`;
+      and endpoint.deleted_at is null and source.event_type = any(endpoint.events)
+      and (endpoint.connection_ids = '{}' or source.connection_ids is null
+        or endpoint.connection_ids && source.connection_ids)`;
+}
+
+/** SQL: a time as the API shows it. The fraction is cut off, not rounded, in both. */
+export function isoTime(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

@@ -1,5 +1,6 @@
 import { claimRequest } from '../../../../test/support/claim-request.js';
 import { Factories, type ConnectionRow } from '../../../../test/support/factories.js';
+import { listenFor } from '../../../../test/support/webhook-events.js';
 import { rowsRead } from '../../../../test/support/rows-read.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { newId } from '../../../common/ids.js';
@@ -243,6 +244,52 @@ describe('the sweeps', () => {
     expect(await fetches.expire(10)).toBe(1);
     const states = await Promise.all([old, busy, young].map(async (id) => (await facts(id))?.status));
     expect(states).toEqual(['failed', 'pending', 'pending']);
+  });
+});
+
+describe('the end of the tries', () => {
+  const eventsOf = (id: string) =>
+    opened.database.query<{ type: string; data: Record<string, unknown> & { media: Record<string, unknown> } }>(
+      `select type, data from webhook_event where data #>> '{media,id}' = $1`,
+      [id],
+    );
+
+  it.each([
+    ['a refusal for good', (file: ClaimedFile) => fetches.fail(file, 'The file is larger than 5 bytes.')],
+    ['a wait beyond its time', (file: ClaimedFile) => fetches.retry(file, 'Gone.', 8 * 86_400_000, null)],
+  ])('is an event: %s', async (_, end) => {
+    const connection = await newConnection();
+    await listenFor(opened.database, connection.organizationId, ['media.failed', 'media.ready']);
+    const [ended, waiting] = [await pending(connection), await pending(connection)];
+    const files = await claim(connection, 2);
+    for (const file of files) {
+      if (file.id === ended) await end(file);
+      else await fetches.retry(file, 'Later.', 1_000, null);
+    }
+    const { status, failure } = (await facts(ended)) ?? {};
+    expect(status).toBe('failed');
+    expect(await eventsOf(waiting)).toEqual([]);
+    const [event, ...more] = await eventsOf(ended);
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      type: 'media.failed',
+      data: { reason: failure, media: { id: ended, connection_id: connection.id, status: 'failed', type: 'image' } },
+    });
+    // A second end of the same claim finds it ended.
+    await fetches.fail(files.find(({ id }) => id === ended) as ClaimedFile, 'Again.');
+    expect(await eventsOf(ended)).toHaveLength(1);
+  });
+
+  it('is an event for files that the platform has forgotten', async () => {
+    const connection = await newConnection();
+    await listenFor(opened.database, connection.organizationId, ['media.failed']);
+    const old = await pending(connection);
+    await opened.database.execute(
+      `update media_object set created_at = clock_timestamp() - interval '7 days' where id = $1`,
+      [old],
+    );
+    expect(await fetches.expire(1_000)).toBeGreaterThan(0);
+    expect(await eventsOf(old)).toMatchObject([{ type: 'media.failed' }]);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   laneHold,
   type HoldRow,
 } from '../../../infrastructure/lanes/lane-hold.js';
+import { withMediaEvents } from '../media-event-sql.js';
 
 /** A customer's file that this process fetches now. */
 export interface ClaimedFile {
@@ -87,11 +88,11 @@ export class FetchRepository {
    */
   async retry(file: ClaimedFile, failure: string, delayMs: number, mostTries: number | null): Promise<void> {
     await this.database.execute(
-      `update media_object set tries = least(tries, $8::integer),
+      withMediaEvents(`update media_object set tries = least(tries, $8::integer),
          status = case when ${TOO_OLD} then 'failed' else 'pending' end,
          next_attempt_at = case when ${TOO_OLD} then null else clock_timestamp() + make_interval(secs => $6) end,
          lease_owner = null, lease_until = null, failure = $5
-       ${MINE}`,
+       ${MINE} returning *`),
       [...fenceOf(file), failure, delayMs / 1_000, FETCH_FOR_HOURS, mostTries],
     );
   }
@@ -109,9 +110,9 @@ export class FetchRepository {
   /** Ends the tries. */
   async fail(file: ClaimedFile, failure: string): Promise<void> {
     await this.database.execute(
-      `update media_object set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
-         failure = $5
-       ${MINE}`,
+      withMediaEvents(`update media_object set status = 'failed', next_attempt_at = null, lease_owner = null,
+         lease_until = null, failure = $5
+       ${MINE} returning *`),
       [...fenceOf(file), failure],
     );
   }
@@ -148,13 +149,12 @@ with ${laneHold({ evenWhereHeld: true })}, picked as (
 )
 select ${HOLD_COLUMNS}, claimed.* from hold left join claimed on true`;
 
-const EXPIRE = `
-with old as (
+const EXPIRE = withMediaEvents(`
+update media_object m set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
+  failure = coalesce(m.failure, 'The file was not fetched before the platform deleted it.')
+where id = any(array(
   select id from media_object
   where status = 'pending' and created_at < statement_timestamp() - make_interval(hours => $1)
     and (lease_until is null or lease_until < clock_timestamp())
-  limit $2 for update skip locked
-)
-update media_object m set status = 'failed', next_attempt_at = null, lease_owner = null, lease_until = null,
-  failure = coalesce(m.failure, 'The file was not fetched before the platform deleted it.')
-from old where m.id = old.id`;
+  limit $2 for update skip locked))
+returning *`);

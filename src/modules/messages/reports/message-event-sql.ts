@@ -1,7 +1,4 @@
-import { insertWebhookEvents } from '../../webhook/webhook.types.js';
-
-/** As the API renders a time. The fraction is cut off, not rounded, in both. */
-const isoTime = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+import { insertWebhookEvents, isoTime } from '../../webhook/webhook.types.js';
 
 /**
  * RETURNING list of a statement that has inserted or updated rows `s` of `message_state`; `previous_status` and
@@ -23,6 +20,7 @@ export const MOVED_COLUMNS = `s.message_id, s.organization_id, s.connection_id, 
 export function insertStatusEvents(relation: string, condition = 'true', journal = 'message'): string {
   return insertWebhookEvents(`(
     select c.organization_id, 'message.status.updated'::text as event_type, c.occurred_at, m.trace_context,
+      array[c.connection_id] as connection_ids,
       jsonb_build_object(
         'message_id', c.message_id, 'client_message_id', m.client_message_id, 'connection_id', c.connection_id,
         'to', case when m.recipient_user_id is null then m.recipient end, 'recipient', m.recipient_user_id,
@@ -43,6 +41,7 @@ export function insertStatusEvents(relation: string, condition = 'true', journal
 export function insertReceivedEvents(relation: string): string {
   return insertWebhookEvents(`(
     select m.organization_id, 'message.received'::text as event_type, m.created_at as occurred_at, m.trace_context,
+      array[m.connection_id] as connection_ids,
       jsonb_build_object(
         'message', jsonb_build_object(
           'id', m.id, 'connection_id', m.connection_id, 'conversation_id', m.conversation_id,

@@ -36,10 +36,15 @@ async function endpoint(values: { active?: boolean; events?: number } = {}) {
   return { id, organizationId };
 }
 
-async function write(organizationId: string, count: number, type = 'message.received'): Promise<number> {
+async function write(
+  organizationId: string,
+  count: number,
+  type = 'message.received',
+  connectionIds: readonly string[] | null = null,
+): Promise<number> {
   const source = `(select $1::uuid as organization_id, $2 as event_type, jsonb_build_object('n', n, 'big', 12345678901234567890) as event_data,
-    clock_timestamp() as occurred_at, null::bytea as trace_context from generate_series(1, $3::integer) n)`;
-  return database.execute(insertWebhookEvents(source), [organizationId, type, count]);
+    clock_timestamp() as occurred_at, $4::uuid[] as connection_ids, null::bytea as trace_context from generate_series(1, $3::integer) n)`;
+  return database.execute(insertWebhookEvents(source), [organizationId, type, count, connectionIds]);
 }
 
 const claim = (id: string, limit: number) => dispatches.claim(new Map([[id, limit]]));
@@ -84,6 +89,17 @@ describe('insertWebhookEvents', () => {
     expect(madeAt).toBeLessThanOrEqual(after + 1_000);
     // Numbers that JavaScript cannot hold go out as they were written.
     expect(claimed[0]?.data).toContain('12345678901234567890');
+  });
+
+  it('writes those of the chosen numbers, and those about no number', async () => {
+    const { id, organizationId } = await endpoint();
+    const [chosen, other] = [newId(), newId()];
+    expect(await write(organizationId, 1, 'message.received', [other])).toBe(1);
+    await database.execute('update webhook_endpoint set connection_ids = $2 where id = $1', [id, [chosen]]);
+    expect(await write(organizationId, 1, 'message.received', [other])).toBe(0);
+    expect(await write(organizationId, 1, 'message.received', [chosen])).toBe(1);
+    expect(await write(organizationId, 1, 'message.received', [other, chosen])).toBe(1);
+    expect(await write(organizationId, 1, 'message.received', null)).toBe(1);
   });
 });
 

@@ -1,4 +1,4 @@
-import { EXAMPLE_CONNECTION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_MEDIA_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
 import { documentWebhook, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { TEST_EVENT, type EventType } from '../webhook.types.js';
@@ -98,6 +98,73 @@ const RECEIVED_DATA = object(
   INBOUND_CONTEXT,
 );
 
+const TEMPLATE_DATA = object({
+  template_id: uuid,
+  name: text,
+  language: text,
+  category: { ...text, enum: ['UTILITY', 'MARKETING', 'AUTHENTICATION'] },
+  connection_ids: {
+    type: 'array',
+    items: uuid,
+    description: 'The numbers of its account, all of which may send it.',
+  },
+  status: {
+    ...text,
+    enum: ['pending', 'approved', 'rejected', 'paused', 'disabled', 'in_appeal', 'pending_deletion', 'deleted'],
+  },
+  previous_status: { ...nullable(text), description: 'Null where the template is new here.' },
+  platform_status: { ...nullable(text), description: "The platform's own word; null where it is deleted." },
+  rejected_reason: { ...nullable(text), description: "The platform's word, such as INVALID_FORMAT." },
+  occurred_at: { ...time, description: 'By the platform, in whole seconds, or when Herald learnt of it.' },
+});
+
+const MEDIA = {
+  id: { ...uuid, description: '`media_object_id` of the message: GET /media/{id}/url.' },
+  connection_id: uuid,
+  type: { ...text, enum: ['image', 'video', 'audio', 'document', 'sticker'] },
+  mime_type: text,
+  size_bytes: nullable({ type: 'integer' }),
+  sha256: nullable(text),
+  filename: nullable(text),
+  voice: { type: 'boolean' },
+  direction: { const: 'inbound' },
+  created_at: time,
+};
+
+const READY_DATA = object({ media: object({ ...MEDIA, status: { const: 'stored' } }) });
+
+const FAILED_DATA = object({
+  media: object({ ...MEDIA, status: { const: 'failed' } }),
+  reason: { ...nullable(text), description: 'Why it will not come, in words.' },
+});
+
+const CONNECTION = {
+  phone_number: text,
+  verified_name: nullable(text),
+  status: { ...text, enum: ['connected', 'pending', 'disconnected', 'restricted'] },
+  status_reason: {
+    type: ['string', 'null'],
+    enum: ['token_refused', 'disconnected_by_operator', 'platform', null],
+  },
+  quality_rating: nullable(text),
+  messaging_limit: nullable(text),
+  throughput_per_second: { type: 'integer' },
+  timezone: nullable(text),
+};
+
+const CONNECTION_DATA = object({
+  connection: {
+    ...object({ id: uuid, ...CONNECTION, created_at: time }),
+    description: 'As GET /connections shows it.',
+  },
+  previous_attributes: {
+    type: 'object',
+    minProperties: 1,
+    properties: CONNECTION,
+    description: 'What changed, with the values from before.',
+  },
+});
+
 const TEST_DATA = object({ note: text });
 
 const STATUS_EXAMPLE = {
@@ -146,6 +213,67 @@ const RECEIVED_EXAMPLE = {
   sequence: 1,
 };
 
+const TEMPLATE_EXAMPLE = {
+  template_id: '01936f71-5e6f-7b52-9c3d-7d8e9f0a1b2c',
+  name: 'order_confirmation',
+  language: 'en_US',
+  category: 'UTILITY',
+  connection_ids: [EXAMPLE_CONNECTION_ID],
+  status: 'approved',
+  previous_status: 'pending',
+  platform_status: 'APPROVED',
+  rejected_reason: null,
+  occurred_at: '2026-11-21T08:00:00.000Z',
+};
+
+const MEDIA_EXAMPLE = {
+  id: EXAMPLE_MEDIA_ID,
+  connection_id: EXAMPLE_CONNECTION_ID,
+  type: 'image',
+  mime_type: 'image/jpeg',
+  size_bytes: 48_213,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  filename: null,
+  voice: false,
+  direction: 'inbound',
+  status: 'stored',
+  created_at: TIME,
+};
+
+const MEDIA_FAILED_EXAMPLE = {
+  media: { ...MEDIA_EXAMPLE, size_bytes: null, status: 'failed' },
+  reason: 'The file was not fetched before the platform deleted it.',
+};
+
+const CONNECTION_EXAMPLE = {
+  connection: {
+    id: EXAMPLE_CONNECTION_ID,
+    phone_number: OWN_PHONE,
+    verified_name: 'Lighthouse Coffee',
+    status: 'connected',
+    status_reason: null,
+    quality_rating: 'YELLOW',
+    messaging_limit: 'TIER_2K',
+    throughput_per_second: 80,
+    timezone: 'Europe/Berlin',
+    created_at: '2026-11-20T08:00:00.000Z',
+  },
+  previous_attributes: { quality_rating: 'GREEN' },
+};
+
+const TEST_EXAMPLE = { note: 'This is a test event. It reports no change.' };
+
+/** Data of an event of each kind, for tests that a caller asks for. */
+export const EXAMPLE_DATA: Readonly<Record<EventType, Record<string, unknown>>> = {
+  'message.received': RECEIVED_EXAMPLE,
+  'message.status.updated': STATUS_EXAMPLE,
+  'template.status.updated': TEMPLATE_EXAMPLE,
+  'media.ready': { media: MEDIA_EXAMPLE },
+  'media.failed': MEDIA_FAILED_EXAMPLE,
+  'connection.updated': CONNECTION_EXAMPLE,
+  [TEST_EVENT]: TEST_EXAMPLE,
+};
+
 const HEADERS = [
   ['webhook-id', 'The id of the event, the same for all its attempts.', EXAMPLE_EVENT_ID],
   ['webhook-timestamp', 'When this attempt was made, in seconds since 1970.', '1795248001'],
@@ -166,6 +294,11 @@ const HEADERS = [
 const VERIFY =
   'Verify every delivery from its raw body, with a library of standardwebhooks.com and the secret of the webhook, and refuse timestamps more than five minutes off.';
 
+const TEST_MARK = {
+  const: true,
+  description: 'Only where POST /webhook/test made it: an example, about nothing that exists.',
+};
+
 interface EventDocs {
   type: EventType;
   /** Name of the schema. */
@@ -183,7 +316,7 @@ function documentEvent({ type, name, summary, description, data, examples }: Eve
       type: { const: type },
       created_at: { ...time, description: 'When the reported change happened.' },
       organization_id: uuid,
-      data,
+      data: type === TEST_EVENT ? data : { ...data, properties: { ...(data.properties as Schema), test: TEST_MARK } },
     }),
   });
   const envelope = (value: unknown) => ({
@@ -240,10 +373,47 @@ documentEvent({
 });
 
 documentEvent({
+  type: 'template.status.updated',
+  name: 'TemplateStatusUpdatedEvent',
+  summary: 'A template came to another status',
+  description:
+    'Sent for each language of a template whose status becomes another one: by the review of the platform, by a change of yours, or because it is new or deleted. Herald reports what it learns from notifications at once, and what it learns from its hourly look at the list then.',
+  data: TEMPLATE_DATA,
+  examples: { approved: TEMPLATE_EXAMPLE },
+});
+
+documentEvent({
+  type: 'media.ready',
+  name: 'MediaReadyEvent',
+  summary: "A customer's file can be downloaded",
+  description: 'Sent for each file that came with a message, once Herald has fetched it from WhatsApp.',
+  data: READY_DATA,
+  examples: { ready: { media: MEDIA_EXAMPLE } },
+});
+
+documentEvent({
+  type: 'media.failed',
+  name: 'MediaFailedEvent',
+  summary: "A customer's file will not come",
+  description: 'Sent once Herald has given up fetching it; until then it tries for seven days.',
+  data: FAILED_DATA,
+  examples: { failed: MEDIA_FAILED_EXAMPLE },
+});
+
+documentEvent({
+  type: 'connection.updated',
+  name: 'ConnectionUpdatedEvent',
+  summary: 'A number changed',
+  description: 'Sent where anything changes of what GET /connections shows of it: status, quality, limits, name.',
+  data: CONNECTION_DATA,
+  examples: { quality: CONNECTION_EXAMPLE },
+});
+
+documentEvent({
   type: TEST_EVENT,
   name: 'WebhookTestEvent',
   summary: 'A test',
   description: 'Sent by POST /webhook/test, whatever kinds the webhook has chosen.',
   data: TEST_DATA,
-  examples: { test: { note: 'This is a test event. It reports no change.' } },
+  examples: { test: TEST_EXAMPLE },
 });

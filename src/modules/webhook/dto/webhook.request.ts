@@ -6,6 +6,7 @@ import { IfGiven } from '../../../infrastructure/http/validated-request.pipe.js'
 import {
   DELIVERY_STATUSES,
   EVENT_TYPES,
+  TEST_EVENT,
   WEBHOOK_EVENTS,
   type DeliveryStatus,
   type EventType,
@@ -19,7 +20,7 @@ export class ConfigureWebhookRequest {
   @MaxLength(2_048)
   url!: string;
 
-  /** Kinds of event to send. Left out: both for a new webhook; those that it has for an existing one. */
+  /** Kinds of event to send. Left out: the two about messages for a new webhook; those that it has for an existing one. */
   @ApiPropertyOptional({ enum: WEBHOOK_EVENTS, isArray: true, minItems: 1, example: [...WEBHOOK_EVENTS] })
   @IfGiven()
   @IsArray()
@@ -33,6 +34,15 @@ export class ConfigureWebhookRequest {
   @IfGiven()
   @IsBoolean()
   active?: boolean;
+}
+
+/** Body of POST /webhook/test; it may be left out. */
+export class TestWebhookRequest {
+  /** Kind of the event. Other kinds than `webhook.test` bear the example of this description and `test: true` in `data`. */
+  @ApiPropertyOptional({ enum: EVENT_TYPES, default: TEST_EVENT, example: TEST_EVENT })
+  @IfGiven()
+  @IsIn(EVENT_TYPES)
+  type: EventType = TEST_EVENT;
 }
 
 export class ListDeliveriesRequest extends PageQuery {
