@@ -58,6 +58,13 @@ const arrived = async (type: string, fits: (data: Record<string, unknown>) => bo
   return event;
 };
 
+/** A test event goes out behind all that were written before it. */
+const testArrived = async (): Promise<void> => {
+  const { body } = await sender.api.post('/webhook/test');
+  const { event_id: id } = body.data as { event_id: string };
+  await waitFor(() => events().some((event) => event.id === id), { what: 'the test event' });
+};
+
 describe('what happens to messages', () => {
   it('is sent as it is described: each state of a sent message, once', async () => {
     const { phone } = await test.openWindow(sender);
@@ -149,8 +156,7 @@ describe('what happens beside messages', () => {
     expect(deleted.data).toMatchObject({ previous_status: 'approved', template_id: pending.data.template_id });
     // The first list of the account shows others, which changed nothing.
     expect((await sender.api.get(templatesPath())).body.data.length).toBeGreaterThan(0);
-    await sender.api.post('/webhook/test');
-    await arrived('webhook.test', () => true);
+    await testArrived();
     const reported = events().filter(({ type }) => type === 'template.status.updated');
     expect(reported.map(({ data }) => [data.name, data.status]).sort()).toEqual(
       ['approved', 'deleted', 'pending'].map((status) => [name, status]),
@@ -188,8 +194,7 @@ describe('what happens beside messages', () => {
     const before = events().length;
     await test.database.execute('update connection set facts_due_at = clock_timestamp() where id = $1', [id]);
     await test.app.get(Sweeps).runNow('connection_facts');
-    await sender.api.post('/webhook/test');
-    await arrived('webhook.test', () => true);
+    await testArrived();
     expect(
       events()
         .slice(before)
