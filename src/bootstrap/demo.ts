@@ -24,8 +24,10 @@ import {
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_CONVERSATION_ID,
   EXAMPLE_RECEIVED_MESSAGE_ID,
+  EXAMPLE_SCHEDULED_MESSAGE_ID,
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
+import { newId } from '../common/ids.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Message } from '../modules/messages/messages.types.js';
 import { DocsDemo, ExampleValues } from '../infrastructure/http/docs/docs-demo.js';
@@ -259,12 +261,14 @@ const FAILED_MESSAGE_KEY = 'd3a0fa11-ed00-4000-8000-000000000002';
 /** At the simulator a message to a number that ends so is accepted and then fails. */
 const FAILING = /0002$/;
 const CALL_WITHIN_MS = 5_000;
+const SCHEDULED_AHEAD_MS = 30 * 86_400_000;
 /** Where the receiver of docs/webhooks.md listens. */
 const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
 
 /**
  * Fills the served API description with ids of the demo, so that "Try it out" works unchanged: its
- * number, a message of its customer that can be answered, one that failed and can be retried, and a file; and offers
+ * number, a message of its customer that can be answered, one that failed and can be retried, one that is scheduled and
+ * can be canceled, and a file; and offers
  * its keys to Swagger UI. What can not be made is a warning only.
  */
 export async function showDemoInDocs(app: INestApplicationContext, config: Config, demo: DemoFile): Promise<void> {
@@ -277,6 +281,7 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
     [EXAMPLE_RECEIVED_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
     [EXAMPLE_CONVERSATION_ID]: () => answerableMessage(app, demo).then((message) => message?.conversationId ?? null),
     [EXAMPLE_FAILED_MESSAGE_ID]: () => failedMessage(demo),
+    [EXAMPLE_SCHEDULED_MESSAGE_ID]: () => scheduledMessage(demo),
     [EXAMPLE_MEDIA_ID]: () => storedFile(demo),
   };
   for (const [example, find] of Object.entries(ids)) {
@@ -307,6 +312,27 @@ async function failedMessage(demo: DemoFile): Promise<string | null> {
     await call(demo, '/messages', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': FAILED_MESSAGE_KEY },
+      body: JSON.stringify(message),
+    }),
+  );
+}
+
+async function scheduledMessage(demo: DemoFile): Promise<string> {
+  const name = 'demo-scheduled';
+  const [known] = (await call(demo, `/messages?client_message_id=${name}&status=queued&limit=1`)) as { id: string }[];
+  if (known !== undefined) return known.id;
+  const message = {
+    connection_id: demo.connection_id,
+    to: DEMO_CUSTOMER,
+    type: 'text',
+    text: { body: 'This one goes in a month, unless you cancel it.' },
+    client_message_id: name,
+    send_at: new Date(Date.now() + SCHEDULED_AHEAD_MS).toISOString(),
+  };
+  return idIn(
+    await call(demo, '/messages', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': newId() },
       body: JSON.stringify(message),
     }),
   );

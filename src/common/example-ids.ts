@@ -8,6 +8,7 @@ export const EXAMPLE_MESSAGE_ID = '01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e';
 export const EXAMPLE_FAILED_MESSAGE_ID = '01936f6e-3c6d-7d3f-8e9b-4a2c3b5d6e7f';
 export const EXAMPLE_RECEIVED_MESSAGE_ID = '01936f6e-4d7e-7e4a-8f0c-5b3d4c6e7f80';
 export const EXAMPLE_CONVERSATION_ID = '01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f';
+export const EXAMPLE_SCHEDULED_MESSAGE_ID = '01936f6e-5e8f-7f5b-9a1d-6c4e5d7f8091';
 export const EXAMPLE_MEDIA_ID = '01936f70-4d5e-7a41-8b2c-6c7d8e9f0a1b';
 export const EXAMPLE_DELIVERY_ID = '01936f70-4d2e-7b10-8f3a-6c7d8e9f0a1b';
 export const EXAMPLE_OTP_ID = '019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e';

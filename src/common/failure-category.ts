@@ -13,6 +13,7 @@ export const FAILURE_CATEGORIES = [
   'authentication',
   'platform_unavailable',
   'expired',
+  'canceled',
   'unknown',
 ] as const;
 

@@ -31,6 +31,7 @@ const OPERATIONS = [
   'messages_send',
   'messages_list',
   'messages_get',
+  'messages_cancel',
   'messages_retry',
   'messages_read',
   'conversations_list',

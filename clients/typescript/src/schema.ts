@@ -370,6 +370,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a message that waits
+         * @description Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
+         *     never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
+         *     any more. Repeating it answers as the first time.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/messages/{id}/read": {
         parameters: {
             query?: never;
@@ -1534,6 +1558,12 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
+             * Format: date-time
+             * @description When it is to go. Only while the message is scheduled.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            scheduled_for?: string;
+            /**
              * @example delivered
              * @enum {string}
              */
@@ -1772,6 +1802,12 @@ export interface components {
             reply_to_message_id: string | null;
             /**
              * Format: date-time
+             * @description When it is to go. Only while the message is scheduled.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            scheduled_for?: string;
+            /**
+             * Format: date-time
              * @description When WhatsApp sent it; of a received message, when the customer wrote it, in whole seconds.
              * @example 2026-11-21T08:00:01.000Z
              */
@@ -1813,7 +1849,7 @@ export interface components {
                     message: string;
                 } | null;
                 /** @enum {string|null} */
-                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "unknown" | null;
+                failure_category: "invalid_recipient" | "recipient_unreachable" | "service_window_closed" | "template_unavailable" | "invalid_content" | "media_error" | "rate_limited" | "recipient_limit" | "account_restricted" | "sender_not_ready" | "authentication" | "platform_unavailable" | "expired" | "canceled" | "unknown" | null;
                 /** Format: uuid */
                 message_id: string;
                 /**
@@ -2210,10 +2246,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -2259,10 +2306,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "audio";
         } & (unknown | unknown);
@@ -2390,10 +2448,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -2444,10 +2513,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -2539,10 +2619,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "contacts";
         } & (unknown | unknown);
@@ -2644,10 +2735,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -2695,10 +2797,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "document";
         } & (unknown | unknown);
@@ -2827,10 +2940,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -2878,10 +3002,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "image";
         } & (unknown | unknown);
@@ -2972,10 +3107,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -3009,10 +3155,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
         } & (unknown | unknown);
         /** SendLocation */
         SendLocation: {
@@ -3061,10 +3218,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "location";
         } & (unknown | unknown);
@@ -3108,10 +3276,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -3177,10 +3356,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -3244,10 +3434,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "interactive";
         } & (unknown | unknown);
@@ -3283,10 +3484,21 @@ export interface components {
              */
             reply_to_message_id: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "reaction";
         } & (unknown | unknown);
@@ -3332,10 +3544,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "sticker";
         } & (unknown | unknown);
@@ -3363,6 +3586,12 @@ export interface components {
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
             template: {
                 /** @description Values of the template's variables, as the platform takes them. */
                 components?: ({
@@ -3393,6 +3622,11 @@ export interface components {
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "template";
         } & (unknown | unknown);
@@ -3420,6 +3654,12 @@ export interface components {
              * @description A message of the same conversation that this one answers.
              */
             reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
             text: {
                 /**
                  * @description The text.
@@ -3434,6 +3674,11 @@ export interface components {
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "text";
         } & (unknown | unknown);
@@ -3481,10 +3726,21 @@ export interface components {
              */
             reply_to_message_id?: string;
             /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
              * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
              * @example 15550100001
              */
             to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
             /** @constant */
             type: "video";
         } & (unknown | unknown);
@@ -7122,6 +7378,7 @@ export interface operations {
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *           "context": {
                      *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
                      *           },
@@ -7420,7 +7677,7 @@ export interface operations {
                 };
             };
             /**
-             * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many queued messages as it may have.
+             * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
              *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
              */
             429: {
@@ -7541,6 +7798,7 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *         "context": {
                      *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
                      *         },
@@ -7639,6 +7897,248 @@ export interface operations {
             };
             /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
             404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Message ID, from POST /messages or GET /messages. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Canceled. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *         "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "direction": "outbound",
+                     *         "from": "15550100002",
+                     *         "to": "15550100001",
+                     *         "recipient": null,
+                     *         "type": "text",
+                     *         "body": "Your table is ready.",
+                     *         "status": "delivered",
+                     *         "failure_category": null,
+                     *         "client_message_id": "order-4711",
+                     *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "scheduled_for": "2026-11-24T09:00:00.000Z",
+                     *         "context": {
+                     *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
+                     *         },
+                     *         "referral": {
+                     *           "source_type": "ad",
+                     *           "source_id": "120210",
+                     *           "ctwa_clid": "ARAkLkA8"
+                     *         },
+                     *         "username": "ana.lima",
+                     *         "group_id": "Y2FwaV9ncm91cDox",
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
+                     *         "content": {
+                     *           "body": "Your table is ready."
+                     *         },
+                     *         "error": {
+                     *           "code": "131026",
+                     *           "message": "Message undeliverable"
+                     *         },
+                     *         "attempt_count": 1,
+                     *         "media_object_id": null,
+                     *         "reply_to_message_id": null,
+                     *         "next_attempt_at": null,
+                     *         "queued_at": "2026-11-21T08:00:00.125Z",
+                     *         "processing_at": "2026-11-21T08:00:00.125Z",
+                     *         "accepted_at": "2026-11-21T08:00:00.125Z",
+                     *         "sent_at": "2026-11-21T08:00:01.000Z",
+                     *         "delivered_at": "2026-11-21T08:00:02.000Z",
+                     *         "read_at": null,
+                     *         "failed_at": null,
+                     *         "attempts": [
+                     *           {
+                     *             "number": 1,
+                     *             "status": "accepted",
+                     *             "started_at": "2026-11-21T08:00:00.125Z",
+                     *             "finished_at": "2026-11-21T08:00:00.125Z",
+                     *             "http_status": 200,
+                     *             "platform_code": null,
+                     *             "platform_message": null,
+                     *             "failure_category": null,
+                     *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
+                     *             "trace_id": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SingleMessageResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MESSAGE_NOT_CANCELABLE`](/docs/errors#MESSAGE_NOT_CANCELABLE): A message was to be canceled that was taken for sending already, has an outcome, or was received. */
+            409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7984,6 +8484,7 @@ export interface operations {
                      *         "client_message_id": "order-4711",
                      *         "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *         "created_at": "2026-11-21T08:00:00.125Z",
+                     *         "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *         "context": {
                      *           "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
                      *         },
@@ -10357,6 +10858,7 @@ export type ErrorCode =
   | 'MEDIA_TOO_LARGE'
   | 'MEDIA_TYPE_MISMATCH'
   | 'MEDIA_TYPE_NOT_SUPPORTED'
+  | 'MESSAGE_NOT_CANCELABLE'
   | 'MESSAGE_NOT_FOUND'
   | 'MESSAGE_NOT_RECEIVED'
   | 'MESSAGE_NOT_RETRYABLE'

@@ -39,7 +39,7 @@ export function addMigrateCommand(program: Command): void {
 }
 
 const QUEUE_COLUMNS = ['WHAT', 'WAITING', 'IN FLIGHT', 'OLDEST DUE'] as const;
-const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'IN FLIGHT', 'OLDEST DUE', 'STATE'] as const;
+const COLUMNS = ['CONNECTION', 'NUMBER', 'DUE', 'QUEUED', 'SCHEDULED', 'IN FLIGHT', 'OLDEST DUE', 'STATE'] as const;
 
 /** `queue status`. */
 export function addQueueCommands(program: Command): void {
@@ -83,6 +83,7 @@ function rowOf(lane: LaneStatus): string[] {
     lane.phoneNumber,
     String(lane.due),
     String(lane.queued),
+    String(lane.scheduled),
     String(lane.inFlight),
     age,
     stateOf(lane),
@@ -103,6 +104,7 @@ function bodyOf(lane: LaneStatus): object {
     connection_status: lane.status,
     due: lane.due,
     queued: lane.queued,
+    scheduled: lane.scheduled,
     in_flight: lane.inFlight,
     oldest_due_at: lane.oldestDueAt,
     oldest_due_ms: lane.oldestDueMs,

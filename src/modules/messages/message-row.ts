@@ -20,12 +20,14 @@ export const MESSAGE_SELECT = `${camelColumns('m', 'id, organization_id, connect
   case when m.recipient_user_id is null then m.recipient end as recipient,
   c.body, coalesce(c.content, '{}') as content, c.inbound_context as "inboundContext",
   case when m.direction = 'inbound' then 'received' when q.attempt_id is not null then 'processing'
-    when q.message_id is not null then 'queued' else s.status end as status,
+    when q.message_id is not null or t.message_id is not null then 'queued' else s.status end as status,
   case when m.direction = 'inbound' then m.meta_message_id else s.meta_message_id end as "metaMessageId",
   case when m.direction = 'inbound' then m.sent_at else s.sent_at end as "sentAt",
   coalesce(q.attempt_number, s.attempt_count, s.attempt_number, 0) as "attemptCount",
-  case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at) end as "nextAttemptAt",
-  coalesce(q.queued_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
+  case when q.attempt_id is null then coalesce(q.next_attempt_at, q.queued_at, t.scheduled_for) end as "nextAttemptAt",
+  t.scheduled_for as "scheduledFor",
+  coalesce(q.expires_at, t.scheduled_for + make_interval(secs => m.ttl_seconds)) as "expiresAt",
+  coalesce(q.queued_at, t.created_at, s.queued_at) as "queuedAt", coalesce(q.claimed_at, s.processing_at) as "processingAt",
   ${camelColumns('s', 'failure_category, error_code, error_message, accepted_at, delivered_at, failed_at')},
   case when m.direction = 'inbound' then (
     select r.read_at from message_read r where r.message_id = m.id and r.organization_id = m.organization_id)
@@ -50,6 +52,8 @@ export function messageJoins(status: MessageStatus | null = null): string {
   const hasOutcome = status !== null && status !== 'received' && !waits;
   return [
     lookUp('q', `message_queue where ${hasOutcome ? 'false' : 'message_id = m.id'}`, isOutbound),
+    // The message's own row says that there is nothing to look up.
+    lookUp('t', `message_schedule where ${hasOutcome ? 'false' : 'message_id = m.id and m.send_at is not null'}`),
     lookUp('s', `message_state where ${waits ? 'false' : 'message_id = m.id'}`, isOutbound),
     lookUp('c', 'message_content where message_id = m.id'),
     lookUp('v', 'conversation where id = m.conversation_id'),

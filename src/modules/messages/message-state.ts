@@ -20,6 +20,8 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
  * `outcome_*`: the answer to the current attempt's own request. `notified_*`: a notification about the current
  * attempt. `earlier_*`: a notification about an attempt that a retry has replaced. `restored`: the database came back
  * from a backup, and what happened after it is not known. `erased`: all that is known of the recipient was erased.
+ * `canceled`: the caller takes it back. `release_refused`: a scheduled message is due, and may not be sent as things are;
+ * one that may be sent stays `queued`.
  */
 export const MESSAGE_EVENTS = [
   'claimed',
@@ -31,6 +33,8 @@ export const MESSAGE_EVENTS = [
   'expired',
   'restored',
   'erased',
+  'canceled',
+  'release_refused',
   'retry',
   'retry_confirmed',
   'notified_sent',
@@ -61,6 +65,8 @@ const TRANSITIONS: Readonly<Record<OutboundStatus, Moves>> = {
     expired: 'failed',
     restored: 'outcome_unknown',
     erased: 'failed',
+    canceled: 'failed',
+    release_refused: 'failed',
     // Queued again by a retry, or put back after an unknown outcome: the earlier attempt turns out to have been taken.
     notified_sent: 'sent',
     earlier_sent: 'sent',
@@ -110,6 +116,11 @@ export function legalMoves(): { from: OutboundStatus; on: MessageEvent; to: Outb
 /** The states from which `event` moves a message. */
 export function statesThatTake(event: MessageEvent): OutboundStatus[] {
   return OUTBOUND_STATUSES.filter((status) => nextStatus(status, event) !== null);
+}
+
+/** Condition on rows of `message_schedule`, all of which are queued and were never tried: those that `event` moves. */
+export function scheduleTakes(event: MessageEvent): string {
+  return nextStatus('queued', event) === null ? 'false' : 'true';
 }
 
 /** Condition on rows of `message_queue`, which has no status: those that `event` moves. */

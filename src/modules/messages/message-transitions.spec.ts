@@ -11,6 +11,7 @@ import { MessagesRepository } from './messages.repository.js';
 import type { StatusReport } from './messages.types.js';
 import { putBack } from './send/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
+import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SendRepository } from './send/send.repository.js';
 import { applyStatusReports } from './reports/status-reports.repository.js';
 
@@ -66,6 +67,23 @@ const HAPPENS: Record<MessageEvent, (made: Made) => Promise<unknown>> = {
       userIds: [],
       conversationIds: [],
     }),
+  canceled: ({ id }) => new ScheduleRepository(opened.database).cancel(connection.organizationId, id),
+  release_refused: async ({ id }) => {
+    await opened.database.execute(
+      `with gone as (delete from message_queue where message_id = $1 and attempt_id is null returning *)
+       insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+         scheduled_for, release_at)
+       select connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at, queued_at
+       from gone`,
+      [id],
+    );
+    const refusal = {
+      category: 'template_unavailable',
+      code: 'TEMPLATE_NOT_APPROVED',
+      message: 'It is paused.',
+    } as const;
+    await new ScheduleRepository(opened.database).release([{ messageId: id, refusal, body: null }], 24);
+  },
   notified_sent: reported('sent'),
   notified_delivered: reported('delivered'),
   notified_read: reported('read'),

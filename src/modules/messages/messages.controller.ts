@@ -5,6 +5,7 @@ import {
   EXAMPLE_FAILED_MESSAGE_ID,
   EXAMPLE_MESSAGE_ID,
   EXAMPLE_RECEIVED_MESSAGE_ID,
+  EXAMPLE_SCHEDULED_MESSAGE_ID,
 } from '../../common/example-ids.js';
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
@@ -15,6 +16,7 @@ import { BodyErrors } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
   ListMessagesDocs,
+  CancelMessageDocs,
   GetMessageDocs,
   ReadMessageDocs,
   RetryMessageDocs,
@@ -147,6 +149,24 @@ export class MessagesController {
     });
     if (replayed) response.setHeader(REPLAYED, 'true');
     return { data: responseOf(message) };
+  }
+
+  /**
+   * Cancel a message that waits
+   *
+   * @remarks Takes back a message that is scheduled or queued: it is `failed` with `failure_category: canceled`, and is
+   * never sent, unless you retry it. Once a worker has taken it for sending, the answer is 409: nothing can take it back
+   * any more. Repeating it answers as the first time.
+   */
+  @Post(':id/cancel')
+  @HttpCode(200)
+  @RequireScope('messages:write')
+  @CancelMessageDocs()
+  async cancel(
+    @CurrentCaller() caller: Caller,
+    @MessageId(EXAMPLE_SCHEDULED_MESSAGE_ID) id: string,
+  ): Promise<SingleMessageResponse> {
+    return { data: responseOf(await this.messages.cancel(caller.organizationId, id)) };
   }
 
   /**

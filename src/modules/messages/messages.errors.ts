@@ -67,10 +67,19 @@ const ownErrors = defineErrors('messages', {
     when: 'The message to answer is unknown, failed, or belongs to another conversation.',
     fix: 'Take the id of a message of the same conversation.',
   }),
-  BACKLOG_LIMIT_REACHED: error<{ retryAfterSeconds: number }>({
+  MESSAGE_NOT_CANCELABLE: error<{ status: string }>({
+    kind: 'conflict',
+    message: ({ status }) => `A message that is ${status} cannot be canceled; only what still waits can.`,
+    when: 'A message was to be canceled that was taken for sending already, has an outcome, or was received.',
+    fix: 'Nothing can take it back; GET /messages/{id} says what became of it.',
+    extra: ({ status }) => ({ status }),
+    sample: { status: 'processing' },
+  }),
+  BACKLOG_LIMIT_REACHED: error<{ retryAfterSeconds: number; scheduled?: boolean }>({
     kind: 'rate_limited',
-    message: 'Too many messages of this workspace are queued; wait until some have gone out.',
-    when: 'The workspace has as many queued messages as it may have.',
+    message: ({ scheduled }) =>
+      `Too many messages of this workspace are ${scheduled === true ? 'scheduled' : 'queued'}; wait until some have gone out.`,
+    when: 'The workspace has as many messages queued, or as many scheduled, as it may have.',
     fix: 'Wait for `Retry-After` seconds; the limit is the setting BACKLOG_LIMIT.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),
     headers: ({ retryAfterSeconds }) => ({ 'Retry-After': String(retryAfterSeconds) }),

@@ -25,6 +25,8 @@ import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { QueueEstimates } from './send/queue-estimate.js';
 import { SendPreparation } from './accept/send-preparation.js';
+import { ScheduleRepository } from './schedule/schedule.repository.js';
+import { ScheduleService } from './schedule/schedule.service.js';
 import { SendRepository } from './send/send.repository.js';
 
 @Module({
@@ -43,6 +45,8 @@ import { SendRepository } from './send/send.repository.js';
     BacklogGuard,
     SendRepository,
     QueueEstimates,
+    ScheduleRepository,
+    ScheduleService,
     OutcomeRepository,
     MessageSender,
     FileExchange,

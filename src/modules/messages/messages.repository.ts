@@ -163,6 +163,18 @@ export class MessagesRepository {
     return rows[0]?.count ?? 0;
   }
 
+  /** Counts a workspace's scheduled messages, up to `limit`. */
+  async countScheduled(organizationId: string, limit: number): Promise<number> {
+    const rows = await this.database.query<{ count: number }>(
+      `select count(*)::integer as count from (
+         select 1 from connection k cross join lateral (
+           select 1 from message_schedule t where t.connection_id = k.id limit $2) as one
+         where k.organization_id = $1 limit $2) as scheduled`,
+      [organizationId, limit],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
   /** The conversations that the filters name, those that were merged into them too; null where none is named. */
   private async contactsOf(query: JournalQuery): Promise<NamedContact[] | null> {
     const { organizationId, conversationId, recipient, connectionId } = query;
@@ -208,10 +220,10 @@ with gone as (
   update message_content c set body = $4 from gone where c.message_id = gone.message_id
 )
 insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-  queued_at, next_attempt_at, attempt_number, event_count)
+  queued_at, next_attempt_at, attempt_number, event_count, expires_at)
 select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
   ${laneRecipient('m')}, now.at, now.at, coalesce(gone.attempt_count, gone.attempt_number),
-  gone.event_count
+  gone.event_count, now.at + make_interval(secs => m.ttl_seconds)
 from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
 cross join (select clock_timestamp() as at) as now
 returning message_id`;

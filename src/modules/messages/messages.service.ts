@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
+import { commonErrors } from '../../common/common.errors.js';
 import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
+import { WebhookService } from '../webhook/webhook.service.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import { AcceptRepository, type Accepted } from './accept/accept.repository.js';
 import { BacklogGuard } from './accept/backlog-guard.js';
 import type { JournalFilter } from './dto/list-messages.query.js';
 import { UNFILTERED } from './journal/journal-page.js';
 import { fingerprintOf, readMessageInput } from './accept/message-input.js';
+import { requireTimeAhead } from './accept/schedule.js';
 import { statesThatTake } from './message-state.js';
 import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
 import { messagesErrors } from './messages.errors.js';
@@ -16,6 +19,7 @@ import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, LaneStatus, Message } from './messages.types.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { isUserId } from './accept/recipient.js';
+import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SendProcessor } from './send/send.processor.js';
 import { SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
 import { windowClosesAt } from './accept/windows.js';
@@ -32,6 +36,9 @@ export interface JournalPage {
   next: Message | null;
 }
 
+/** Looks for a message that moves from one place to another meanwhile. */
+const CANCEL_ROUNDS = 5;
+
 /** Sends, reads and retries the workspace's messages. */
 @Injectable()
 export class MessagesService {
@@ -43,6 +50,8 @@ export class MessagesService {
     private readonly backlog: BacklogGuard,
     private readonly connections: ConnectionsService,
     private readonly processor: SendProcessor,
+    private readonly schedule: ScheduleRepository,
+    private readonly webhook: WebhookService,
     private readonly maintenance: MaintenanceRepository,
     private readonly database: Database,
     private readonly tracing: Tracing,
@@ -61,8 +70,9 @@ export class MessagesService {
     const key = idempotencyKey.toLowerCase();
     let prepared: PreparedSend;
     try {
+      requireTimeAhead(input.sendAt);
       prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
-      this.backlog.check(sender.organizationId);
+      this.backlog.check(sender.organizationId, input.sendAt === undefined ? 'queued' : 'scheduled');
     } catch (error) {
       return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
     }
@@ -84,6 +94,8 @@ export class MessagesService {
       mediaObjectId: message.mediaObjectId,
       idempotencyKey: key,
       fingerprint,
+      sendAt: input.sendAt,
+      ttlSeconds: input.ttlSeconds,
       traceContext: this.tracing.currentContext,
     });
     if (accepted.kind === 'window_closed') {
@@ -92,7 +104,7 @@ export class MessagesService {
     if (accepted.kind === 'known') return replay(accepted, fingerprint);
     const { lastInboundAt, conversationId: foundId } = accepted;
     if (foundId && lastInboundAt) this.recipients.remember(connection.id, input.recipient, foundId, lastInboundAt);
-    this.processor.wake(connection.id);
+    if (input.sendAt === undefined) this.processor.wake(connection.id);
     return { messageId: accepted.messageId, replayed: false };
   }
 
@@ -158,6 +170,29 @@ export class MessagesService {
     // Another request with the same key was faster: it has queued the message, or claimed the key for another one.
     if (!(await this.isRepeat(organizationId, key, id))) throw messagesErrors.IDEMPOTENCY_KEY_REUSED();
     return { message: (await this.messages.findById(organizationId, id)) ?? message, replayed: true };
+  }
+
+  /**
+   * Takes back a message that was not taken for sending yet, scheduled or queued. Repeatable.
+   *
+   * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_CANCELABLE (409), SERVICE_UNAVAILABLE (503) where lanes are held: what
+   * waits may have been sent.
+   */
+  async cancel(organizationId: string, id: string): Promise<Message> {
+    for (let round = 0; round < CANCEL_ROUNDS; round++) {
+      const isCanceled = await this.schedule.cancel(organizationId, id);
+      const message = await this.messages.findById(organizationId, id);
+      if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+      if (isCanceled) {
+        this.webhook.wake([organizationId]);
+        // It may have stood before others.
+        this.processor.wake(message.connectionId);
+      }
+      if (isCanceled || message.failureCategory === 'canceled') return message;
+      if (message.status !== 'queued') throw messagesErrors.MESSAGE_NOT_CANCELABLE({ status: message.status });
+      // It was put back or released meanwhile, which a new statement sees.
+    }
+    throw commonErrors.SERVICE_UNAVAILABLE(undefined);
   }
 
   /** For operators: every lane with queued messages or requests in flight, the busiest first. */

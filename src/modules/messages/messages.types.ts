@@ -28,6 +28,10 @@ export interface Message {
   attemptCount: number;
   createdAt: Date;
   nextAttemptAt: Date | null;
+  /** When it is to go; null once it is due, and of messages that were not scheduled. */
+  scheduledFor: Date | null;
+  /** While it waits: when it expires; null where MESSAGE_TTL_HOURS decides, from `scheduledFor`, else `queuedAt`. */
+  expiresAt: Date | null;
   queuedAt: Date | null;
   processingAt: Date | null;
   acceptedAt: Date | null;
@@ -114,8 +118,10 @@ export interface LaneStatus {
   phoneNumber: string;
   /** State of the connection. */
   status: string;
-  /** Queued messages, due or not. */
+  /** Queued messages, due or not, without those that are scheduled. */
   queued: number;
+  /** Messages that are to go later. */
+  scheduled: number;
   /** Of these, the ones whose turn has come. */
   due: number;
   /** Requests that a worker has under way, or whose worker has died. */

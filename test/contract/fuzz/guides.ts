@@ -74,6 +74,9 @@ const textTemplates = fc
     ...(examples.length > 0 && { variable_examples: examples }),
   }));
 
+// No worker takes it meanwhile.
+const inAnHour = (): Date => new Date(Date.now() + 3_600_000);
+
 /** A name of 1 to 512 characters that no template has had. */
 const freshName = (name: unknown): string => `${String(name).slice(0, 40)}_${newId().replaceAll('-', '')}`;
 
@@ -98,6 +101,14 @@ export const GUIDES: Record<string, Guide> = {
       const failed = { connection: own.connection, conversationId, recipient: phone, status: 'failed' as const };
       const id = fresh ? (await test.factories.message(failed)).id : (own.messages[4] ?? '');
       return { params: { id }, body, headers: pick % 2 === 0 ? { 'idempotency-key': newId() } : {} };
+    },
+  },
+
+  messages_cancel: {
+    place: async ({ pick }, { own, test }, fresh) => {
+      const { phone, conversationId } = pickOf(own.contacts, pick);
+      const waiting = { connection: own.connection, conversationId, recipient: phone, nextAttemptAt: inAnHour() };
+      return { params: { id: fresh ? (await test.factories.message(waiting)).id : (own.messages[4] ?? '') } };
     },
   },
 

@@ -19,6 +19,7 @@ export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Reques
     ...rest,
     connection_id: own.connection.id,
     to: pick % 3 === 0 ? `+${phone}` : phone,
+    ...(rest.send_at !== undefined && { send_at: new Date(Date.now() + 3_600_000).toISOString() }),
     ...(rest.reply_to_message_id !== undefined && { reply_to_message_id: earlier }),
     ...(rest.media !== undefined && { media: mediaOf(rest, own, pick) }),
     ...(rest.template !== undefined && { template: templateOf(rest.template as Json, own, pick) }),

@@ -25,6 +25,7 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'GET /api/v1/messages': 'messages:read',
   'POST /api/v1/messages': 'messages:write',
   'GET /api/v1/messages/{id}': 'messages:read',
+  'POST /api/v1/messages/{id}/cancel': 'messages:write',
   'POST /api/v1/messages/{id}/read': 'messages:write',
   'POST /api/v1/messages/{id}/retry': 'messages:write',
   'POST /api/v1/otp/send': 'otp:send',

@@ -32,6 +32,10 @@ export interface NewMessage {
   idempotencyKey: string;
   /** SHA-256 of the request's meaning, hexadecimal. */
   fingerprint: string;
+  /** Where it is to go later. */
+  sendAt?: string | undefined;
+  /** Where it has a time of its own to expire. */
+  ttlSeconds?: number | undefined;
   /** Of the request, where its trace is recorded. */
   traceContext?: TraceContext | undefined;
 }
@@ -119,7 +123,7 @@ export class AcceptRepository {
       if (!byKey.has(key)) byKey.set(key, message);
     }
     const rows = [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message);
-    const found = await statements.query<StoredRow>(INSERT_MESSAGES, [JSON.stringify(withNewConversations(rows))]);
+    const found = await this.insert(rows, statements);
     const stored = new Map(found.map((row) => [row.id, row]));
     const missing = rows.filter(({ id }) => stored.get(id)?.isInserted !== true);
     const known = missing.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(missing, statements);
@@ -138,6 +142,17 @@ export class AcceptRepository {
       const result = later.get(first.id) ?? resultOf(first, stored.get(first.id), known.get(key));
       return result.kind === 'inserted' && first !== message ? { ...result, kind: 'known' } : result;
     });
+  }
+
+  private async insert(rows: NewMessage[], statements: Statements): Promise<StoredRow[]> {
+    const found: StoredRow[] = [];
+    const scheduled = rows.filter(({ sendAt }) => sendAt !== undefined);
+    const others = scheduled.length === 0 ? rows : rows.filter(({ sendAt }) => sendAt === undefined);
+    for (const [statement, messages] of [[INSERT_MESSAGES, others] as const, [INSERT_SCHEDULED, scheduled] as const]) {
+      if (messages.length === 0) continue;
+      found.push(...(await statements.query<StoredRow>(statement, [JSON.stringify(withNewConversations(messages))])));
+    }
+    return found;
   }
 
   /** A statement of its own: the INSERT's snapshot does not show the row that it conflicted with. */
@@ -198,15 +213,13 @@ const FOUND = `case when i."recipientUserId" is null then coalesce(
  * be made. Conversations are made before messages, both in the order of their indexes: batches never deadlock. The
  * place in the recipient's order is taken after the time, on which the low-water marks of the lanes depend.
  */
-export const INSERT_MESSAGES: Prepared = {
-  name: 'message_accept',
-  text: `
+const insertInto = (place: string): string => `
 with given as materialized (
   select i.*, now.at, case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
     "lookUp" text, "newConversationId" uuid, type text, recipient text, "recipientUserId" text, sender text, body text,
     content jsonb, "clientMessageId" text, "replyToMessageId" uuid, "mediaObjectId" uuid, "idempotencyKey" uuid,
-    fingerprint text, "traceContext" text)
+    fingerprint text, "sendAt" timestamptz, "ttlSeconds" integer, "traceContext" text)
   cross join (select clock_timestamp() as at) as now
 ), made as (
   insert into conversation (id, organization_id, connection_id, phone, user_id)
@@ -226,10 +239,10 @@ with given as materialized (
 ), fresh as (
   insert into message (id, organization_id, connection_id, conversation_id, direction, type, recipient,
     recipient_user_id, sender, client_message_id, reply_to_message_id, media_object_id, idempotency_key, fingerprint,
-    trace_context, created_at)
+    send_at, ttl_seconds, trace_context, created_at)
   select id, "organizationId", "connectionId", conversation_id, 'outbound', type, lane, "recipientUserId", sender,
     "clientMessageId", "replyToMessageId", "mediaObjectId", "idempotencyKey", decode(fingerprint, 'hex'),
-    decode("traceContext", 'hex'), date_trunc('milliseconds', at)
+    "sendAt", "ttlSeconds", decode("traceContext", 'hex'), date_trunc('milliseconds', at)
   from accepted
   where case "lookUp" when 'window' then last_inbound_at > at - interval '${WINDOW_MS} ms'
     when 'contact' then conversation_id is not null else true end
@@ -239,12 +252,25 @@ with given as materialized (
   insert into message_content (message_id, body, content)
   select id, body, content from accepted join fresh using (id)
 ), waiting as (
-  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at)
-  select "connectionId", created_at, id, "organizationId", conversation_id, lane, at from accepted join fresh using (id)
+  ${place} from accepted join fresh using (id)
 )
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
   as "conversationId", a.last_inbound_at as "lastInboundAt"
 from accepted a left join fresh f using (id)
-where f.id is not null or a."lookUp" is not null`,
+where f.id is not null or a."lookUp" is not null`;
+
+export const INSERT_MESSAGES: Prepared = {
+  name: 'message_accept',
+  text: insertInto(`insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id,
+    recipient, queued_at, expires_at)
+  select "connectionId", created_at, id, "organizationId", conversation_id, lane, at,
+    at + make_interval(secs => "ttlSeconds")`),
+};
+
+/** As `INSERT_MESSAGES`, of those that are to go later. */
+export const INSERT_SCHEDULED: Prepared = {
+  name: 'message_accept_scheduled',
+  text: insertInto(`insert into message_schedule (connection_id, created_at, message_id, organization_id,
+    conversation_id, recipient, scheduled_for, release_at)
+  select "connectionId", created_at, id, "organizationId", conversation_id, lane, "sendAt", "sendAt"`),
 };

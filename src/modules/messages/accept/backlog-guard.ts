@@ -13,6 +13,8 @@ interface Estimate {
   counting: Promise<void> | null;
 }
 
+type Kind = 'queued' | 'scheduled';
+
 /** The part of the remaining capacity that may be used before the next count: so many processes may do so at once. */
 const PROCESSES = 16;
 /** A smaller backlog is counted once; only a larger one is read up to the limit. */
@@ -40,12 +42,19 @@ export class BacklogGuard {
     private readonly config: Config,
   ) {}
 
-  /** @throws BACKLOG_LIMIT_REACHED (429) when the workspace has as many queued messages as it may have. */
-  check(organizationId: string): void {
-    const estimate = this.estimateOf(organizationId);
-    if (this.isDoubtful(estimate)) this.recount(organizationId, estimate);
+  /**
+   * Scheduled messages are counted apart, up to the same limit: however many there are, a message can be sent at once.
+   *
+   * @throws BACKLOG_LIMIT_REACHED (429) when the workspace has as many messages queued, or scheduled, as it may have.
+   */
+  check(organizationId: string, kind: Kind = 'queued'): void {
+    const estimate = this.estimateOf(kind === 'queued' ? organizationId : `${organizationId}/${kind}`);
+    if (this.isDoubtful(estimate)) this.recount(organizationId, kind, estimate);
     if (estimate.counted + estimate.acceptedSince >= this.limit) {
-      throw messagesErrors.BACKLOG_LIMIT_REACHED({ retryAfterSeconds: RETRY_AFTER_SECONDS });
+      throw messagesErrors.BACKLOG_LIMIT_REACHED({
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        scheduled: kind === 'scheduled',
+      });
     }
     estimate.acceptedSince++;
   }
@@ -54,12 +63,12 @@ export class BacklogGuard {
     return this.config.limits.backlog;
   }
 
-  private estimateOf(organizationId: string): Estimate {
-    let estimate = this.estimates.get(organizationId);
+  private estimateOf(key: string): Estimate {
+    let estimate = this.estimates.get(key);
     if (estimate === undefined) {
       if (this.estimates.size >= MAX_WORKSPACES) this.estimates.clear();
       estimate = { counted: 0, acceptedSince: 0, restsUntil: -Infinity, oldAt: -Infinity, counting: null };
-      this.estimates.set(organizationId, estimate);
+      this.estimates.set(key, estimate);
     }
     return estimate;
   }
@@ -70,10 +79,10 @@ export class BacklogGuard {
     return now >= oldAt || acceptedSince * PROCESSES >= this.limit - counted;
   }
 
-  private recount(organizationId: string, estimate: Estimate): void {
+  private recount(organizationId: string, kind: Kind, estimate: Estimate): void {
     const before = estimate.acceptedSince;
     const startedAt = performance.now();
-    estimate.counting = this.count(organizationId)
+    estimate.counting = this.count(organizationId, kind)
       .then((counted) => {
         estimate.counted = counted;
         estimate.acceptedSince -= before;
@@ -89,9 +98,13 @@ export class BacklogGuard {
       });
   }
 
-  private async count(organizationId: string): Promise<number> {
+  private async count(organizationId: string, kind: Kind): Promise<number> {
     const most = this.limit + 1;
-    const few = await this.messages.countQueued(organizationId, Math.min(FEW, most));
-    return few < FEW ? few : this.messages.countQueued(organizationId, most);
+    const count = (limit: number): Promise<number> =>
+      kind === 'queued'
+        ? this.messages.countQueued(organizationId, limit)
+        : this.messages.countScheduled(organizationId, limit);
+    const few = await count(Math.min(FEW, most));
+    return few < FEW ? few : count(most);
   }
 }

@@ -18,6 +18,10 @@ export interface MessageInput {
   clientMessageId: string | null;
   replyToMessageId: string | null;
   mediaObjectId: string | null;
+  /** When it is to go, in UTC with milliseconds; only where the request has it. */
+  sendAt?: string;
+  /** Only where the request has it. */
+  ttlSeconds?: number;
 }
 
 const BY_TYPE = new Map(
@@ -40,7 +44,7 @@ export function readMessageInput(body: unknown): MessageInput {
   const variant = variantOf(body, violations);
   variant?.shape.check(body, '', violations);
   if (variant === null || violations.length > 0) throw commonErrors.VALIDATION_FAILED({ details: violations });
-  const valid = body as Record<string, string>;
+  const valid = body as Record<string, string> & { ttl_seconds?: number };
   return {
     connectionId: (valid.connection_id ?? '').toLowerCase(),
     recipient: valid.recipient ?? (valid.to ?? '').replace('+', ''),
@@ -48,6 +52,8 @@ export function readMessageInput(body: unknown): MessageInput {
     clientMessageId: valid.client_message_id ?? null,
     replyToMessageId: valid.reply_to_message_id?.toLowerCase() ?? null,
     mediaObjectId: valid.media_object_id?.toLowerCase() ?? null,
+    ...(valid.send_at !== undefined && { sendAt: new Date(valid.send_at).toISOString() }),
+    ...(valid.ttl_seconds !== undefined && { ttlSeconds: valid.ttl_seconds }),
   };
 }
 
@@ -64,14 +70,17 @@ export function fingerprintOf(input: MessageInput): string {
  * needs no escape are known here.
  */
 function meaningOf(input: MessageInput): string {
-  const { connectionId, mediaObjectId, recipient, replyToMessageId, type } = input;
+  const { connectionId, mediaObjectId, recipient, replyToMessageId, sendAt, ttlSeconds, type } = input;
   const body = JSON.stringify(input.body);
   const clientMessageId = JSON.stringify(input.clientMessageId);
   const content = canonicalJson(input.content);
   return (
     `{"body":${body},"clientMessageId":${clientMessageId},"connectionId":"${connectionId}","content":${content},` +
     `"mediaObjectId":${textOrNull(mediaObjectId)},"recipient":"${recipient}",` +
-    `"replyToMessageId":${textOrNull(replyToMessageId)},"type":"${type}"}`
+    `"replyToMessageId":${textOrNull(replyToMessageId)},` +
+    (sendAt === undefined ? '' : `"sendAt":"${sendAt}",`) +
+    (ttlSeconds === undefined ? '' : `"ttlSeconds":${ttlSeconds},`) +
+    `"type":"${type}"}`
   );
 }
 

@@ -93,6 +93,10 @@ export class MessageListItem {
   @ApiProperty({ format: 'date-time', example: TIME })
   created_at!: string;
 
+  /** When it is to go. Only while the message is scheduled. */
+  @ApiProperty({ format: 'date-time', required: false, example: '2026-11-24T09:00:00.000Z' })
+  scheduled_for?: string;
+
   @ApiProperty({ type: InboundContextResponse, required: false })
   context?: InboundContextResponse;
 
@@ -220,6 +224,7 @@ export function listItemOf(message: Message): MessageListItem {
     client_message_id: message.clientMessageId,
     meta_message_id: message.metaMessageId,
     created_at: message.createdAt.toISOString(),
+    ...(message.scheduledFor !== null && { scheduled_for: message.scheduledFor.toISOString() }),
     ...message.inboundContext,
   };
 }

@@ -98,6 +98,12 @@ export const RetryMessageDocs = (): MethodDecorator =>
     ApiErrorsAs(409, ...STATE_CODES),
   );
 
+export const CancelMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiOkResponse({ type: SingleMessageResponse, description: 'Canceled.' }),
+    ApiErrors('MESSAGE_NOT_FOUND', 'MESSAGE_NOT_CANCELABLE'),
+  );
+
 export const ReadMessageDocs = (): MethodDecorator =>
   applyDecorators(
     ApiBody({

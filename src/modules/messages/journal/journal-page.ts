@@ -49,7 +49,7 @@ type List = (relation: string, id: string, conditions: readonly string[], column
 
 /**
  * The journal's pages, newest first, as SQL. The ids of a page come from ordered lists: what waits or is on the wire from
- * `message_queue`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
+ * `message_queue`, what is to go later from `message_schedule`, what has an outcome from `message_state`, all else from `message`, each through an index that leads
  * with the filter and goes on in the journal's order. Only the rows of the page are read whole. So a page costs the same
  * at ten thousand and at ten million messages; one statement sees each message in one place.
  *
@@ -110,10 +110,10 @@ function outboundList(query: JournalQuery, contacts: Contacts, list: List, bind:
     const sending = '(select * from message_queue where lease_until is not null offset 0) q';
     return each(list(sending, 'q.message_id', conditions));
   }
-  conditions.push('q.attempt_id is null');
   if (contacts !== null)
     conditions.push('q.connection_id = k.connection_id', `q.recipient = any(${namesOf(contacts, bind)})`);
-  return each(list('message_queue q', 'q.message_id', conditions));
+  const waiting = list('message_queue q', 'q.message_id', [...conditions, 'q.attempt_id is null']);
+  return `${each(waiting)} union all ${each(list('message_schedule q', 'q.message_id', conditions))}`;
 }
 
 type Contacts = readonly NamedContact[] | null;
@@ -172,7 +172,10 @@ function inStatus(status: MessageStatus, bind: Bind): string {
   if (!isInQueue(status)) {
     return `(select s.status from message_state s where s.message_id = m.id) = ${bind(status)}`;
   }
-  return `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
+  const inQueue = `(select q.attempt_id is ${status === 'queued' ? '' : 'not '}null from message_queue q where q.message_id = m.id)`;
+  if (status === 'processing') return inQueue;
+  const scheduled = 'exists (select from message_schedule t where t.message_id = m.id)';
+  return `(${inQueue} or (m.send_at is not null and ${scheduled}))`;
 }
 
 /** Makes lists of the page's bounds and length, newest first. */

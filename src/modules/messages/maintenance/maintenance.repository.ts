@@ -3,7 +3,7 @@ import { Database } from '../../../infrastructure/database/database.js';
 import type { Subject } from '../../../infrastructure/erasure/erasure.js';
 import { isHeld } from '../../../infrastructure/lanes/lane-hold.js';
 import { spellingsOf } from '../../../infrastructure/whatsapp/account-number.js';
-import { queueTakes } from '../message-state.js';
+import { queueTakes, scheduleTakes } from '../message-state.js';
 import type { LaneStatus } from '../messages.types.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 
@@ -66,13 +66,16 @@ export class MaintenanceRepository {
     return { organizationId, numbers: [...numbers], userIds: [...userIds], conversationIds: [...ids] };
   }
 
-  /** Messages of the contact in one state of the lane. */
+  /** Messages of the contact that wait, scheduled ones too, or that are on the wire. */
   async countInLane(subject: Subject, status: 'queued' | 'processing'): Promise<number> {
+    const of = (table: string): string => `
+      select count(*) from ${table} q join connection c on c.id = q.connection_id
+      where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)`;
     const rows = await this.database.query<{ count: number }>(
-      `select count(*)::integer as count from message_queue q join connection c on c.id = q.connection_id
-       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)
-         and (q.attempt_id is null) = $3`,
-      [subject.organizationId, lanesOf(subject), status === 'queued'],
+      status === 'queued'
+        ? `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as count`
+        : `select (${of('message_queue')} and q.attempt_id is not null)::integer as count`,
+      [subject.organizationId, lanesOf(subject)],
     );
     return rows[0]?.count ?? 0;
   }
@@ -164,7 +167,10 @@ export class MaintenanceRepository {
   async countDoubtful(before: Date): Promise<number> {
     const rows = await this.database.query<{ count: number }>(
       `select count(*)::integer as count from (
-         select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1 limit ${COUNT_LIMIT}) as counted`,
+         select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1
+         union all
+         select 1 from message_schedule t where ${scheduleTakes('restored')} and scheduled_for < $1
+         limit ${COUNT_LIMIT}) as counted`,
       [before],
     );
     return rows[0]?.count ?? 0;
@@ -173,25 +179,34 @@ export class MaintenanceRepository {
   /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
   async markDoubtful(before: Date): Promise<number> {
     let marked = 0;
-    let after = FIRST_ID;
-    for (;;) {
-      const rows = await this.database.query<{ message_id: string }>(MARK, [before, after, RESTORE_BATCH]);
-      const last = rows.at(-1);
-      if (last === undefined) return marked;
-      marked += rows.length;
-      after = last.message_id;
+    for (const statement of MARK) {
+      for (let after = FIRST_ID; ;) {
+        const rows = await this.database.query<{ message_id: string }>(statement, [before, after, RESTORE_BATCH]);
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        marked += rows.length;
+        after = last.message_id;
+      }
     }
+    return marked;
   }
 
-  /** Reads all of `message_queue`: a second for a million rows. */
+  /** Reads all of `message_queue` and `message_schedule`: a second for a million rows. */
   async lanes(): Promise<LaneStatus[]> {
     return this.database.query<LaneStatus>(LANES);
   }
 
+  /** Messages that are to go later, counted up to 100,000. */
+  async scheduled(): Promise<number> {
+    const rows = await this.database.query<{ scheduled: number }>(
+      `select ${countUpTo(DEPTH_LIMIT, 'message_schedule')} as scheduled`,
+    );
+    return rows[0]?.scheduled ?? 0;
+  }
+
   /** Messages that wait and that are under way, each counted up to 100,000. */
   async depth(): Promise<{ queued: number; processing: number }> {
-    const count = (condition: string) =>
-      `(select count(*)::integer from (select 1 from message_queue where ${condition} limit ${DEPTH_LIMIT}) as counted)`;
+    const count = (condition: string) => countUpTo(DEPTH_LIMIT, `message_queue where ${condition}`);
     const rows = await this.database.query<{ queued: number; processing: number }>(
       `select ${count('attempt_id is null')} as queued, ${count('lease_until is not null')} as processing`,
     );
@@ -220,6 +235,9 @@ export class MaintenanceRepository {
     return removed;
   }
 }
+
+const countUpTo = (limit: number, rows: string): string =>
+  `(select count(*)::integer from (select 1 from ${rows} limit ${limit}) as counted)`;
 
 /** Under which keys messages to the contact wait. */
 function lanesOf({ numbers, userIds }: Subject): string[] {
@@ -259,12 +277,22 @@ const blankAttempts = (of: string, id: string): string => `update message_attemp
   from ${of} where a.message_id = ${of}.${id} and a.organization_id = $1`;
 
 const WITHDRAW = `
-with waiting as (
+with queued as (
   select q.* from message_queue q join connection c on c.id = q.connection_id
   where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2) and ${queueTakes('erased')}
   order by q.message_id limit $3 for update of q skip locked
+), scheduled as (
+  select t.* from message_schedule t join connection c on c.id = t.connection_id
+  where c.organization_id = $1 and t.organization_id = $1 and t.recipient = any($2) and ${scheduleTakes('erased')}
+  order by t.message_id limit $3 for update of t skip locked
+), waiting as (
+  select message_id, organization_id, connection_id, created_at, event_count, queued_at, attempt_number from queued
+  union all
+  select message_id, organization_id, connection_id, created_at, 0, created_at, 0 from scheduled
 ), gone as (
-  delete from message_queue where message_id = any(array(select message_id from waiting))
+  delete from message_queue where message_id = any(array(select message_id from queued))
+), unscheduled as (
+  delete from message_schedule where message_id = any(array(select message_id from scheduled))
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, created_at, status, event_count,
     queued_at, failed_at, failure_category, error_code, error_message, attempt_number)
@@ -297,8 +325,8 @@ with page as materialized (
   where (conversation_id = any($6::uuid[])
     or case direction when 'outbound' then recipient else sender end = any($5)
     or coalesce(recipient_user_id, sender_user_id) = any($7))
-    and not exists (select from message_queue q
-      where q.message_id = page.id)
+    and not exists (select from message_queue q where q.message_id = page.id)
+    and not exists (select from message_schedule t where t.message_id = page.id)
 )
 select (select array_agg(id) from hit) as ids,
   (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,
@@ -330,8 +358,9 @@ const CONTENTS = `
 with gone as (
   delete from message_content where message_id = any(array(
     select c.message_id from message_content c
-    where c.message_id > $1 and c.message_id < $2 and not exists (
-      select from message_queue q where q.message_id = c.message_id)
+    where c.message_id > $1 and c.message_id < $2
+      and not exists (select from message_queue q where q.message_id = c.message_id)
+      and not exists (select from message_schedule t where t.message_id = c.message_id)
     order by c.message_id limit $3))
   returning message_id as id
 )
@@ -346,13 +375,11 @@ with gone as (
 select count(*)::integer as removed, max(id::text) as last from gone`;
 
 // By their ids, going on behind the last batch: the rows left behind are dead until the commit.
-const MARK = `
+const mark = (table: string, found: string): string => `
 with doubtful as (
-  select * from message_queue q
-  where ${queueTakes('restored')} and queued_at < $1 and message_id > $2
-  order by message_id limit $3 for update
+  ${found} and message_id > $2 order by message_id limit $3 for update
 ), gone as (
-  delete from message_queue where message_id = any(array(select message_id from doubtful))
+  delete from ${table} where message_id = any(array(select message_id from doubtful))
 ), moved as (
   insert into message_state as s (message_id, organization_id, connection_id, conversation_id, created_at, status,
     event_count, queued_at, processing_at, error_code, error_message, attempt_id, attempt_number, attempt_status,
@@ -370,10 +397,23 @@ with doubtful as (
 )
 select message_id from doubtful order by message_id`;
 
+// What was scheduled for a later time has not been sent by then.
+const MARK = [
+  mark('message_queue', `select * from message_queue q where ${queueTakes('restored')} and queued_at < $1`),
+  mark(
+    'message_schedule',
+    `select t.*, 0 as event_count, created_at as queued_at, null::timestamptz as claimed_at, null::uuid as attempt_id,
+      0 as attempt_number
+    from message_schedule t where ${scheduleTakes('restored')} and scheduled_for < $1`,
+  ),
+];
+
 // Number by number: the oldest of those that are due since they were accepted, from the lane's low-water mark on, and of
-// those that were put off.
+// those that were put off; and of those that are scheduled, which are due where they were not released.
 const OLDEST_DUE = `
-select greatest(max(extract(epoch from clock_timestamp() - least(fresh.due_at, later.due_at))), 0)::float8 as seconds
+select greatest(max(extract(epoch from clock_timestamp() - least(fresh.due_at, later.due_at))),
+  (select extract(epoch from clock_timestamp() - release_at) from message_schedule order by release_at limit 1),
+  0)::float8 as seconds
 from (select id from connection where status in ('connected', 'restricted')) as c
 left join lane on lane.key = c.id::text
 left join lateral (
@@ -394,7 +434,9 @@ cross join lateral (
       and status = 'outcome_unknown' limit 1000) as found) as counted`;
 
 const LANES = `
-with waiting as (
+with later as (
+  select connection_id, count(*)::integer as scheduled from message_schedule group by connection_id
+), present as (
   select connection_id, count(*) filter (where attempt_id is null)::integer as queued,
     count(*) filter (where due_at <= clock_timestamp())::integer as due,
     min(due_at) filter (where due_at <= clock_timestamp()) as oldest,
@@ -403,9 +445,13 @@ with waiting as (
     select connection_id, attempt_id, case when attempt_id is null then coalesce(next_attempt_at, queued_at) end as due_at
     from message_queue) as q
   group by connection_id
+), waiting as (
+  select connection_id, coalesce(queued, 0) as queued, coalesce(scheduled, 0) as scheduled, coalesce(due, 0) as due,
+    oldest, coalesce(in_flight, 0) as in_flight
+  from present full join later using (connection_id)
 )
 select c.id as "connectionId", c.organization_id as "organizationId", c.phone_number as "phoneNumber", c.status,
-  waiting.queued, waiting.due, waiting.in_flight as "inFlight", waiting.oldest as "oldestDueAt",
+  waiting.queued, waiting.scheduled, waiting.due, waiting.in_flight as "inFlight", waiting.oldest as "oldestDueAt",
   round(extract(epoch from clock_timestamp() - waiting.oldest) * 1000)::double precision as "oldestDueMs",
   case when lane.paused_until > clock_timestamp() then lane.paused_until end as "pausedUntil",
   case when lane.paused_until > clock_timestamp() then lane.pause_reason end as "pauseReason",
@@ -413,4 +459,4 @@ select c.id as "connectionId", c.organization_id as "organizationId", c.phone_nu
 from waiting
 join connection c on c.id = waiting.connection_id
 left join lane on lane.key = c.id::text
-order by due desc, queued desc, c.id`;
+order by due desc, queued desc, scheduled desc, c.id`;

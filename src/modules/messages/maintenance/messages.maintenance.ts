@@ -99,6 +99,11 @@ export class MessagesMaintenance implements OnModuleInit {
       },
     });
     this.metrics.add({
+      name: 'messages_scheduled',
+      help: 'Messages that are to go later, which are none of those queued; counted up to 100000.',
+      collect: async () => [{ value: await this.repository.scheduled() }],
+    });
+    this.metrics.add({
       name: 'messages_oldest_due_seconds',
       help: 'Age of the oldest due message, of numbers that can send; 0: none is due.',
       collect: async () => [{ value: await this.repository.oldestDueSeconds() }],

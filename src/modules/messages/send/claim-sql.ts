@@ -3,6 +3,7 @@ import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
 import { NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
+import { LONGEST_TTL_HOURS } from '../accept/schedule.js';
 import { queueTakes } from '../message-state.js';
 
 /** A claimed message, or at the end what the statement says of the lane; see `CLAIM`. */
@@ -34,13 +35,15 @@ export const READY = 'q.attempt_id is null and q.next_attempt_at is null';
 
 // What of a recipient's messages is on the wire, else the one whose turn it is: the low-water mark plays no part in it.
 const headOf = (recipient: string): string => `
-  select q.ctid as place, q.attempt_id, q.next_attempt_at, q.queued_at from message_queue q
+  select q.ctid as place, q.attempt_id, q.next_attempt_at, q.queued_at, q.expires_at from message_queue q
   where q.connection_id = asked.connection_id and q.recipient = ${recipient}
   order by q.connection_id, q.recipient, (q.attempt_id is null), q.seq limit 1`;
 
 const CLAIMABLE = `${queueTakes('claimed', 'head')}
     and (head.next_attempt_at is null or head.next_attempt_at <= clock_timestamp())
-    and head.queued_at > clock_timestamp() - make_interval(hours => asked.ttl_hours)`;
+    and coalesce(head.expires_at, head.queued_at + make_interval(hours => asked.ttl_hours)) > clock_timestamp()`;
+
+const DEFINITELY_TOO_OLD = `statement_timestamp() - interval '${LONGEST_TTL_HOURS} hours'`;
 
 const nextRecipient = (behind: string, n: string): string => `
   select q.recipient, ${n} from message_queue q
@@ -59,12 +62,12 @@ const DUE_OF_LANE = `
   with recursive probe as materialized (
     (select q.recipient from message_queue q
      where q.connection_id = asked.connection_id and ${READY} and q.created_at >= asked.low_at
-       and q.created_at > statement_timestamp() - make_interval(hours => asked.ttl_hours)
+       and q.created_at > ${DEFINITELY_TOO_OLD}
      order by q.created_at desc limit ${PROBE})
     union all
     (select q.recipient from message_queue q
      where q.connection_id = asked.connection_id and q.next_attempt_at <= statement_timestamp()
-       and q.next_attempt_at > statement_timestamp() - make_interval(hours => asked.ttl_hours)
+       and q.next_attempt_at > ${DEFINITELY_TOO_OLD}
      order by q.next_attempt_at desc limit ${PROBE})
   ), complete as materialized (
     select count(*) < ${PROBE} as is_complete from probe

@@ -194,10 +194,10 @@ with ${OUTCOME}, place as materialized (
   returning s.*, o.*
 ), back as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
-    queued_at, next_attempt_at, attempt_number, tries, event_count)
+    queued_at, next_attempt_at, attempt_number, tries, event_count, expires_at)
   select gone.connection_id, gone.created_at, gone.message_id, gone.organization_id, gone.conversation_id,
     ${laneRecipient('m')}, gone.queued_at, clock_timestamp() + make_interval(secs => gone."delayMs" / 1000),
-    gone.attempt_number, gone.tries, gone.event_count
+    gone.attempt_number, gone.tries, gone.event_count, gone.queued_at + make_interval(secs => m.ttl_seconds)
   from gone join message m on m.id = gone.message_id
 ), history as (
   insert into message_attempt (${ATTEMPT_COLUMNS})

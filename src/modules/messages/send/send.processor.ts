@@ -66,7 +66,15 @@ export class SendProcessor extends LaneProcessor<SendTask> {
       name: 'send_leases',
       everyMs: 1_000,
       waitsFor: [{ table: 'message_queue', column: 'lease_until', where: 'lease_until is not null', leaveSeconds }],
-      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweepLeases(limit)),
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireLeases(limit))),
+    });
+    parts.sweeps.add({
+      name: 'send_timed_expiry',
+      everyMs: 1_000,
+      get hasWork() {
+        return sends.timedHaveExpired();
+      },
+      run: (signal) => inBatches(signal, SWEEP_BATCH, (limit) => this.sweep(sends.expireTimed(limit))),
     });
     parts.sweeps.add({
       name: 'send_expiry',
@@ -79,8 +87,9 @@ export class SendProcessor extends LaneProcessor<SendTask> {
     });
   }
 
-  private async sweepLeases(limit: number): Promise<number> {
-    const moved = await this.sends.expireLeases(limit);
+  /** What was moved may have stood before others. */
+  private async sweep(moving: Promise<MovedMessage[]>): Promise<number> {
+    const moved = await moving;
     for (const connectionId of new Set(moved.map((message) => message.connectionId))) this.wake(connectionId);
     return this.announce(moved);
   }

@@ -8,6 +8,7 @@ import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-handler.js';
 import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
+import { SweepPlace } from '../../../infrastructure/lanes/sweep-place.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { attemptIdOf, CHECK_MARKS, CLAIM, dueConnections, MOVE_MARKS, READY, type ClaimRow } from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
@@ -64,9 +65,6 @@ export interface MovedMessage {
 const ROUNDS = 20;
 const MAX_CURSORS = 100_000;
 
-// A complete look at what has run out begins this far before the last one: its rows may have been locked.
-const LEASES_AGAIN_SECONDS = 30;
-const ALL_LEASES_EVERY_MS = 60_000;
 const CHECK_MARKS_EVERY_MS = 60_000;
 
 /** The lane's statements on `message_queue`: claim, sweeps, due lanes. */
@@ -74,8 +72,8 @@ const CHECK_MARKS_EVERY_MS = 60_000;
 export class SendRepository {
   /** Where the last claim of a lane stopped, so that a long lane is walked on and not again from its start. */
   private readonly cursors = new Map<string, string>();
-  /** From where on leases that ran out are looked for: the database's time, null for all; and since when so. */
-  private leases: { from: string | null; since: number } = { from: null, since: -Infinity };
+  private readonly leases = new SweepPlace();
+  private readonly expiries = new SweepPlace();
 
   private marksCheckedAt = -Infinity;
 
@@ -208,25 +206,30 @@ export class SendRepository {
   /**
    * Turns messages whose lease ran out into `outcome_unknown` and closes their attempts: their sender died or hangs,
    * and it is unknown whether the platform took them.
-   *
-   * Continues where the last search ended, and searches all of them once a minute: removed rows precede the others for
-   * as long as another transaction keeps them from being vacuumed.
    */
-  async expireLeases(limit: number): Promise<MovedMessage[]> {
-    if (performance.now() - this.leases.since > ALL_LEASES_EVERY_MS) {
-      this.leases = { from: null, since: performance.now() };
-    }
-    const rows = await this.database.query<MovedRow & { looked_at: string }>(EXPIRE_LEASES, [
-      limit,
-      this.leases.from,
-      LEASES_AGAIN_SECONDS,
-    ]);
+  expireLeases(limit: number): Promise<MovedMessage[]> {
+    return this.moveFrom(this.leases, EXPIRE_LEASES, limit);
+  }
+
+  /** Fails messages that wait beyond the time that they were given themselves. */
+  expireTimed(limit: number): Promise<MovedMessage[]> {
+    return this.moveFrom(this.expiries, EXPIRE_TIMED, limit);
+  }
+
+  /** SQL: whether there is something for `expireTimed`. */
+  timedHaveExpired(): string {
+    return `exists (select 1 from message_queue where expires_at <= now() and expires_at >= ${this.expiries.condition}
+      and attempt_id is null)`;
+  }
+
+  private async moveFrom(place: SweepPlace, statement: string, limit: number): Promise<MovedMessage[]> {
+    const rows = await this.database.query<MovedRow & { looked_at: string }>(statement, [limit, place.next()]);
     const moved = movedOf(rows);
-    if (moved.length < limit) this.leases.from = rows[0]?.looked_at ?? null;
+    if (moved.length < limit) place.reached(rows[0]?.looked_at ?? null);
     return moved;
   }
 
-  /** Fails messages that have been queued for longer than `ttlHours`. */
+  /** Fails messages that have been queued for longer than `ttlHours`, but for those with a time of their own. */
   async expireQueued(ttlHours: number, limit: number): Promise<MovedMessage[]> {
     return movedOf(await this.database.query<MovedRow>(EXPIRE_QUEUED, [ttlHours, limit]));
   }
@@ -312,7 +315,7 @@ export const EXPIRE_LEASES = `
 with place as (
   select q.ctid as place from message_queue q
   where ${queueTakes('lease_expired')} and q.lease_until < statement_timestamp()
-    and q.lease_until >= coalesce($2::timestamptz - make_interval(secs => $3), '-infinity')
+    and q.lease_until >= ${SweepPlace.from('$2')}
   order by q.lease_until limit $1 for update of q skip locked
 ), gone as (
   delete from message_queue q using place p where q.ctid = p.place returning q.*
@@ -326,23 +329,7 @@ select organization_id, connection_id, statement_timestamp()::text as looked_at
 from moved right join (values (1)) as look on true`;
 
 // Where lanes are held, a message that waits here may have been sent: it must not be called failed.
-// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
-export const EXPIRE_QUEUED = `
-with candidate as (
-  select found.* from connection c left join lane l on l.key = c.id::text cross join lateral (
-    (select q.ctid as place from message_queue q
-     where q.connection_id = c.id and ${READY} and q.created_at >= coalesce(l.low_at, '-infinity')
-       and q.created_at < statement_timestamp() - make_interval(hours => $1)
-       and q.queued_at < clock_timestamp() - make_interval(hours => $1)
-     order by q.connection_id, q.created_at limit $2)
-    union all
-    (select q.ctid as place from message_queue q
-     where q.connection_id = c.id
-       and q.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
-       and q.queued_at < clock_timestamp() - make_interval(hours => $1)
-     order by q.connection_id, q.next_attempt_at limit $2)) as found
-  limit $2
-), place as (
+const EXPIRE = `, place as (
   select q.ctid as place from message_queue q join candidate p on p.place = q.ctid
   where ${queueTakes('expired')} and not (${LANES_HELD}) for update of q skip locked
 ), gone as (
@@ -356,5 +343,32 @@ with candidate as (
   returning ${MOVED_COLUMNS}, 'queued' as previous_status, s.failed_at as occurred_at
 ), announced as (
   ${insertStatusEvents('moved')}
-)
+)`;
+
+export const EXPIRE_TIMED = `
+with candidate as (
+  select q.ctid as place from message_queue q
+  where ${queueTakes('expired')} and q.expires_at < statement_timestamp() and q.expires_at >= ${SweepPlace.from('$2')}
+  order by q.expires_at limit $1
+)${EXPIRE}
+select organization_id, connection_id, statement_timestamp()::text as looked_at
+from moved right join (values (1)) as look on true`;
+
+// A deferral moves next_attempt_at by two hours at the most, so the index leads to every row that is old enough.
+export const EXPIRE_QUEUED = `
+with candidate as (
+  select found.* from connection c left join lane l on l.key = c.id::text cross join lateral (
+    (select q.ctid as place from message_queue q
+     where q.connection_id = c.id and ${READY} and q.created_at >= coalesce(l.low_at, '-infinity')
+       and q.created_at < statement_timestamp() - make_interval(hours => $1)
+       and q.queued_at < clock_timestamp() - make_interval(hours => $1) and q.expires_at is null
+     order by q.connection_id, q.created_at limit $2)
+    union all
+    (select q.ctid as place from message_queue q
+     where q.connection_id = c.id
+       and q.next_attempt_at < statement_timestamp() - make_interval(hours => $1) + interval '2 hours'
+       and q.queued_at < clock_timestamp() - make_interval(hours => $1) and q.expires_at is null
+     order by q.connection_id, q.next_attempt_at limit $2)) as found
+  limit $2
+)${EXPIRE}
 select organization_id, connection_id from moved`;

@@ -1,6 +1,8 @@
 import { isObject } from '../../../../common/json.js';
-import { violation, object, string, uuid, type Shape } from '../../../../common/shape.js';
+import { isDateTime } from '../../../../common/date-time.js';
+import { integer, object, refined, string, uuid, violation, type Shape } from '../../../../common/shape.js';
 import { USER_ID } from '../recipient.js';
+import { TTL_SECONDS } from '../schedule.js';
 
 /** What a valid body means: how it is stored, sent and shown. */
 export interface NormalizedContent {
@@ -26,6 +28,18 @@ const COMMON_REQUIRED = {
   connection_id: uuid({ description: 'The sending number, from GET /connections.' }),
 };
 
+const dateTime = (description: string): Shape =>
+  refined(
+    string({ description, format: 'date-time', example: '2026-11-24T09:00:00.000Z' }),
+    (value: string, field, violations) => {
+      if (isDateTime(value)) return;
+      const like = '2026-11-24T09:00:00.000Z or 2026-11-24T10:00:00+01:00';
+      violations.push(
+        violation(field, 'format', `${field} must be an ISO 8601 date-time with its zone, such as ${like}.`),
+      );
+    },
+  );
+
 const COMMON_OPTIONAL = {
   to: string({
     // No country code begins with two zeros, and a client generator may not know look-ahead.
@@ -47,6 +61,14 @@ const COMMON_OPTIONAL = {
   reply_to_message_id: uuid({ description: 'A message of the same conversation that this one answers.' }),
   media_object_id: uuid({
     description: 'A file of the workspace: the one to send, the one in the header of a template, or one to refer to.',
+  }),
+  send_at: dateTime(
+    'When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.',
+  ),
+  ttl_seconds: integer({
+    ...TTL_SECONDS,
+    description: 'Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.',
+    example: 3_600,
   }),
 };
 

@@ -1,0 +1,31 @@
+import { commonErrors } from '../../../common/common.errors.js';
+import { violation } from '../../../common/shape.js';
+
+/* Limits of the contract: how far ahead a message may be scheduled, and how long it may wait from then on. */
+const EARLIEST_SECONDS = 10;
+const LATEST_DAYS = 35;
+export const TTL_SECONDS = { min: 30, max: 2_592_000 } as const;
+/** Longer than any message may wait, one with the longest MESSAGE_TTL_HOURS too. */
+export const LONGEST_TTL_HOURS = TTL_SECONDS.max / 3_600;
+
+/**
+ * Lets a time pass that may be given to a new message. It is no part of the form: a repeat of a used key passes, however
+ * late it comes.
+ *
+ * @throws VALIDATION_FAILED (422).
+ */
+export function requireTimeAhead(sendAt: string | undefined): void {
+  if (sendAt === undefined) return;
+  const aheadMs = Date.parse(sendAt) - Date.now();
+  if (aheadMs >= EARLIEST_SECONDS * 1_000 && aheadMs <= LATEST_DAYS * 86_400_000) return;
+  const advice = aheadMs < EARLIEST_SECONDS * 1_000 ? '; leave it out to send at once' : '';
+  throw commonErrors.VALIDATION_FAILED({
+    details: [
+      violation(
+        'send_at',
+        'range',
+        `send_at must be ${EARLIEST_SECONDS} seconds to ${LATEST_DAYS} days ahead, by the time of Herald${advice}.`,
+      ),
+    ],
+  });
+}
