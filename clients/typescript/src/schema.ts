@@ -6203,6 +6203,7 @@ export interface operations {
                      *             "client_message_id": "order-4711",
                      *             "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *             "created_at": "2026-11-21T08:00:00.125Z",
+                     *             "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *             "context": {
                      *               "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
                      *             },
@@ -6387,6 +6388,7 @@ export interface operations {
                      *           "client_message_id": "order-4711",
                      *           "meta_message_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA",
                      *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "scheduled_for": "2026-11-24T09:00:00.000Z",
                      *           "context": {
                      *             "quoted_platform_id": "wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA"
                      *           },
