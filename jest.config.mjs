@@ -19,6 +19,7 @@ const SLOW = [
   'test/browser/',
   'test/cli/demo',
   'test/client/package',
+  'test/client/samples',
   'test/contract/cost',
   'test/contract/fuzz.e2e',
   'test/docs/',

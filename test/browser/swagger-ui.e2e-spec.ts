@@ -175,6 +175,35 @@ describe('a browser for these tests', () => {
   }
 
   it(
+    'shows samples in three languages, and keeps the one that was chosen',
+    async () => {
+      const send = new SwaggerOperation(page, 'messages_send');
+      await send.open();
+      const block = page.locator('.opblock[id$="-messages_send"]');
+      const sample = block.locator('.herald-sample');
+      for (const [label, words] of [
+        ['curl', `curl -sS -X POST '${demo.base_url}/api/v1/messages'`],
+        ['TypeScript', 'await herald.messages.send({'],
+        ['Python', 'urllib.request.urlopen(request, timeout=15)'],
+      ] as const) {
+        await block.getByRole('tab', { name: label }).click();
+        await sample.getByText(words, { exact: false }).first().waitFor();
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 900 });
+          expect({ label, width, overflow: await overflowOf(page) }).toEqual({ label, width, overflow: 0 });
+        }
+      }
+      await send.close();
+      const list = new SwaggerOperation(page, 'connections_list');
+      await list.open();
+      const chosen = page.locator('.opblock[id$="-connections_list"]').getByRole('tab', { selected: true });
+      expect(await chosen.innerText()).toBe('Python');
+      await list.close();
+    },
+    3 * PATIENCE_MS,
+  );
+
+  it(
     'fits a phone and a desk, and shows the webhooks',
     async () => {
       expect(await page.locator('.webhooks').innerText()).toContain('message.status.updated');

@@ -25,13 +25,18 @@ export function installClient(folder: string): void {
 }
 
 /** What a strict project has that takes an element of a list for possibly undefined. */
-const STRICT = ['--strict', '--noUncheckedIndexedAccess', '--noEmit', '--skipLibCheck', '--types', 'node'];
+const STRICT = ['--strict', '--noUncheckedIndexedAccess', '--skipLibCheck', '--types', 'node'];
 
-/** Compiles files below `folder`, which names them by `.mts` (ES modules) or `.cts` (CommonJS). @throws what tsc said */
+/** Checks files below `folder`, named `.mts` (ES modules) or `.cts` (CommonJS), as a strict project does. @throws what tsc said */
 export function compile(folder: string, files: Readonly<Record<string, string>>): void {
+  emit(folder, files, '--noEmit');
+}
+
+/** As `compile`, and writes them as JavaScript beside themselves. */
+export function emit(folder: string, files: Readonly<Record<string, string>>, ...more: string[]): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const modules = ['--module', 'nodenext', '--target', 'es2023', '--esModuleInterop'];
-  run(process.execPath, [TSC, ...STRICT, ...modules, ...Object.keys(files)], folder);
+  run(process.execPath, [TSC, ...STRICT, ...more, ...modules, ...Object.keys(files)], folder);
 }
 
 /** What the program printed. @throws what it said where it fails */

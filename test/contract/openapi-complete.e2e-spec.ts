@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { createHeraldClient } from '../../clients/typescript/src/index.js';
 import { readProjectFile } from '../support/project-files.js';
 
 /*
@@ -33,6 +34,7 @@ interface Operation {
   requestBody?: { content: Record<string, Content> };
   responses: Record<string, { description: string; headers?: object; content?: Record<string, Content> }>;
   'x-required-scope'?: string;
+  'x-codeSamples'?: { label: string; source: string }[];
 }
 interface Document {
   tags: { name: string }[];
@@ -130,7 +132,21 @@ describe('the operations of the specification', () => {
   });
 });
 
+/** What a sample calls, such as `messages.send`, as the client has it. */
+function calledBy(source: string): unknown {
+  const client: unknown = createHeraldClient({ baseUrl: 'http://127.0.0.1', apiKey: 'k' });
+  const [, path = ''] = /herald\.(\w+(\.\w+)*)\(/.exec(source) ?? [];
+  return path.split('.').reduce((found, key) => (found as Record<string, unknown> | undefined)?.[key], client);
+}
+
 describe.each(operations)('$at', ({ path, operation }) => {
+  it('has samples in three languages, the one in TypeScript with a method that the client has', () => {
+    const samples = Object.fromEntries(operation['x-codeSamples']?.map(({ label, source }) => [label, source]) ?? []);
+    expect(Object.keys(samples)).toEqual(['curl', 'TypeScript', 'Python']);
+    // Where it is missing: give clients/typescript the method, or name another one in docs/code-samples.ts.
+    expect(typeof calledBy(samples.TypeScript ?? '')).toBe('function');
+  });
+
   it('says what it is and what it is for', () => {
     expect(operation.operationId).toMatch(/^[a-z]+_[a-zA-Z]+$/);
     expect(operations.filter((other) => other.operation.operationId === operation.operationId)).toHaveLength(1);

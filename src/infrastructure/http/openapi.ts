@@ -8,6 +8,7 @@ import {
   OTP_SECURITY_SCHEME,
   SECURITY_SCHEME,
 } from './api-description.js';
+import { addCodeSamples } from './docs/code-samples.js';
 import { completeOperations, ERROR_SCHEMAS, RESPONSE_HEADERS } from './openapi-operations.js';
 
 const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and JSON.
@@ -19,7 +20,8 @@ const DESCRIPTION = `Send and receive WhatsApp Business messages over HTTP and J
 2. Open \`POST /api/v1/messages\`, press **Try it out**, choose an example, press **Execute**: 202 with an id.
 3. Open \`GET /api/v1/messages/{id}\` and execute it: the message is \`read\` within a second.
 
-The examples use your latest ids of this page: the message, the file, the code. In the demo they exist from the start.
+Each operation has samples in curl, TypeScript and Python. The examples use your latest ids of this page: the message, the
+file, the code. In the demo they exist from the start.
 
 ### Answers
 
@@ -105,6 +107,7 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   } as OpenAPIObject['components'];
   completeOperations(document);
   describeDefaults(document);
+  addCodeSamples(document, publicUrl);
   document.webhooks = documentedWebhooks() as OpenAPIObject['webhooks'];
   return sorted(document);
 }

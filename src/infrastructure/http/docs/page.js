@@ -1,7 +1,7 @@
 'use strict';
 // Extensions of Swagger UI. `request` gives each execution of an example an Idempotency-Key of its own, and replaces
 // the examples' ids by the latest ids; `response` remembers those; `plugin` replaces how Swagger UI resolves references
-// and searches operations, and puts the answers that are errors behind a line that opens them;
+// and searches operations, puts the answers that are errors behind a line that opens them, and shows code samples;
 // `complete` authorizes with the demo's keys, where the server offers them to this browser. Served with `heraldPage`
 // before it: the examples' ids as the served description shows them, and names of the schemes.
 (function () {
@@ -164,8 +164,73 @@
       });
   }
 
+  var LANGUAGE = 'herald-sample-language';
+  /** How Swagger UI colours them; it has no colours of its own for Python. */
+  var COLOURS = { curl: 'bash', TypeScript: 'javascript', Python: 'javascript' };
+
+  /** The samples of one operation. The language that is chosen in one is chosen in all, and after a reload. */
+  function samplesWith(React) {
+    var element = React.createElement;
+    return function (props) {
+      var state = React.useState(localStorage.getItem(LANGUAGE) || 'curl');
+      React.useEffect(function () {
+        var follow = function () {
+          state[1](localStorage.getItem(LANGUAGE));
+        };
+        window.addEventListener(LANGUAGE, follow);
+        return function () {
+          window.removeEventListener(LANGUAGE, follow);
+        };
+      }, []);
+      var choose = function (label) {
+        localStorage.setItem(LANGUAGE, label);
+        window.dispatchEvent(new Event(LANGUAGE));
+      };
+      var samples = props.samples.toJS();
+      var shown = samples.find((sample) => sample.label === state[0]) || samples[0];
+      var labels = samples.map((sample) => sample.label);
+      var tab = function (label) {
+        return element(
+          'button',
+          {
+            key: label,
+            type: 'button',
+            role: 'tab',
+            'aria-selected': label === shown.label,
+            tabIndex: label === shown.label ? 0 : -1,
+            onClick: () => choose(label),
+            onKeyDown: function (event) {
+              var step = { ArrowRight: 1, ArrowLeft: labels.length - 1 }[event.key];
+              if (!step) return;
+              var next = (labels.indexOf(label) + step) % labels.length;
+              choose(labels[next]);
+              event.currentTarget.parentNode.children[next].focus();
+            },
+          },
+          label,
+        );
+      };
+      return element(
+        'div',
+        { className: 'herald-samples' },
+        element(
+          'div',
+          { className: 'opblock-section-header' },
+          element('h4', { className: 'opblock-title' }, 'Samples'),
+          element('div', { role: 'tablist', 'aria-label': 'Language' }, labels.map(tab)),
+        ),
+        element(
+          'div',
+          { className: 'herald-sample', role: 'tabpanel', 'aria-label': shown.label },
+          element(props.HighlightCode, { language: COLOURS[shown.label], canCopy: true }, shown.source),
+        ),
+      );
+    };
+  }
+
   function plugin(system) {
     var React = system.React;
+    var Samples = samplesWith(React);
     var isError = function (code) {
       return /^[45]/.test(code);
     };
@@ -178,9 +243,12 @@
         var toggle = function () {
           open[1](!open[0]);
         };
+        var samples = props.specSelectors.specJson().getIn(['paths', props.path, props.method, 'x-codeSamples']);
+        var HighlightCode = props.getComponent('HighlightCode', true);
         return React.createElement(
           'div',
           null,
+          samples && React.createElement(Samples, { samples: samples, HighlightCode: HighlightCode }),
           React.createElement(Original, Object.assign({}, props, { responses: shown })),
           codes.length > 0 &&
             React.createElement(

@@ -1,0 +1,287 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
+import { OTP_SECURITY_SCHEME } from '../api-description.js';
+
+/** As Redoc, Scalar and others take it: `x-codeSamples`. */
+export interface CodeSample {
+  lang: 'Shell' | 'TypeScript' | 'Python';
+  label: 'curl' | 'TypeScript' | 'Python';
+  source: string;
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  example?: unknown;
+  schema?: { example?: unknown; examples?: unknown[] };
+}
+
+interface Operation {
+  operationId: string;
+  parameters?: Parameter[];
+  security?: Record<string, string[]>[];
+  requestBody?: { content?: Record<string, { example?: unknown; examples?: Record<string, { value?: unknown }> }> };
+  responses: Record<string, unknown>;
+  [extension: `x-${string}`]: unknown;
+}
+
+/** What the samples in the three languages have in common. */
+interface Call {
+  id: string;
+  method: string;
+  /** With `{id}` in it. */
+  path: string;
+  /** With the examples' values. */
+  url: string;
+  pathValues: readonly [name: string, value: string][];
+  query: Readonly<Record<string, string>>;
+  needsKey: boolean;
+  /** Undefined: none. */
+  body: unknown;
+  isUpload: boolean;
+  keyVariable: string;
+  /** The answer has no body. */
+  isEmpty: boolean;
+  /** The client turns its pages. */
+  isPaged: boolean;
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+const UPLOAD = 'multipart/form-data';
+
+/**
+ * The client's method of an operation, where it is not named as the operation is: `messages_send` is `messages.send`.
+ * Null: it has none, and the sample calls the path. A test compiles all samples, so a missing entry shows.
+ */
+const CLIENT_METHODS: Readonly<Record<string, string | null>> = {
+  media_delete: 'media.remove',
+  webhook_put: 'webhook.set',
+};
+
+/** Calls of the client whose arguments are not those of the request. `id` stands for the path's. */
+const CLIENT_CALLS: Readonly<Record<string, (values: Readonly<Record<string, string>>) => string>> = {
+  media_upload: () =>
+    [
+      "const file = new Blob([await readFile('menu.pdf')]);",
+      "const answer = await herald.media.upload({ connectionId, file, filename: 'menu.pdf' });",
+    ].join('\n'),
+  messages_read: ({ id = '' }) => `const answer = await herald.messages.markRead(${literal(id)}, { typing: true });`,
+  messages_retry: ({ id = '' }) => `const answer = await herald.messages.retry(${literal(id)});`,
+};
+
+/** Writes `x-codeSamples` into every operation: each is made from its description, so a new one has them too. */
+export function addCodeSamples(document: OpenAPIObject, publicUrl: string): void {
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const method of METHODS) {
+      const operation = item[method] as unknown as Operation | undefined;
+      if (operation === undefined) continue;
+      const call = callOf(operation, method.toUpperCase(), path, publicUrl);
+      const samples: CodeSample[] = [
+        { lang: 'Shell', label: 'curl', source: curlOf(call) },
+        { lang: 'TypeScript', label: 'TypeScript', source: typescriptOf(call, publicUrl) },
+        { lang: 'Python', label: 'Python', source: pythonOf(call) },
+      ];
+      operation['x-codeSamples'] = samples;
+    }
+  }
+}
+
+function callOf(operation: Operation, method: string, path: string, publicUrl: string): Call {
+  const { parameters = [], requestBody, security = [], responses } = operation;
+  const named = (place: string, all: boolean): [string, string][] =>
+    parameters
+      .filter((parameter) => parameter.in === place && (all || parameter.required === true))
+      .map((parameter) => [parameter.name, exampleOf(operation, parameter)]);
+  const pathValues = named('path', true);
+  const query = Object.fromEntries(named('query', false));
+  const filled = pathValues.reduce((text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)), path);
+  const search = new URLSearchParams(query).toString();
+  const json = requestBody?.content?.['application/json'];
+  const [first] = Object.values(json?.examples ?? {});
+  return {
+    id: operation.operationId,
+    method,
+    path,
+    url: `${publicUrl}${filled}${search === '' ? '' : `?${search}`}`,
+    pathValues,
+    query,
+    needsKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
+    body: first === undefined ? json?.example : first.value,
+    isUpload: requestBody?.content?.[UPLOAD] !== undefined,
+    keyVariable: security.some((one) => OTP_SECURITY_SCHEME in one) ? 'HERALD_OTP_KEY' : 'HERALD_KEY',
+    isEmpty: '204' in responses,
+    isPaged: parameters.some(({ name }) => name === 'before_id'),
+  };
+}
+
+/** @throws Error where a sample cannot be made, since the description does not say what to give. */
+function exampleOf({ operationId }: Operation, { name, example, schema }: Parameter): string {
+  const value = example ?? schema?.example ?? schema?.examples?.[0];
+  if (typeof value !== 'string' && typeof value !== 'number')
+    throw new Error(`${operationId}: the parameter ${name} needs an example`);
+  return String(value);
+}
+
+function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): string {
+  const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} '${url}'`];
+  lines.push(`  -H "Authorization: Bearer $${keyVariable}"`);
+  if (needsKey) lines.push(`  -H "Idempotency-Key: $(uuidgen)"`);
+  if (isUpload) lines.push(`  -F connection_id=${EXAMPLE_CONNECTION_ID}`, '  -F file=@menu.pdf');
+  if (body === undefined) return lines.join(' \\\n');
+  lines.push(`  -H 'Content-Type: application/json'`, `  --data-binary @- <<'JSON'`);
+  return `${lines.join(' \\\n')}\n${JSON.stringify(body, null, 2)}\nJSON`;
+}
+
+function typescriptOf(call: Call, publicUrl: string): string {
+  const { id, keyVariable, isPaged, isEmpty, isUpload } = call;
+  const method = CLIENT_METHODS[id] === undefined ? id.replace('_', '.') : CLIENT_METHODS[id];
+  const custom = CLIENT_CALLS[id];
+  const make = `const herald = createHeraldClient({ baseUrl: ${literal(publicUrl)}, apiKey: process.env.${keyVariable}! });`;
+  let lines: string[];
+  if (custom !== undefined) lines = [custom(Object.fromEntries(call.pathValues)), 'console.log(answer);'];
+  else if (method === null) lines = openapiFetch(call);
+  else if (isPaged) lines = [`for await (const one of herald.${method}()) console.log(one);`];
+  else {
+    const args = [...call.pathValues.map(([, value]) => literal(value)), ...bodyArguments(call)];
+    const invoked = `await herald.${method}(${args.join(', ')});`;
+    lines = isEmpty ? [invoked] : [`const answer = ${invoked}`, 'console.log(answer);'];
+  }
+  const imports = ["import { createHeraldClient } from '@herald/client';"];
+  if (isUpload) imports.unshift("import { readFile } from 'node:fs/promises';");
+  const given = isUpload ? [`const connectionId = ${literal(EXAMPLE_CONNECTION_ID)};`] : [];
+  return [...imports, '', make, ...given, ...lines].join('\n');
+}
+
+function bodyArguments({ body, query, needsKey }: Call): string[] {
+  const args = body === undefined ? [] : [literal(body)];
+  if (Object.keys(query).length > 0) args.push(literal(query));
+  // The client makes a key by itself; the caller's own survives a crash of the caller.
+  if (needsKey) args.push('{ idempotencyKey: crypto.randomUUID() }');
+  return args;
+}
+
+/** A call by its path, for operations without a method of the client. */
+function openapiFetch({ method, path, pathValues, query, body, needsKey }: Call): string[] {
+  const params = {
+    ...(pathValues.length > 0 && { path: Object.fromEntries(pathValues) }),
+    ...(Object.keys(query).length > 0 && { query }),
+  };
+  const parts = [
+    ...(Object.keys(params).length > 0 || needsKey
+      ? [
+          `params: ${literal(params).replace(/\}$/, needsKey ? `, header: { 'Idempotency-Key': crypto.randomUUID() } }` : '}')}`,
+        ]
+      : []),
+    ...(body === undefined ? [] : [`body: ${literal(body)}`]),
+  ];
+  const options = parts.length === 0 ? '' : `, { ${parts.join(', ')} }`;
+  return [
+    `const { data, error } = await herald.api.${method}(${literal(path)}${options});`,
+    'console.log(data ?? error);',
+  ];
+}
+
+function pythonOf(call: Call): string {
+  const { method, url, keyVariable, needsKey, body, isUpload, isEmpty } = call;
+  const imports = [...(isEmpty ? [] : ['json']), 'os', 'urllib.request', ...(needsKey || isUpload ? ['uuid'] : [])];
+  if (body !== undefined && isEmpty) imports.unshift('json');
+  const headers = [
+    `        "Authorization": "Bearer " + os.environ["${keyVariable}"],`,
+    ...(needsKey ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
+    ...(body === undefined ? [] : ['        "Content-Type": "application/json",']),
+    ...(isUpload ? ['        "Content-Type": "multipart/form-data; boundary=" + boundary,'] : []),
+  ];
+  const data = body === undefined ? (isUpload ? ['    data=data,'] : []) : ['    data=json.dumps(body).encode(),'];
+  return [
+    `import ${imports.join(', ')}`,
+    '',
+    ...(body === undefined ? [] : [`body = ${pythonLiteral(body)}`]),
+    ...(isUpload ? pythonForm() : []),
+    'request = urllib.request.Request(',
+    `    "${url}",`,
+    `    method="${method}",`,
+    ...data,
+    '    headers={',
+    ...headers,
+    '    },',
+    ')',
+    'with urllib.request.urlopen(request, timeout=15) as response:',
+    `    print(${isEmpty ? 'response.status' : 'json.load(response)'})`,
+  ].join('\n');
+}
+
+function pythonForm(): string[] {
+  return [
+    'boundary = uuid.uuid4().hex',
+    'with open("menu.pdf", "rb") as file:',
+    '    data = b"".join([',
+    '        f"--{boundary}\\r\\n".encode(),',
+    `        b'Content-Disposition: form-data; name="connection_id"\\r\\n\\r\\n',`,
+    `        b"${EXAMPLE_CONNECTION_ID}\\r\\n",`,
+    '        f"--{boundary}\\r\\n".encode(),',
+    `        b'Content-Disposition: form-data; name="file"; filename="menu.pdf"\\r\\n\\r\\n',`,
+    '        file.read(),',
+    '        f"\\r\\n--{boundary}--\\r\\n".encode(),',
+    '    ])',
+  ];
+}
+
+const NARROW = 72;
+
+/** A value as TypeScript and Python both write it, but for the words in `names`; lines are broken where they get long. */
+function written(value: unknown, names: Names, depth = 0): string {
+  if (value === null) return names.none;
+  if (typeof value === 'boolean') return value ? names.yes : names.no;
+  if (typeof value !== 'object') return typeof value === 'string' ? names.text(value) : String(value);
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : names.braces;
+  const parts = Array.isArray(value)
+    ? value.map((item) => written(item, names, depth + 1))
+    : Object.entries(value).map(([key, item]) => `${names.key(key)}: ${written(item, names, depth + 1)}`);
+  const trimmed = (bracket: string): string => bracket.trim();
+  const line = parts.length === 0 ? trimmed(open) + trimmed(close) : `${open}${parts.join(', ')}${close}`;
+  if (line.length <= NARROW - 2 * depth && !line.includes('\n')) return line;
+  const indent = names.indent.repeat(depth + 1);
+  const inner = parts.map((part) => `${indent}${part},\n`).join('');
+  return `${trimmed(open)}\n${inner}${names.indent.repeat(depth)}${trimmed(close)}`;
+}
+
+interface Names {
+  none: string;
+  yes: string;
+  no: string;
+  indent: string;
+  braces: readonly [open: string, close: string];
+  key: (key: string) => string;
+  text: (text: string) => string;
+}
+
+const TYPESCRIPT: Names = {
+  none: 'null',
+  yes: 'true',
+  no: 'false',
+  indent: '  ',
+  braces: ['{ ', ' }'],
+  key: (key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : TYPESCRIPT.text(key)),
+  text: (text) =>
+    text.includes("'") ? JSON.stringify(text) : `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')}'`,
+};
+
+const PYTHON: Names = {
+  none: 'None',
+  yes: 'True',
+  no: 'False',
+  indent: '    ',
+  braces: ['{', '}'],
+  key: (key) => JSON.stringify(key),
+  // Python reads JSON's escapes as its own.
+  text: (text) => JSON.stringify(text),
+};
+
+function literal(value: unknown): string {
+  return written(value, TYPESCRIPT);
+}
+
+function pythonLiteral(value: unknown): string {
+  return written(value, PYTHON);
+}

@@ -1,0 +1,142 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readProjectFile } from '../support/project-files.js';
+import { emit, installClient } from './client-package.js';
+
+/*
+ * The samples of the API description are run, in each language against a server that notes what comes: all three make
+ * the same request. The examples themselves are held to the description's schemas elsewhere.
+ */
+
+interface Sample {
+  label: string;
+  source: string;
+}
+interface Document {
+  paths: Record<string, Record<string, { operationId: string; 'x-codeSamples'?: Sample[] }>>;
+}
+interface Noted {
+  method: string;
+  path: string;
+  authorization: string | undefined;
+  /** Whether there is one that is a UUID. */
+  key: boolean;
+  body: unknown;
+}
+
+const { paths } = JSON.parse(readProjectFile('openapi.json')) as Document;
+const operations = Object.entries(paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, { operationId: id, 'x-codeSamples': samples = [] }]) => ({
+    id,
+    method: method.toUpperCase(),
+    path,
+    samples: Object.fromEntries(samples.map(({ label, source }) => [label, source])),
+  })),
+);
+
+/** The client sends what the description's first example leaves out: the field with its default, or the other value. */
+const OTHER_BODY = new Set(['messages_read', 'messages_retry']);
+/** Where nothing else makes UUIDs. */
+const UUIDGEN = 'command -v uuidgen >/dev/null || uuidgen() { cat /proc/sys/kernel/random/uuid; }\n';
+const PAGE_END = { next_before: null, next_before_id: null, next_after: null };
+const folder = mkdtempSync(join(tmpdir(), 'herald-samples-'));
+
+const missing = ['curl', 'python3'].filter((program) => spawnSync(program, ['--version']).status !== 0);
+if (missing.length > 0)
+  process.stderr.write(`left out, as ${missing.join(' and ')} is not installed: test/client/samples\n`);
+
+(missing.length > 0 ? describe.skip : describe)('the samples of the API description', () => {
+  let server: Server;
+  let address: string;
+  let noted: Noted[] = [];
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { method = '', url = '', headers } = request;
+        const text = Buffer.concat(chunks).toString();
+        const isForm = headers['content-type']?.startsWith('multipart/form-data; boundary=') === true;
+        noted.push({
+          method,
+          path: url,
+          authorization: headers.authorization,
+          key: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(String(headers['idempotency-key'])),
+          body: isForm ? fieldsOf(text) : text === '' ? null : JSON.parse(text),
+        });
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ data: [], pagination: PAGE_END, next: null, done: true }));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    writeFileSync(join(folder, 'menu.pdf'), '%PDF-1.4 menu');
+    installClient(folder);
+    const programs = operations.map(({ id, samples }) => [`${id}.mts`, programOf(samples.TypeScript)] as const);
+    emit(folder, Object.fromEntries(programs));
+  }, 300_000);
+
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Compiled, a sample that waits for what is no promise but a list of pages is an error. */
+  function programOf(source = ''): string {
+    const checked = source.includes('const answer =')
+      ? '\nexport const isAnAnswer: typeof answer extends AsyncIterable<unknown> ? never : true = true;\n'
+      : '\nexport {};\n';
+    return local(source) + checked;
+  }
+
+  function local(source: string): string {
+    return source.replaceAll('https://herald.example', address);
+  }
+
+  /** The requests that a sample made. */
+  async function requestsOf(program: string, ...args: string[]): Promise<Noted[]> {
+    noted = [];
+    const env = { ...process.env, HERALD_KEY: 'key', HERALD_OTP_KEY: 'otp' };
+    const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+    const code = await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    return noted;
+  }
+
+  it('are there in three languages, for each operation', () => {
+    for (const { id, samples } of operations)
+      expect({ id, languages: Object.keys(samples) }).toEqual({ id, languages: ['curl', 'TypeScript', 'Python'] });
+  });
+
+  it.each(operations.map((operation) => [operation.id, operation] as const))(
+    '%s: curl, Python and the client make the same request',
+    async (id, { method, path, samples }) => {
+      const [curl, ...more] = await requestsOf('sh', '-c', UUIDGEN + local(samples.curl ?? ''));
+      expect(more).toEqual([]);
+      const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}(\\?.+)?$`);
+      expect(curl).toMatchObject({ method, path: expect.stringMatching(pattern) as string });
+      expect(curl?.authorization).toMatch(/^Bearer (key|otp)$/);
+      expect(await requestsOf('python3', '-c', local(samples.Python ?? ''))).toEqual([curl]);
+      const typescript = await requestsOf(process.execPath, `${id}.mjs`);
+      const wanted = OTHER_BODY.has(id) ? { ...curl, body: expect.any(Object) as object } : curl;
+      expect(typescript).toEqual([wanted]);
+    },
+  );
+});
+
+/** The names of a form's fields, and what they hold, without their kinds. */
+function fieldsOf(form: string): Record<string, string> {
+  const fields = [...form.matchAll(/name="(\w+)"[^]*?\r\n\r\n([^]*?)\r\n--/g)];
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+}
