@@ -196,7 +196,7 @@ describe('a browser for these tests', () => {
       await send.close();
       const list = new SwaggerOperation(page, 'connections_list');
       await list.open();
-      const chosen = page.locator('.opblock[id$="-connections_list"]').getByRole('tab', { selected: true });
+      const chosen = page.locator('.opblock[id$="-connections_list"] .herald-samples [aria-selected=true]');
       expect(await chosen.innerText()).toBe('Python');
       await list.close();
     },

@@ -233,7 +233,8 @@ const NARROW = 72;
 function written(value: unknown, names: Names, depth = 0): string {
   if (value === null) return names.none;
   if (typeof value === 'boolean') return value ? names.yes : names.no;
-  if (typeof value !== 'object') return typeof value === 'string' ? names.text(value) : String(value);
+  if (typeof value === 'string') return names.text(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
   const [open, close] = Array.isArray(value) ? ['[', ']'] : names.braces;
   const parts = Array.isArray(value)
     ? value.map((item) => written(item, names, depth + 1))
