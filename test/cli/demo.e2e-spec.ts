@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '../../bench/rig/free-port.js';
@@ -118,6 +119,14 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(JSON.parse(read.stdout)).toMatchObject({ id, typing_until: expect.any(String) as string });
     const answer = await runHerald(['message', 'send', '--to', from, '--text', 'Yes', '--watch'], env);
     expect(answer.code).toBe(0);
+
+    const contacts = await runHerald(['conversation', 'list', '--to', from, '--json'], env);
+    const [of] = (JSON.parse(contacts.stdout) as { data: { id: string; unread_count: number }[] }).data;
+    expect(of).toMatchObject({ unread_count: 0, last_message: { direction: 'outbound', body: 'Yes' } });
+    expect((await runHerald(['conversation', 'list'], env)).stdout).toMatch(/\+4915112345678 .* until .* > Yes/);
+    const shown = await runHerald(['conversation', 'show', of?.id ?? ''], env);
+    expect(shown.stdout).toMatch(/Unread +0\n.*> Yes/);
+    expect((await runHerald(['conversation', 'show', randomUUID()], env)).stderr).toContain('CONVERSATION_NOT_FOUND');
   }, 180_000);
 
   it('template list and preview show what can be sent', async () => {

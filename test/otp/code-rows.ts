@@ -7,6 +7,7 @@ import { OtpPackagesService } from '../../src/modules/billing/otp-packages.servi
 import { ChallengesRepository } from '../../src/modules/otp/challenges.repository.js';
 import type { OtpStatus } from '../../src/modules/otp/otp.types.js';
 import { SendingRepository } from '../../src/modules/otp/sending.repository.js';
+import { loadConfig } from '../../src/infrastructure/config/load-config.js';
 import type { Database } from '../../src/infrastructure/database/database.js';
 import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
 
@@ -42,7 +43,12 @@ export class CodeRows {
   ) {
     this.sending = new SendingRepository(database);
     this.challenges = new ChallengesRepository(database);
-    this.packages = new OtpPackagesService(new BillingRepository(database), database, NO_AUDIT);
+    this.packages = new OtpPackagesService(
+      new BillingRepository(database),
+      database,
+      NO_AUDIT,
+      loadConfig({ env: {}, persistSecrets: false }),
+    );
     this.lanes = new LaneRepository(database);
   }
 
@@ -79,7 +85,7 @@ export class CodeRows {
         templateLanguage: 'en_US',
       });
       const packageId = await this.packages.reserve(organizationId, projectId, 'DE');
-      await this.challenges.setPackage(organizationId, id, packageId);
+      await this.challenges.setPackage(organizationId, id, packageId ?? '');
     });
     if (status !== 'queued') await this.force(id, status);
     return { id, attemptId, recipient };

@@ -176,6 +176,26 @@ describe('one-time codes in a sandbox', () => {
     expect((await shop.challenge(id)).status).toBe('expired');
     const right = await shop.verify(id, code);
     expect([right.status, right.body.error.code]).toEqual([400, 'OTP_ATTEMPTS_EXHAUSTED']);
+    expect(right.body.error.details).toMatchObject([{ field: 'code', rule: 'too_many_attempts' }]);
+    expect(right.body.error.message).toMatch(/Send a new code/);
+  });
+
+  it('a test number gets a code as often as it is asked, whatever was tried before', async () => {
+    const to = '+1 555 010 0007';
+    for (let round = 0; round < 8; round++) {
+      const { id, test_code: code } = await sent(to);
+      for (let i = 0; i < 5; i++) await shop.verify(id, wrongFor(code));
+      expect((await shop.verify(id, code)).body.error.details).toMatchObject([{ rule: 'too_many_attempts' }]);
+    }
+    const older = await sent(to);
+    const newer = await sent(to);
+    expect((await shop.verify(older.id, older.test_code)).body.error.code).toBe('OTP_CODE_EXPIRED');
+    expect((await shop.verify(newer.id, newer.test_code)).status).toBe(200);
+    // Ten numbers are so, and those beside them are not.
+    for (const other of ['+15550100010', '+15550100099']) {
+      await sent(other);
+      expect((await shop.send(other)).body.error.code).toBe('OTP_RESEND_TOO_SOON');
+    }
   });
 
   it('twenty wrong codes for a number stop it for a day, whatever the number of challenges', async () => {
@@ -191,6 +211,16 @@ describe('one-time codes in a sandbox', () => {
     expect(over.body.error.details).toMatchObject([{ field: 'to', rule: 'too_many_wrong_codes' }]);
     expect(over.body.error.message).toMatch(/20 wrong codes/);
     expect(over.body.error.message).not.toMatch(/just now/);
+    // A code that was made before is not taken either, and the refusal says that a new one would not help.
+    const [open] = await test.database.query<{ id: string }>(
+      `update otp_challenge set status = 'sent', attempts = 0, expires_at = clock_timestamp() + interval '1 minute'
+       where recipient = $1 and id = (select id from otp_challenge where recipient = $1 order by created_at desc limit 1)
+       returning id`,
+      [to.slice(1)],
+    );
+    const spent = await shop.verify(open?.id ?? '', '000000');
+    expect([spent.status, spent.body.error.code]).toEqual([400, 'OTP_ATTEMPTS_EXHAUSTED']);
+    expect(spent.body.error.details).toMatchObject([{ field: 'code', rule: 'too_many_wrong_codes' }]);
     await test.database.execute(
       `update otp_recipient set failures_since = failures_since - interval '24 hours' where recipient = $1`,
       [to.slice(1)],

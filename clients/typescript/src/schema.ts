@@ -9134,7 +9134,7 @@ export interface operations {
             };
             /**
              * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
-             *     - [`OTP_ATTEMPTS_EXHAUSTED`](/docs/errors#OTP_ATTEMPTS_EXHAUSTED): Five codes were tried for this id, or twenty wrong ones for its number within 24 hours.
+             *     - [`OTP_ATTEMPTS_EXHAUSTED`](/docs/errors#OTP_ATTEMPTS_EXHAUSTED): The `rule` in `details` says why: `too_many_attempts`, 5 codes were tried for this id; `too_many_wrong_codes`, 20 wrong ones for its number within 24 hours.
              *     - [`OTP_CODE_ALREADY_USED`](/docs/errors#OTP_CODE_ALREADY_USED): The code was verified before.
              *     - [`OTP_CODE_EXPIRED`](/docs/errors#OTP_CODE_EXPIRED): The time of the code is over, a newer code was sent to the number, or it could not be sent.
              *     - [`OTP_CODE_INCORRECT`](/docs/errors#OTP_CODE_INCORRECT): The code is wrong, or the id names no challenge of this project.

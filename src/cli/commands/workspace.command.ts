@@ -124,6 +124,7 @@ function bodyOf(workspace: Workspace & WorkspaceUse): object {
     storage_limit_bytes: workspace.storageLimitBytes,
     storage_used_bytes: workspace.storageUsedBytes,
     effective: {
+      needs_subscription: workspace.effective.needsSubscription,
       rate_per_second: workspace.effective.ratePerSecond,
       rate_burst: workspace.effective.rateBurst,
       storage_limit_bytes: workspace.effective.storageLimitBytes,
@@ -138,11 +139,13 @@ function storageText({ storageUsedBytes, effective }: WorkspaceUse): string {
 }
 
 function answerOf(workspace: Workspace & WorkspaceUse): Answer {
-  const { ratePerSecond, rateBurst } = workspace.effective;
+  const { ratePerSecond, rateBurst, needsSubscription } = workspace.effective;
   const text = facts({
     Workspace: workspace.id,
     Name: workspace.name,
-    'Paid until': timeText(workspace.apiPaidUntil, 'not paid: herald subscription set'),
+    'Paid until': needsSubscription
+      ? timeText(workspace.apiPaidUntil, 'not paid: herald subscription set')
+      : 'not asked for: BILLING=off',
     Requests: `${ratePerSecond} a second of each key, ${rateBurst} at once`,
     Storage: storageText(workspace),
   });

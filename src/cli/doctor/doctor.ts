@@ -40,6 +40,12 @@ export function checkEncryptionKeys(config: Config): Finding {
   return ok('encryption keys', text);
 }
 
+export function checkBilling({ limits }: Config): Finding {
+  return limits.billing === 'off'
+    ? ok('billing', 'off: no workspace needs a subscription, no live project a package of codes')
+    : ok('billing', 'on: sending needs a subscription, a live code a package; BILLING=off asks for neither');
+}
+
 /** Uploads are refused below MEDIA_MIN_FREE_MIB; an embedded database stops at nothing left. */
 export function checkDisk(config: Config): Finding {
   const { dir, minFreeBytes } = config.media;
@@ -156,6 +162,7 @@ export async function examine(): Promise<Finding[]> {
     checkDataDir(config),
     ...(await checkStorages(config)),
     checkEncryptionKeys(config),
+    checkBilling(config),
   ];
   const database = await openDatabase(config).catch((error: unknown) => error);
   if (database instanceof Error) return [...findings, fail('database', database.message), await checkPlatform(config)];

@@ -13,6 +13,8 @@ export interface WorkspaceUse {
   storageUsedBytes: number;
   /** Its own limits, or the service's. */
   effective: {
+    /** False with `BILLING=off`. */
+    needsSubscription: boolean;
     ratePerSecond: number;
     rateBurst: number;
     /** Null: none. */
@@ -104,6 +106,7 @@ export class WorkspacesService {
       ...workspace,
       storageUsedBytes: stored.get(workspace.id) ?? 0,
       effective: {
+        needsSubscription: limits.billing === 'on',
         ratePerSecond: workspace.ratePerSecond ?? limits.ratePerSecond,
         rateBurst: workspace.rateBurst ?? limits.rateBurst,
         storageLimitBytes: workspace.storageLimitBytes ?? media.workspaceLimitBytes,

@@ -229,6 +229,10 @@ export const SETTINGS = {
     ),
   },
   limits: {
+    /** Ask `BillingService`. */
+    billing: oneOf('BILLING', ['on', 'off'], { default: 'on' }).means(
+      'on: sending needs a subscription of the workspace (`herald subscription set`), and a live one-time code a package for its country (`herald otp-package grant`). off: every workspace may send, every live project may send codes to any country that it allows, and no codes are counted.',
+    ),
     ratePerSecond: integer('RATE_LIMIT_PER_SECOND', [1, 1_000_000], { default: 50 }).means(
       'Requests a second of one API key, where the workspace has no limit of its own.',
     ),

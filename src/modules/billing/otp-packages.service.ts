@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '../../infrastructure/audit/audit.js';
+import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { billingErrors } from './billing.errors.js';
 import { BillingRepository } from './billing.repository.js';
@@ -12,6 +13,7 @@ export class OtpPackagesService {
     private readonly packages: BillingRepository,
     private readonly database: Database,
     private readonly audit: Audit,
+    private readonly config: Config,
   ) {}
 
   /** Sets how many codes a project may send to a country in each calendar month (UTC); 0 ends it. */
@@ -34,10 +36,12 @@ export class OtpPackagesService {
 
   /**
    * Reserves one send, in the ambient transaction; returns the package to which it can be given back, in whatever month.
+   * Null where `BILLING=off` asks for none.
    *
    * @throws OTP_PACKAGE_REQUIRED, OTP_PACKAGE_EXHAUSTED (402).
    */
-  async reserve(organizationId: string, projectId: string, country: string): Promise<string> {
+  async reserve(organizationId: string, projectId: string, country: string): Promise<string | null> {
+    if (this.config.limits.billing === 'off') return null;
     const reserved = await this.packages.reserve(organizationId, projectId, country);
     if (reserved !== null) return reserved;
     await this.packages.open(organizationId, projectId, country);

@@ -36,8 +36,11 @@ const ALARM_EVERY = 100;
 /** A wrong code for at most so many right ones is more than people mistype. */
 const RIGHT_FOR_ONE_WRONG = 2;
 
-/** Why a guess was not admitted, as far as its own project may know. */
-export type GuessRefusal = 'unknown' | 'used' | 'exhausted' | 'expired';
+/**
+ * Why a guess was not admitted, as far as its own project may know. `exhausted`: five codes were tried for the challenge;
+ * `spent`: twenty wrong ones for its number within a day.
+ */
+export type GuessRefusal = 'unknown' | 'used' | 'exhausted' | 'spent' | 'expired';
 
 /** What keeps a number from being sent another code, by the name that callers get. */
 export type SendHold = 'resend_interval' | 'too_many_codes' | 'too_many_wrong_codes';
@@ -190,6 +193,12 @@ export class ChallengesRepository {
     return { hold, seconds: Math.max(1, Math.ceil(wait)) };
   }
 
+  /** Forgets what was sent to a test number of a sandbox and tried for it; always null. In the ambient transaction. */
+  async resetRecipient(organizationId: string, projectId: string, recipient: string): Promise<null> {
+    await this.database.execute(RESET_RECIPIENT, [projectId, recipient, organizationId]);
+    return null;
+  }
+
   /**
    * Burns one guess of a challenge and one of its number's budget, in one statement, before anything is compared; null
    * where there is none left. Any number of processes may ask at once: five guesses are admitted at the most.
@@ -254,7 +263,8 @@ export class ChallengesRepository {
     );
     if (row === undefined) return 'unknown';
     if (row.status === 'verified') return 'used';
-    return row.attempts >= MAX_ATTEMPTS || row.spent ? 'exhausted' : 'expired';
+    if (row.spent) return 'spent';
+    return row.attempts >= MAX_ATTEMPTS ? 'exhausted' : 'expired';
   }
 }
 
@@ -272,6 +282,14 @@ where r.organization_id = $3
   and (r.last_sent_at is null or r.last_sent_at <= clock_timestamp() - make_interval(secs => ${RESEND_SECONDS}))
   and ${TOKENS} >= 1
   and (r.failures < ${FAILURE_BUDGET} or ${BUDGET_IS_FRESH})`;
+
+const RESET_RECIPIENT = `
+insert into otp_recipient as r (project_id, recipient, organization_id, last_sent_at, tokens, refilled_at)
+values ($1, $2, $3, clock_timestamp(), ${SEND_BURST}, clock_timestamp())
+on conflict (project_id, recipient) do update
+set last_sent_at = clock_timestamp(), tokens = ${SEND_BURST}, refilled_at = clock_timestamp(), failures = 0,
+  failures_since = null
+where r.organization_id = $3`;
 
 // Of several reasons the one that lasts longest.
 const SEND_WAIT = `

@@ -1,6 +1,7 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/idempotency.errors.js';
 import { FAILURE_BUDGET, type SendHold } from './challenges.repository.js';
+import { MAX_ATTEMPTS } from './otp.types.js';
 
 const HOLDS: Readonly<Record<SendHold, string>> = {
   resend_interval: 'This number was sent a code just now',
@@ -9,6 +10,11 @@ const HOLDS: Readonly<Record<SendHold, string>> = {
 };
 const holdText = ({ hold, retryAfterSeconds }: { hold: SendHold; retryAfterSeconds: number }): string =>
   `${HOLDS[hold]}; ask again in ${retryAfterSeconds} s.`;
+
+const EXHAUSTED = {
+  too_many_attempts: `${MAX_ATTEMPTS} codes were tried for this id, so it is over: even the right one is no longer taken. Send a new code.`,
+  too_many_wrong_codes: `${FAILURE_BUDGET} wrong codes were given for this number within 24 hours: no code of it is taken until they are over. Offer another way to log in.`,
+} as const;
 
 const ownErrors = defineErrors('otp', {
   OTP_PROJECT_REQUIRED: error({
@@ -60,11 +66,13 @@ const ownErrors = defineErrors('otp', {
     when: 'The code was verified before.',
     fix: 'Send a new code for a new login.',
   }),
-  OTP_ATTEMPTS_EXHAUSTED: error({
+  OTP_ATTEMPTS_EXHAUSTED: error<{ rule: 'too_many_attempts' | 'too_many_wrong_codes' }>({
     kind: 'invalid_request',
-    message: 'Too many wrong codes were given; send a new one later.',
-    when: 'Five codes were tried for this id, or twenty wrong ones for its number within 24 hours.',
-    fix: 'Send a new code; after twenty wrong ones the number has to wait for a day.',
+    message: ({ rule }) => EXHAUSTED[rule],
+    when: `The \`rule\` in \`details\` says why: \`too_many_attempts\`, ${MAX_ATTEMPTS} codes were tried for this id; \`too_many_wrong_codes\`, ${FAILURE_BUDGET} wrong ones for its number within 24 hours.`,
+    fix: 'After `too_many_attempts` ask with POST /otp/send for a new code, once 60 seconds have passed since the last one. After `too_many_wrong_codes` let the user log in another way: POST /otp/send says in `Retry-After` how long the number waits.',
+    extra: ({ rule }) => ({ details: [{ field: 'code', rule, message: EXHAUSTED[rule] }] }),
+    sample: { rule: 'too_many_attempts' },
   }),
   OTP_NOT_FOUND: error({
     kind: 'not_found',

@@ -19,7 +19,7 @@ import {
 } from './challenges.repository.js';
 import { codePlace, OtpCodes } from './otp-code.js';
 import { OtpProjectsService } from './otp-projects.service.js';
-import { readRecipient } from './otp-recipient.js';
+import { isTestNumber, readRecipient } from './otp-recipient.js';
 import { OTP_LANE, OtpSenderService } from './otp-sender.service.js';
 import { otpErrors } from './otp.errors.js';
 import type { ChallengeRef, OtpChallenge } from './otp.types.js';
@@ -53,7 +53,8 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
   // An unknown id and one of another project are answered alike: the code is wrong.
   unknown: otpErrors.OTP_CODE_INCORRECT,
   used: otpErrors.OTP_CODE_ALREADY_USED,
-  exhausted: otpErrors.OTP_ATTEMPTS_EXHAUSTED,
+  exhausted: () => otpErrors.OTP_ATTEMPTS_EXHAUSTED({ rule: 'too_many_attempts' }),
+  spent: () => otpErrors.OTP_ATTEMPTS_EXHAUSTED({ rule: 'too_many_wrong_codes' }),
   expired: otpErrors.OTP_CODE_EXPIRED,
 };
 
@@ -168,12 +169,14 @@ export class OtpService {
     const { organizationId, projectId, recipient, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
     if (challenge === null) return null;
-    const held = await this.challenges.admitSend(organizationId, projectId, recipient);
+    const held = isTestNumber(fresh)
+      ? await this.challenges.resetRecipient(organizationId, projectId, recipient)
+      : await this.challenges.admitSend(organizationId, projectId, recipient);
     if (held !== null) throw otpErrors.OTP_RESEND_TOO_SOON({ hold: held.hold, retryAfterSeconds: held.seconds });
     await this.packages.apply(await this.challenges.supersede(fresh));
     if (fresh.mode === 'live') {
       const packageId = await this.packages.reserve(organizationId, projectId, country);
-      await this.challenges.setPackage(organizationId, challenge.id, packageId);
+      if (packageId !== null) await this.challenges.setPackage(organizationId, challenge.id, packageId);
       if (!ready) throw otpErrors.OTP_SENDER_NOT_READY();
     }
     return challenge;
