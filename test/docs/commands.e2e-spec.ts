@@ -17,6 +17,7 @@ const DOCUMENTS = [
   'docs/unknown-outcomes.md',
   'docs/templates.md',
   'docs/media.md',
+  'docs/support-chat.md',
   'docs/one-time-codes.md',
   'docs/webhooks.md',
   'docs/versioning.md',

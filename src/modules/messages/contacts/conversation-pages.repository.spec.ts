@@ -197,6 +197,12 @@ describe('one conversation', () => {
     expect(await find()).toMatchObject({ lastMessage: { id: answer, direction: 'outbound' }, unreadCount: 2 });
     await markRead(inbound[3]);
     expect(await find()).toMatchObject({ unreadCount: 0 });
+    for (const type of ['reaction', 'system', 'edit', 'revoke']) {
+      await factories.message({ connection, conversationId: id, status: 'received', type });
+    }
+    expect(await find()).toMatchObject({ unreadCount: 0, lastMessage: { type: 'revoke' } });
+    await factories.message({ connection, conversationId: id, status: 'received', type: 'sticker' });
+    expect(await find()).toMatchObject({ unreadCount: 1 });
   });
 
   it('counts unread messages to the limit', async () => {

@@ -52,6 +52,9 @@ interface ConversationRow extends Omit<Conversation, 'contact' | 'lastMessage'> 
 /** So many unread messages are counted; more are not looked at. */
 export const UNREAD_LIMIT = 100;
 
+/** Rows that are about a message, and none that waits to be read. */
+const NOT_WRITTEN = `('reaction', 'system', 'edit', 'revoke')`;
+
 /** Messages of the journal that one page looks at, in steps: most pages end in the first one. */
 const STEPS = [200, 1_000, 4_000];
 
@@ -226,13 +229,13 @@ where c.organization_id = $1 and c.id = $2 and coalesce(s.phone, s.wa_id, s.user
 const READ = `
 select ${camelColumns('s', 'id, connection_id, phone, wa_id, user_id, profile_name, last_inbound_at, created_at')}, (
     select count(*)::integer from (
-      select bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
+      select i.type, bool_or(r.message_id is not null) over (order by i.created_at desc, i.id desc) as was_read
       from (
-        select i.id, i.created_at from ${same('s.id')} cross join lateral (
-          select n.id, n.created_at from message n where n.conversation_id = same.id and n.direction = 'inbound'
-            and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
+        select i.id, i.type, i.created_at from ${same('s.id')} cross join lateral (
+          select n.id, n.type, n.created_at from message n where n.conversation_id = same.id
+            and n.direction = 'inbound' and n.organization_id = $1 order by n.created_at desc, n.id desc limit ${UNREAD_LIMIT}) i
         order by i.created_at desc, i.id desc limit ${UNREAD_LIMIT}) i
       left join message_read r on r.message_id = i.id and r.organization_id = $1) counted
-    where not was_read) as "unreadCount"
+    where not was_read and type not in ${NOT_WRITTEN}) as "unreadCount"
 from conversation s
 where s.organization_id = $1 and s.id = any($2::uuid[])`;

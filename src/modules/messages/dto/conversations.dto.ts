@@ -57,7 +57,7 @@ export class ConversationResponse {
 
   /**
    * Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
-   * more. An answer alone marks nothing as read.
+   * more. Reactions, corrections and withdrawals are not counted. An answer alone marks nothing as read.
    */
   @ApiProperty({ type: 'integer', minimum: 0, maximum: UNREAD_LIMIT, example: 1 })
   unread_count!: number;
