@@ -218,9 +218,11 @@ describe('herald', () => {
       ...env,
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       WHATSAPP_API_URL: 'http://127.0.0.1:1',
+      BILLING: 'off',
     };
     const { code, stdout } = await runHerald(['doctor'], broken);
     expect(code).toBe(1);
+    expect(stdout).toMatch(/^ok +billing +off: no workspace needs a subscription/m);
     expect(stdout).toMatch(/^FAIL database +can't be reached/m);
     expect(stdout).toMatch(/^FAIL WhatsApp +http:\/\/127\.0\.0\.1:1 can't be reached/m);
   });

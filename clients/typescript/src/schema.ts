@@ -1025,7 +1025,7 @@ export interface components {
             service_window_closes_at: string | null;
             /**
              * @description Messages of the contact after the newest one that was marked as read with POST /messages/{id}/read; 100 means 100 or
-             *     more. An answer alone marks nothing as read.
+             *     more. Reactions, corrections and withdrawals are not counted. An answer alone marks nothing as read.
              * @example 1
              */
             unread_count: number;
