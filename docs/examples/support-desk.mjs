@@ -73,7 +73,7 @@ async function bodyOf(request) {
   return new URLSearchParams(text);
 }
 
-const server = createServer(async (request, response) => {
+async function serve(request, response) {
   const [, place, id] = new URL(request.url, 'http://localhost').pathname.split('/');
   const go = (address) => response.writeHead(303, { location: address }).end();
   const show = (status, html) =>
@@ -90,5 +90,7 @@ const server = createServer(async (request, response) => {
     // A file that comes soon, one that never comes, a window that closed meanwhile: the code says which.
     return show(502, `<p>${escape(error.code)}: ${escape(error.message)}</p><a href="/">All</a>`);
   }
-});
+}
+
+const server = createServer((request, response) => void serve(request, response));
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`The desk is at http://127.0.0.1:${server.address().port}`));
