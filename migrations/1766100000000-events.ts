@@ -36,11 +36,11 @@ const ENDPOINT = "endpoint_id is not null or status = 'recorded'";
 
 // Each statement may run again: the index is made outside the transaction, and may fail.
 const UP: readonly string[] = [
-  // One row for each workspace whose events are recorded. "read_at": last call of GET /events, to the hour, or the last
-  // time that the workspace got or lost an endpoint.
+  // One row for each workspace whose events are recorded. "since": what earlier transactions wrote is not complete.
+  // "read_at": last call of GET /events, to the hour, or the last time that the workspace got or lost an endpoint.
   `create table if not exists event_recording (
     organization_id uuid primary key references organization (id),
-    since timestamptz not null default clock_timestamp(),
+    since xid8 not null default pg_snapshot_xmin(pg_current_snapshot()),
     read_at timestamptz not null default clock_timestamp()
   )`,
   // A trigger, so that endpoints which an earlier program makes are known as well.
@@ -53,8 +53,7 @@ const UP: readonly string[] = [
   `create or replace trigger webhook_endpoint_recording after insert or update of deleted_at on webhook_endpoint
    for each row execute function record_events_of_endpoint()`,
   `insert into event_recording (organization_id, since)
-   select organization_id, min(created_at) from webhook_endpoint where deleted_at is null group by 1
-   on conflict do nothing`,
+   select organization_id, '0' from webhook_endpoint where deleted_at is null on conflict do nothing`,
   // The twelve bits after the version are now the fraction of the millisecond (RFC 9562, 6.2, method 3), so that rows of
   // one statement are in the order in which it wrote them.
   `create or replace function uuid_v7() returns uuid language sql volatile parallel safe as $$

@@ -53,6 +53,7 @@ const OPERATIONS = [
   'webhook_deliveries',
   'webhook_replay',
   'webhook_rotateSecret',
+  'events_list',
   'otp_send',
   'otp_verify',
   'otp_get',

@@ -46,6 +46,7 @@ const LOCK = 7_204_118_302;
 export class Restoration {
   private readonly logger = new Logger('Restore');
   private readonly doubtful: Doubtful[] = [];
+  private readonly adoptions: (() => Promise<unknown>)[] = [];
 
   constructor(
     private readonly database: Database,
@@ -64,6 +65,11 @@ export class Restoration {
   /** Adds work that may have been done meanwhile; call it while the application starts. */
   add(doubtful: Doubtful): void {
     this.doubtful.push(doubtful);
+  }
+
+  /** Adds what is to be put right, in the ambient transaction, when another database is confirmed; while the application starts. */
+  onConfirm(adoption: () => Promise<unknown>): void {
+    this.adoptions.push(adoption);
   }
 
   /** Null where the database is the one that was confirmed last. */
@@ -153,6 +159,7 @@ export class Restoration {
   }
 
   private async confirm(): Promise<void> {
+    for (const adoption of this.adoptions) await adoption();
     await this.database.execute(
       `update database_identity set identity = identity_of_database(), held_since = null, confirmed_at = clock_timestamp()`,
     );

@@ -5,9 +5,11 @@ import { Erasure } from '../../infrastructure/erasure/erasure.js';
 import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { Retention } from '../../infrastructure/lanes/retention.js';
 import { inBatches, Sweeps } from '../../infrastructure/lanes/sweeps.js';
+import { Restoration } from '../../infrastructure/lanes/restoration.js';
 import { Backlogs } from '../../infrastructure/operations/backlogs.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Metrics } from '../../infrastructure/operations/metrics/metrics.js';
+import { EventsRepository } from './events/events.repository.js';
 import { MaintenanceRepository } from './maintenance.repository.js';
 import { WebhookService } from './webhook.service.js';
 
@@ -24,6 +26,8 @@ export class WebhookMaintenance implements OnModuleInit {
   constructor(
     private readonly repository: MaintenanceRepository,
     private readonly webhook: WebhookService,
+    private readonly events: EventsRepository,
+    private readonly restoration: Restoration,
     private readonly erasure: Erasure,
     private readonly workspaces: WorkspaceErasure,
     private readonly retention: Retention,
@@ -52,6 +56,7 @@ export class WebhookMaintenance implements OnModuleInit {
         return rows.map(({ state, endpoints }) => ({ labels: { state }, value: endpoints }));
       },
     });
+    this.restoration.onConfirm(() => this.events.renumber());
     const { webhookDays: days } = this.config.retention;
     this.retention.add({
       name: 'webhook events',
@@ -68,6 +73,7 @@ export class WebhookMaintenance implements OnModuleInit {
     const excess = await inBatches(signal, PURGE_BATCH, (limit) => repository.dropExcess(most, limit));
     this.counters.increment('webhook_events_dropped', held + excess);
     const deleted = await inBatches(signal, PURGE_BATCH, (limit) => repository.purgeDeleted(limit));
+    await this.events.stopUnread(this.config.retention.webhookDays);
     return held + excess + deleted + (await repository.purgeSecrets());
   }
 }

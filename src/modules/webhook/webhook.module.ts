@@ -8,6 +8,9 @@ import { DeliveryAttempts } from './dispatch/delivery-attempts.js';
 import { DispatchRepository } from './dispatch/dispatch.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
 import { EndpointsRepository } from './endpoints.repository.js';
+import { EventsController } from './events/events.controller.js';
+import { EventsRepository } from './events/events.repository.js';
+import { EventsService } from './events/events.service.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { MaintenanceRepository } from './maintenance.repository.js';
 import { WebhookController } from './webhook.controller.js';
@@ -19,7 +22,7 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
 
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
-  controllers: [WebhookController],
+  controllers: [WebhookController, EventsController],
   providers: [
     WebhookService,
     EndpointsRepository,
@@ -30,6 +33,8 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     DeliveryAttempts,
     WebhookMaintenance,
     MaintenanceRepository,
+    EventsService,
+    EventsRepository,
     {
       provide: TargetChecker,
       inject: [Config],

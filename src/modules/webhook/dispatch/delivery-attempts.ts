@@ -4,6 +4,7 @@ import { retry } from '../../../common/retry.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
+import { cursorText } from '../events/event-cursor.js';
 import { EndpointSecrets, signDelivery } from '../webhook-signature.js';
 import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 import { DeliveryWindows } from './endpoint-health.js';
@@ -184,11 +185,13 @@ function released(task: DeliveryTask): DeliveryOutcome {
 const USER_AGENT = 'Herald/1.0 (+webhooks)';
 
 /**
- * The body of every attempt of an event, byte for byte: the data goes out as the database wrote it, for parsing it here
+ * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote it, for parsing it here
  * could only change it.
  */
-function deliveryBody({ id, type, organizationId, occurredAt, data }: ClaimedEvent): string {
-  const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId });
+function deliveryBody(event: ClaimedEvent): string {
+  const { id, type, organizationId, occurredAt, data } = event;
+  const cursor = cursorText({ kind: 'event', transaction: BigInt(event.transaction), id }, event);
+  const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }
 

@@ -14,6 +14,10 @@ export interface ClaimedEvent {
   /** JSON text, the same at each claim. */
   data: string;
   occurredAt: Date;
+  /** Id of the transaction that wrote it. */
+  transaction: string;
+  /** Of the database. */
+  identity: string;
   attemptId: string;
   /** 1 for the first. */
   attemptNumber: number;
@@ -177,7 +181,7 @@ with wanted as materialized (
     next_attempt_at = clock_timestamp() + make_interval(secs => $4)
   from numbered where v.id = numbered.id
   returning v.id, v.organization_id, v.endpoint_id, v.type, v.data, v.occurred_at, v.tries, v.attempt_count,
-    v.trace_context, v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
+    v.trace_context, v.transaction_id, v.current_attempt_id, numbered.current_attempt_id as lost_attempt_id, numbered.next_attempt_at as lost_at
 ), interrupted as (
   insert into webhook_delivery (id, organization_id, endpoint_id, event_id, event_type, attempt, status, error,
     next_attempt_at, created_at)
@@ -194,6 +198,7 @@ with wanted as materialized (
 )
 select claimed.id, claimed.organization_id as "organizationId", endpoint_id as "endpointId", claimed.type,
   claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
+  claimed.transaction_id::text as transaction, (select identity_of_database()) as identity,
   claimed.attempt_count as "attemptNumber", claimed.current_attempt_id as "attemptId",
   target.url, target.revision, target.secrets, encode(claimed.trace_context, 'hex') as "traceContext"
 from claimed join target using (endpoint_id)`;

@@ -37,6 +37,8 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     attemptNumber: 1,
     tries: 0,
     traceContext: null,
+    transaction: '7',
+    identity: 'a/1/b',
   });
   const dispatches = {
     claim: (wanted: ReadonlyMap<string, number>) => {

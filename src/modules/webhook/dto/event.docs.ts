@@ -11,6 +11,8 @@ const ORGANIZATION_ID = '01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b';
 const CONTACT_PHONE = '15550100009';
 const OWN_PHONE = '15550100001';
 const META_ID = 'wamid.HBgLMTU1NTAxMDAwMDEVAgARGBI5QTNDQTVCM0Q0Q0Q2RTY3RTcA';
+/** Behind an event. */
+export const EXAMPLE_CURSOR = 'AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a';
 const TIME = '2026-11-21T08:00:00.125Z';
 
 const uuid = { type: 'string', format: 'uuid' };
@@ -299,6 +301,9 @@ const TEST_MARK = {
   description: 'Only where POST /webhook/test made it: an example, about nothing that exists.',
 };
 
+/** The schemas of all kinds. */
+export const EVENT_SCHEMAS: { $ref: string }[] = [];
+
 interface EventDocs {
   type: EventType;
   /** Name of the schema. */
@@ -316,6 +321,10 @@ function documentEvent({ type, name, summary, description, data, examples }: Eve
       type: { const: type },
       created_at: { ...time, description: 'When the reported change happened.' },
       organization_id: uuid,
+      cursor: {
+        ...text,
+        description: 'Its place among all events: pass it to GET /events as `after` to read on behind it.',
+      },
       data: type === TEST_EVENT ? data : { ...data, properties: { ...(data.properties as Schema), test: TEST_MARK } },
     }),
   });
@@ -324,8 +333,10 @@ function documentEvent({ type, name, summary, description, data, examples }: Eve
     type,
     created_at: TIME,
     organization_id: ORGANIZATION_ID,
+    cursor: EXAMPLE_CURSOR,
     data: value,
   });
+  EVENT_SCHEMAS.push(schema);
   documentWebhook(type, {
     post: {
       operationId: `on_${type.replaceAll('.', '_')}`,

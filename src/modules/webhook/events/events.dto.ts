@@ -1,0 +1,67 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import { EVENT_SCHEMAS, EXAMPLE_CURSOR } from '../dto/event.docs.js';
+import { EVENT_TYPES, type EventType } from '../webhook.types.js';
+
+const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+export class ListEventsRequest {
+  /**
+   * `next` of the answer before, or the `cursor` of an event: what follows it is answered. `now`: only what comes from
+   * now on. Left out: from the oldest event that is kept.
+   */
+  @ApiPropertyOptional({ maxLength: 100, example: 'now' })
+  @IsOptional()
+  @MaxLength(100)
+  after?: string;
+
+  /** Only events of these types, separated by commas; others are passed over. */
+  @ApiPropertyOptional({ example: 'message.received' })
+  @IsOptional()
+  @MaxLength(400)
+  @ValidateBy({
+    name: 'one_of',
+    validator: {
+      validate: (text) => typeof text === 'string' && text.split(',').every((type) => KINDS.has(type)),
+      defaultMessage: () => `types must be one or more of these, separated by commas: ${EVENT_TYPES.join(', ')}.`,
+    },
+  })
+  types?: string;
+
+  /** How many at the most. */
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 250, default: 100 })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(250)
+  limit = 100;
+}
+
+export function typesOf({ types }: ListEventsRequest): EventType[] | null {
+  return types === undefined ? null : [...new Set(types.split(',') as EventType[])];
+}
+
+/** An event, as a webhook delivery brings it. */
+export interface EventEnvelope {
+  id: string;
+  type: EventType;
+  created_at: Date;
+  organization_id: string;
+  /** Its place among all events of the workspace. */
+  cursor: string;
+  data: Record<string, unknown>;
+}
+
+export class EventsResponse {
+  /** Each as a webhook delivery brings it; by `type`. */
+  @ApiProperty({ type: 'array', items: { oneOf: EVENT_SCHEMAS, discriminator: { propertyName: 'type' } } })
+  data!: EventEnvelope[];
+
+  /** Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events. */
+  @ApiProperty({ example: EXAMPLE_CURSOR })
+  next!: string;
+
+  /** True: nothing more was there. False: ask again, at once after a page with events, else after a moment. */
+  @ApiProperty({ example: true })
+  done!: boolean;
+}

@@ -1,0 +1,199 @@
+import { Injectable } from '@nestjs/common';
+import { lowestIdSince } from '../../../common/ids.js';
+import { Database } from '../../../infrastructure/database/database.js';
+import type { EventType } from '../webhook.types.js';
+import type { EventCursor } from './event-cursor.js';
+
+/** What decides whether a cursor is still good, as the database knows it. */
+export interface ReadingState {
+  identity: string;
+  /** The first transaction whose events are recorded for certain; null: none are. */
+  since: bigint | null;
+  /** The reading was noted so long ago that it has to be noted again. */
+  stale: boolean;
+  /** The first transaction that has not begun. */
+  nextTransaction: bigint;
+}
+
+export interface RecordedEvent {
+  id: string;
+  type: EventType;
+  data: Record<string, unknown>;
+  occurredAt: Date;
+  transaction: bigint;
+}
+
+export interface EventPage {
+  /** In the order of their transactions; one more than asked for where there are more. */
+  events: RecordedEvent[];
+  /** The last one that was looked at, of the types or not; null: there is none behind the cursor. */
+  last: EventCursor | null;
+  /** As many were looked at as one page may. */
+  full: boolean;
+  /** Committed events that are not given yet, for a transaction that began before theirs is still open. */
+  held: boolean;
+}
+
+export interface PageRequest {
+  after: EventCursor;
+  types: readonly EventType[] | null;
+  limit: number;
+}
+
+/** So many events are looked at for one page, whatever part of them is asked for: its cost has a bound. */
+export const MOST_SCANNED = 2_000;
+
+/** Hours between notes of a workspace's reading. */
+const NOTE_HOURS = 1;
+
+/** Events of a workspace in the order of their transactions. */
+@Injectable()
+export class EventsRepository {
+  constructor(private readonly database: Database) {}
+
+  async state(organizationId: string): Promise<ReadingState> {
+    const [row] = await this.database.query<StateRow>(STATE, [organizationId, NOTE_HOURS]);
+    if (row === undefined) throw new Error('the database did not say who it is');
+    const { since, nextTransaction } = row;
+    return { ...row, since: since === null ? null : BigInt(since), nextTransaction: BigInt(nextTransaction) };
+  }
+
+  /** Whether exactly this event is in this database: its history goes at least so far then. */
+  async has(organizationId: string, { kind, transaction, id }: EventCursor): Promise<boolean> {
+    if (kind !== 'event') return false;
+    const rows = await this.database.query(
+      'select from webhook_event where organization_id = $1 and transaction_id = $2::xid8 and id = $3',
+      [organizationId, String(transaction), id],
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Notes that the workspace reads its events, which are recorded from now on.
+   *
+   * @returns the place before every transaction that may still write some. Its transaction ids are used: this call has
+   * committed one that is not lower, so no crash of the server gives them away again.
+   */
+  async note(organizationId: string): Promise<EventCursor> {
+    const [row] = await this.database.query<{ transaction: string; now: Date }>(NOTE, [organizationId]);
+    if (row === undefined) throw new Error('the reading was not noted');
+    return { kind: 'transaction', transaction: BigInt(row.transaction), id: lowestIdSince(row.now) };
+  }
+
+  /** Ends the recording for workspaces without an endpoint that have not read for so many days: no cursor is good then. */
+  stopUnread(days: number): Promise<number> {
+    return this.database.execute(STOP_UNREAD, [days]);
+  }
+
+  /** The events behind a place, of transactions before which none is open any more: the order never changes. */
+  async page(organizationId: string, { after, types, limit }: PageRequest): Promise<EventPage> {
+    const scan = types === null ? limit + 1 : MOST_SCANNED;
+    const rows = await this.database.query<PageRow>(PAGE, [
+      organizationId,
+      String(after.transaction),
+      after.kind === 'event' ? after.id : FIRST,
+      scan,
+      types,
+      limit + 1,
+    ]);
+    const [first] = rows;
+    if (first === undefined) throw new Error('the page has no summary');
+    const { scanned, held, lastTransaction, lastId } = first;
+    return {
+      events: rows.flatMap(({ id, type, data, occurredAt, transaction }) =>
+        id === null ? [] : [{ id, type, data, occurredAt, transaction: BigInt(transaction) }],
+      ),
+      last: lastId === null ? null : { kind: 'event', transaction: BigInt(lastTransaction), id: lastId },
+      full: scanned >= scan,
+      held,
+    };
+  }
+
+  /**
+   * Rows that a dump brought from another server, whose transaction ids may be ahead of this one's, get the id of the
+   * ambient transaction, in which their ids put them in order.
+   */
+  async renumber(): Promise<number> {
+    await this.database.execute(RENUMBER_RECORDING);
+    let renumbered = 0;
+    for (let after: string | null = FIRST; after !== null;) {
+      const [part]: { moved: number; last: string | null }[] = await this.database.query(RENUMBER, [after]);
+      renumbered += part?.moved ?? 0;
+      after = part?.last ?? null;
+    }
+    return renumbered;
+  }
+}
+
+interface StateRow extends Record<string, unknown> {
+  identity: string;
+  since: string | null;
+  stale: boolean;
+  nextTransaction: string;
+}
+
+interface PageRow extends Record<string, unknown> {
+  scanned: number;
+  held: boolean;
+  lastTransaction: string;
+  lastId: string | null;
+  id: string | null;
+  type: EventType;
+  data: Record<string, unknown>;
+  occurredAt: Date;
+  transaction: string;
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+
+const STATE = `
+select identity_of_database() as identity, r.since::text as since,
+  coalesce(r.read_at < clock_timestamp() - make_interval(hours => $2::integer), true) as stale,
+  pg_snapshot_xmax(pg_current_snapshot())::text as "nextTransaction"
+from (select $1::uuid as organization_id) caller
+left join event_recording r on r.organization_id = caller.organization_id`;
+
+const NOTE = `
+insert into event_recording (organization_id) values ($1)
+on conflict (organization_id) do update set read_at = clock_timestamp()
+returning pg_snapshot_xmin(pg_current_snapshot())::text as transaction, clock_timestamp() as now`;
+
+const STOP_UNREAD = `
+delete from event_recording r where r.read_at < clock_timestamp() - make_interval(days => $1::integer)
+  and not exists (
+    select from webhook_endpoint e where e.organization_id = r.organization_id and e.deleted_at is null)`;
+
+// Every transaction below the snapshot's xmin has ended: nothing comes in between later. The planner is given the limit
+// as a value, and reads the index "webhook_event_order" in its order.
+const PAGE = `
+with scanned as materialized (
+  select v.transaction_id, v.id, v.type, v.data, v.occurred_at from webhook_event v
+  where v.organization_id = $1 and (v.transaction_id, v.id) > ($2::xid8, $3::uuid)
+    and v.transaction_id < pg_snapshot_xmin(pg_current_snapshot())
+  order by v.transaction_id, v.id limit $4
+), page as (
+  select * from scanned where $5::text[] is null or type = any($5) order by transaction_id, id limit $6
+), summary as (
+  select (select count(*)::integer from scanned) as scanned,
+    exists (select from webhook_event v
+      where v.organization_id = $1 and v.transaction_id >= pg_snapshot_xmin(pg_current_snapshot())) as held
+)
+select summary.scanned, summary.held, last.transaction_id::text as "lastTransaction", last.id as "lastId",
+  page.id, page.type, page.data, page.occurred_at as "occurredAt", page.transaction_id::text as transaction
+from summary
+left join (select transaction_id, id from scanned order by transaction_id desc, id desc limit 1) last on true
+left join page on true
+order by page.transaction_id, page.id`;
+
+const RENUMBER = `
+with part as materialized (
+  select id, transaction_id from webhook_event where id > $1 order by id limit 10000
+), moved as (
+  update webhook_event v set transaction_id = pg_current_xact_id() from part
+  where v.id = part.id and part.transaction_id >= pg_snapshot_xmax(pg_current_snapshot())
+  returning v.id
+)
+select (select count(*)::integer from moved) as moved, (select id from part order by id desc limit 1) as last`;
+
+const RENUMBER_RECORDING = `
+update event_recording set since = '0' where since > pg_snapshot_xmax(pg_current_snapshot())`;

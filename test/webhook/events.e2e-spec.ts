@@ -1,0 +1,498 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
+import { Restoration } from '../../src/infrastructure/lanes/restoration.js';
+import { lowestIdSince, newId } from '../../src/common/ids.js';
+import { EventsRepository, MOST_SCANNED } from '../../src/modules/webhook/events/events.repository.js';
+import { insertWebhookEvents } from '../../src/modules/webhook/webhook.types.js';
+import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
+import type { ApiClient } from '../support/api-client.js';
+import { rowsRead } from '../support/rows-read.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { insertEvents, startWebhookApp, subscriber } from './fixture.js';
+
+interface Page {
+  data: (Envelope & { cursor: string })[];
+  next: string;
+  done: boolean;
+}
+
+const DAY_MS = 86_400_000;
+const WRITERS = 50;
+
+let test: TestApp;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [test, receiver] = await Promise.all([startWebhookApp({ roles: ['api', 'worker', 'simulator'] }), Receiver.start()]);
+});
+afterAll(async () => {
+  await test?.stop();
+  await receiver?.stop();
+});
+
+const read = (api: ApiClient, query: Record<string, string> = {}) =>
+  api.get(`/events?${new URLSearchParams(query).toString()}`);
+
+async function page(api: ApiClient, query: Record<string, string> = {}): Promise<Page> {
+  const answer = await read(api, query);
+  if (answer.status !== 200) throw new Error(`GET /events: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body as unknown as Page;
+}
+
+/** Reads on to the end. Other tests of the same server may hold it back for a while. */
+async function rest(api: ApiClient, after?: string, more: Record<string, string> = {}) {
+  const events: Page['data'] = [];
+  let next = after;
+  await waitFor(
+    async () => {
+      const { data, ...place } = await page(api, { ...more, ...(next !== undefined && { after: next }) });
+      events.push(...data);
+      next = place.next;
+      return place.done;
+    },
+    { what: 'the last event', timeoutMs: 60_000 },
+  );
+  return { events, next: next ?? '' };
+}
+
+/** A workspace that reads its events and has no webhook. */
+async function reader() {
+  const made = await subscriber(test);
+  const { next } = await page(made.api);
+  return { ...made, start: next };
+}
+
+const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
+
+const TRANSACTION = `${insertWebhookEvents(`(select $1::uuid as organization_id, 'message.status.updated' as event_type,
+  jsonb_build_object('transaction', $2::integer, 'n', n) as event_data, clock_timestamp() as occurred_at,
+  null::uuid[] as connection_ids, null::bytea as trace_context from generate_series(1, $3::integer) n)`)} returning webhook_event.id`;
+
+async function client(): Promise<pg.Client> {
+  const made = new pg.Client({ connectionString: test.databaseUrl });
+  await made.connect();
+  return made;
+}
+
+describe('GET /events', () => {
+  it('gives what the webhook delivers, with the same cursors, and more that it has not chosen', async () => {
+    const sender = await test.sender();
+    const url = receiver.url('/chosen');
+    const { body } = await sender.api.request({
+      method: 'PUT',
+      path: '/webhook',
+      body: { url, events: ['message.status.updated'] },
+    });
+    const delivered = () =>
+      receiver.of('/chosen').map((delivery) => verify(String(body.data.secret), delivery) as Page['data'][number]);
+    const { phone } = await test.openWindow(sender);
+    await sender.api.post(
+      '/messages',
+      { connection_id: sender.connection.id, to: phone, type: 'text', text: { body: 'Hello' } },
+      { headers: { 'idempotency-key': randomUUID() } },
+    );
+    await waitFor(() => delivered().length === 4, { what: 'four deliveries' });
+    const answer = await fetch(`${test.simulatorUrl}/_simulator/inbound`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ phone_number_id: sender.connection.phoneNumberId, from: '4915112345678' }),
+    });
+    expect(answer.ok).toBe(true);
+    const { events, next } = await waitFor(
+      async () => {
+        const all = await rest(sender.api);
+        return all.events.length === 5 && all;
+      },
+      { what: 'five events' },
+    );
+    expect(events.map(({ type, data }) => (type === 'message.received' ? type : data.status))).toEqual([
+      'accepted',
+      'sent',
+      'delivered',
+      'read',
+      'message.received',
+    ]);
+    const byId = new Map(delivered().map((event) => [event.id, event]));
+    for (const event of events.slice(0, 4)) expect(event).toEqual(byId.get(event.id));
+    // A receiver that was down after the second event.
+    const after = byId.get(events[1]?.id ?? '')?.cursor ?? '';
+    expect(idsOf((await rest(sender.api, after)).events)).toEqual(idsOf(events.slice(2)));
+    expect(await rest(sender.api, next)).toMatchObject({ events: [] });
+    const received = await rest(sender.api, undefined, { types: 'message.received' });
+    expect(idsOf(received.events)).toEqual(idsOf(events.slice(4)));
+    expect((await rest(sender.api, undefined, { types: 'webhook.test' })).events).toEqual([]);
+  });
+
+  it('records from the first call on, or from the first webhook; nothing before, and not less afterwards', async () => {
+    const { organizationId, api, configure } = await subscriber(test);
+    expect(await insertEvents(test.database, [{ organizationId, count: 2 }])).toEqual([]);
+    const first = await page(api);
+    expect(first.data).toEqual([]);
+    const asked = await insertEvents(test.database, [{ organizationId, count: 2 }]);
+    expect(idsOf((await rest(api, first.next)).events)).toEqual(asked);
+    expect(idsOf((await rest(api)).events)).toEqual(asked);
+
+    const other = await subscriber(test);
+    await other.configure({ url: receiver.url('/then-gone'), active: false });
+    const paused = await insertEvents(test.database, [{ organizationId: other.organizationId, count: 1 }]);
+    await other.api.request({ method: 'DELETE', path: '/webhook' });
+    const without = await insertEvents(test.database, [{ organizationId: other.organizationId, count: 1 }]);
+    await test.app.get(Sweeps).runNow('webhook_purge');
+    expect(idsOf((await rest(other.api)).events)).toEqual([...paused, ...without]);
+    await configure({ url: receiver.url('/later'), active: false });
+    expect(idsOf((await rest(api)).events)).toEqual(asked);
+  });
+
+  it('begins now where that is asked for', async () => {
+    const { organizationId, api, start } = await reader();
+    await insertEvents(test.database, [{ organizationId, count: 3 }]);
+    await rest(api, start);
+    const { next } = await rest(api, 'now');
+    const ids = await insertEvents(test.database, [{ organizationId, count: 2 }]);
+    expect(idsOf((await rest(api, next)).events)).toEqual(ids);
+  });
+
+  it('turns pages of 1 to 250, and passes over many events of other types in bounded steps', async () => {
+    const { organizationId, api, start } = await reader();
+    const many = await insertEvents(test.database, [{ organizationId, count: MOST_SCANNED + 50 }]);
+    const [rare] = await insertEvents(test.database, [{ organizationId, count: 1, type: 'message.received' }]);
+    const all = await rest(api, start, { limit: '250' });
+    expect(idsOf(all.events)).toEqual([...many, rare]);
+    const one = await page(api, { after: start, limit: '1' });
+    expect(one).toMatchObject({ data: [{ id: many[0] }], done: false });
+    expect(one.next).toBe(one.data[0]?.cursor);
+    const passed = await page(api, { after: start, types: 'message.received' });
+    expect(passed).toMatchObject({ data: [], done: false });
+    expect(idsOf((await rest(api, passed.next, { types: 'message.received' })).events)).toEqual([rare]);
+  });
+
+  it.each([
+    ['limit', { limit: '0' }, 'range'],
+    ['limit', { limit: '251' }, 'range'],
+    ['limit', { limit: 'all' }, 'type'],
+    ['types', { types: 'message.gone' }, 'one_of'],
+    ['types', { types: '' }, 'one_of'],
+    ['after', { after: '' }, 'cursor'],
+    ['after', { after: newId() }, 'cursor'],
+    ['after', { after: 'x'.repeat(44) }, 'cursor'],
+    ['before', { before: '2026-11-21T08:00:00.000Z' }, 'unknown_field'],
+  ])('refuses %s: %j', async (field, query, rule) => {
+    const { api } = await reader();
+    const { status, body } = await read(api, query as Record<string, string>);
+    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
+    expect(body.error.details).toEqual([{ field, rule, message: expect.any(String) }]);
+  });
+
+  it('gives nothing of another workspace, whose cursors it refuses as it refuses any text', async () => {
+    const [mine, theirs] = await Promise.all([reader(), reader()]);
+    await insertEvents(test.database, [{ organizationId: theirs.organizationId, count: 2 }]);
+    const { events, next } = await rest(theirs.api, theirs.start);
+    expect((await rest(mine.api, mine.start)).events).toEqual([]);
+    const refusals = await Promise.all(
+      [events[0]?.cursor ?? '', next, theirs.start, 'A'.repeat(44)].map((after) => read(mine.api, { after })),
+    );
+    for (const { status, body } of refusals) {
+      expect({ status, error: { ...body.error, request_id: '' } }).toEqual({
+        status: 400,
+        error: { ...refusals.at(-1)?.body.error, request_id: '' },
+      });
+    }
+  });
+
+  it('takes a key with the scope webhooks:read', async () => {
+    const { organizationId } = await subscriber(test);
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['messages:read', 'webhooks:write'] });
+    const { status, body } = await read(test.api.as(text));
+    expect({ status, error: body.error }).toMatchObject({ status: 403, error: { required_scope: 'webhooks:read' } });
+  });
+});
+
+describe('a cursor', () => {
+  const expired = async (api: ApiClient, after: string, reason: string) => {
+    const { status, body } = await read(api, { after });
+    expect({ status, ...body.error }).toMatchObject({ status: 410, code: 'EVENT_CURSOR_EXPIRED', reason });
+    expect(body.error.message).toContain('without after');
+  };
+
+  it('beyond the retention is answered 410, and a quiet reader gets a new one in time', async () => {
+    const { organizationId, api, start } = await reader();
+    const [id = ''] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
+    const aged = async (days: number): Promise<string> => {
+      const at = `${lowestIdSince(new Date(Date.now() - days * DAY_MS)).slice(0, 13)}${id.slice(13)}`;
+      await test.database.execute('update webhook_event set id = $3 where organization_id = $1 and id = any($2)', [
+        organizationId,
+        [id, ...(old === '' ? [] : [old])],
+        at,
+      ]);
+      old = at;
+      return (await rest(api, start)).events[0]?.cursor ?? '';
+    };
+    let old = '';
+    const week = await aged(7);
+    const quiet = await page(api, { after: week });
+    expect(quiet.data).toEqual([]);
+    expect(quiet.next).not.toBe(week);
+    const [later] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
+    expect(idsOf((await rest(api, quiet.next)).events)).toEqual([later]);
+    expect(idsOf((await rest(api, week)).events)).toEqual([later]);
+    // A place of today stays as it is.
+    const today = await rest(api, quiet.next);
+    expect((await page(api, { after: today.next })).next).toBe(today.next);
+    await expired(api, await aged(31), 'retention');
+  });
+
+  it('of a time in which nothing was recorded is answered 410', async () => {
+    const { organizationId, api, start } = await reader();
+    const [first] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
+    const { next } = await rest(api, start);
+    await test.database.execute(
+      `update event_recording set read_at = read_at - interval '31 days' where organization_id = $1`,
+      [organizationId],
+    );
+    await test.app.get(Sweeps).runNow('webhook_purge');
+    expect(await insertEvents(test.database, [{ organizationId, count: 1 }])).toEqual([]);
+    await expired(api, next, 'not_recorded');
+    // That call has begun the recording anew.
+    const [again] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
+    await expired(api, next, 'not_recorded');
+    const { events } = await rest(api);
+    expect(idsOf(events)).toEqual([again]);
+    expect(idsOf(events)).not.toContain(first);
+    expect(idsOf((await rest(api, events[0]?.cursor)).events)).toEqual([]);
+  });
+
+  it('of a reader, or of a workspace with a webhook, keeps the recording', async () => {
+    const [quiet, hooked] = await Promise.all([reader(), subscriber(test)]);
+    await hooked.configure({ url: receiver.url('/kept'), active: false });
+    const organizations = [quiet.organizationId, hooked.organizationId];
+    const age = (by: string) =>
+      test.database.execute(
+        `update event_recording set read_at = read_at - $2::interval where organization_id = any($1)`,
+        [organizations, by],
+      );
+    await age('31 days');
+    await page(quiet.api);
+    await test.app.get(Sweeps).runNow('webhook_purge');
+    for (const organizationId of organizations) {
+      expect(await insertEvents(test.database, [{ organizationId, count: 1 }])).toHaveLength(1);
+    }
+  });
+
+  it('goes on after a failover where its event is there, and is answered 410 where it is not', async () => {
+    const { organizationId, api, start } = await reader();
+    const ids = await insertEvents(test.database, [{ organizationId, count: 3 }]);
+    const { events } = await rest(api, start);
+    const [first = never(), second = never()] = events;
+    await test.database.execute(
+      `create or replace function identity_of_database() returns text language sql stable as $$ select 'other' $$`,
+    );
+    try {
+      expect(idsOf((await rest(api, first.cursor)).events)).toEqual(ids.slice(1));
+      // The same place has another text now: in deliveries as well.
+      expect((await page(api, { after: first.cursor })).data[0]?.cursor).not.toBe(second.cursor);
+      await expired(api, start, 'database_changed');
+      await test.database.execute('delete from webhook_event where organization_id = $1 and id = $2', [
+        organizationId,
+        second.id,
+      ]);
+      await expired(api, second.cursor, 'database_changed');
+    } finally {
+      await restoreIdentity();
+    }
+    // On the same database a single event that was removed is no gap.
+    expect(idsOf((await rest(api, second.cursor)).events)).toEqual(ids.slice(2));
+  });
+
+  it('is good again once an operator has confirmed a database that was filled from a dump', async () => {
+    const { organizationId, api, start } = await reader();
+    const ids = await insertEvents(test.database, [{ organizationId, count: 3 }]);
+    const [hidden = ''] = ids;
+    // As rows of a server that had used more transaction ids.
+    await test.database.execute(
+      `update webhook_event set transaction_id = '9000000000000000000' where organization_id = $1`,
+      [organizationId],
+    );
+    await test.database.execute(`update event_recording set since = '9000000000000000000' where organization_id = $1`, [
+      organizationId,
+    ]);
+    const before = await page(api, { after: 'now' });
+    expect(before).toMatchObject({ data: [], done: false });
+    await test.app.get(Restoration).adopt();
+    const { events } = await rest(api);
+    expect(idsOf(events)).toEqual(ids);
+    expect(events[0]?.id).toBe(hidden);
+    expect((await rest(api, start)).events).toHaveLength(3);
+    const [later] = await insertEvents(test.database, [{ organizationId, count: 1 }]);
+    expect(idsOf((await rest(api, events.at(-1)?.cursor)).events)).toEqual([later]);
+  });
+});
+
+describe('a reader that polls', () => {
+  it(`sees each event of ${WRITERS} writers at once, long transactions and all, once and in the order of commits`, async () => {
+    const { organizationId, api, start } = await reader();
+    const writers = await Promise.all(Array.from({ length: WRITERS }, client));
+    const long = await Promise.all([client(), client()]);
+    let clock = 0;
+    const transactions = new Map<number, { began: number; ended: number }>();
+    const written = new Set<string>();
+    let writing = true;
+    let cursor = start;
+    const seen: Page['data'] = [];
+
+    /** Reads a page as a program that is started anew each time; every third time it dies before it has stored anything. */
+    let reads = 0;
+    const readOn = async (): Promise<Page> => {
+      const answer = await page(api, { after: cursor, limit: String(1 + (reads % 40)) });
+      if (++reads % 3 === 0) {
+        const again = await page(api, { after: cursor, limit: '250' });
+        expect(idsOf(again.data).slice(0, answer.data.length)).toEqual(idsOf(answer.data));
+        return { ...answer, data: [] };
+      }
+      seen.push(...answer.data);
+      cursor = answer.next;
+      return answer;
+    };
+
+    const write = async (on: pg.Client, nth: number, hold: () => Promise<void>): Promise<void> => {
+      const began = ++clock;
+      await on.query('begin');
+      const ids: string[] = [];
+      for (const count of [1 + (nth % 3), 2]) {
+        const { rows } = await on.query<{ id: string }>(TRANSACTION, [organizationId, nth, count]);
+        ids.push(...rows.map(({ id }) => id));
+        await hold();
+      }
+      if (nth % 10 === 9) {
+        await on.query('rollback');
+        return;
+      }
+      await on.query('commit');
+      transactions.set(nth, { began, ended: ++clock });
+      for (const id of ids) written.add(id);
+    };
+
+    try {
+      // Two that stay open while hundreds begin and end, one of which wrote first of all.
+      const releases: (() => void)[] = [];
+      const held = long.map((on, n) =>
+        write(on, 100_000 + n, () => new Promise<void>((resolve) => releases.push(resolve))),
+      );
+      await waitFor(() => releases.length === 2, { what: 'both have written' });
+      const loops = writers.map(async (on, n) => {
+        for (let round = 0; round < 8; round++) {
+          // Queries of different length in place of a pause.
+          await write(
+            on,
+            n * 100 + round,
+            async () =>
+              void (await on.query(`select count(*) from generate_series(1, $1)`, [
+                1 + ((n * 997 + round * 131) % 20_000),
+              ])),
+          );
+        }
+      });
+      let behind = 0;
+      const reading = (async () => {
+        while (writing) {
+          const { data, done } = await readOn();
+          if (data.length === 0 && !done) behind++;
+        }
+      })();
+      await Promise.all(loops);
+      // All of the others are committed, and none may be given before the two that began earlier.
+      expect(seen).toEqual([]);
+      await waitFor(() => behind > 2, { what: 'an answer that says that more will follow' });
+      // One by one: the second statements of both.
+      let open = held.length;
+      for (const one of held) void one.then(() => open--);
+      while (open > 0) {
+        for (const release of releases.splice(0)) release();
+        await waitFor(() => open === 0 || releases.length > 0, { what: 'the next statement', timeoutMs: 60_000 });
+      }
+      await Promise.all(held);
+      writing = false;
+      await reading;
+      await waitFor(async () => (await readOn()).done && seen.length >= written.size, {
+        what: 'the last event',
+        timeoutMs: 120_000,
+      });
+    } finally {
+      await Promise.all([...writers, ...long].map((on) => on.end()));
+    }
+    expect(seen).toHaveLength(written.size);
+    expect(new Set(idsOf(seen))).toEqual(written);
+    // What began after another one had ended comes after it.
+    const places = new Map<number, { first: number; last: number }>();
+    seen.forEach(({ data }, place) => {
+      const { first = place } = places.get(Number(data.transaction)) ?? {};
+      places.set(Number(data.transaction), { first, last: place });
+    });
+    const wrong = [...transactions].flatMap(([one, { ended }]) =>
+      [...transactions].filter(
+        ([other, { began }]) => began > ended && (places.get(other)?.first ?? -1) < (places.get(one)?.last ?? 0),
+      ),
+    );
+    expect(wrong).toEqual([]);
+    // Events of one transaction are together, in the order in which it wrote them.
+    for (const { first, last } of places.values()) {
+      const own = seen.slice(first, last + 1).map(({ data }) => data.transaction);
+      expect(new Set(own).size).toBe(1);
+    }
+  }, 240_000);
+});
+
+it('costs as much a page among a million events as among a thousand', async () => {
+  const { organizationId, api, start } = await reader();
+  const other = await reader();
+  const repository = test.app.get(EventsRepository);
+  const write = (count: number) =>
+    test.database.execute(
+      `insert into webhook_event (organization_id, type, data, occurred_at, status, next_attempt_at)
+       select case when n % 2 = 0 then $1::uuid else $2::uuid end,
+         case when n % 1000 = 0 then 'message.received' else 'message.status.updated' end, '{"n":1}', clock_timestamp(),
+         'recorded', null from generate_series(1, $3::integer) n`,
+      [organizationId, other.organizationId, count],
+    );
+  const cost = async (types: string[] | null) => {
+    const { next } = await page(api, { after: start, limit: '10' });
+    const bytes = Buffer.from(next, 'base64url');
+    const after = {
+      kind: 'event' as const,
+      transaction: bytes.readBigUInt64BE(9),
+      id: uuidOf(bytes.toString('hex', 17)),
+    };
+    return rowsRead(test.database, 'webhook_event', () =>
+      repository.page(organizationId, { after, types: types as never, limit: 100 }),
+    );
+  };
+  const settle = () => waitFor(async () => (await page(api, { after: start, limit: '10' })).data.length === 10);
+  await write(8_000);
+  await settle();
+  const few = [await cost(null), await cost(['message.received'])];
+  for (let part = 0; part < 5; part++) await write(200_000);
+  await test.database.execute('analyze webhook_event');
+  const many = [await cost(null), await cost(['message.received'])];
+  expect(few[0]).toBeLessThan(500);
+  expect(few[1]).toBeLessThan(3 * MOST_SCANNED);
+  many.forEach((rows, n) => expect(rows).toBeLessThan(1.2 * (few[n] ?? 0) + 20));
+}, 240_000);
+
+const uuidOf = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+
+async function restoreIdentity(): Promise<void> {
+  const { DatabaseIdentity1766030000000: Migration } =
+    await import('../../migrations/1766030000000-database-identity.js');
+  await new Migration().up({
+    query: async (sql: string) => {
+      if (sql.includes('create function')) {
+        await test.database.execute(sql.replace('create function', 'create or replace function'));
+      }
+    },
+  } as never);
+}
+
+function never(): never {
+  throw new Error('this cannot be');
+}
