@@ -3,6 +3,7 @@ import { heraldVersion } from '../common/version.js';
 import { addCompletionCommand } from './commands/completion.command.js';
 import { addConnectionCommands } from './commands/connection.command.js';
 import { addConversationCommands } from './commands/conversation.command.js';
+import { addEventsCommands } from './commands/events.command.js';
 import { addDemoCommand } from './commands/demo.command.js';
 import { addDataCommands, addWorkspaceCommands } from './commands/workspace.command.js';
 import {
@@ -55,6 +56,7 @@ export function buildProgram(): Command {
   addConversationCommands(program);
   addTemplateCommands(program);
   addWebhookCommands(program);
+  addEventsCommands(program);
   addSimulateCommands(program);
   addDemoCommand(program);
   addDataCommands(program);

@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { errorOf } from './errors.js';
-import { everyItem } from './pages.js';
+import { everyEvent, everyItem, type FollowOptions } from './pages.js';
 import type * as R from './resources.js';
 import { retryingFetch, type RetryOptions } from './retrying-fetch.js';
 import type { paths } from './schema.js';
@@ -46,6 +46,18 @@ export function createHeraldClient(options: HeraldClientOptions) {
     headers: { authorization: `Bearer ${apiKey}` },
     fetch: retryingFetch(fetcher, { maxAttempts, maxPauseMs, timeoutMs }),
   });
+
+  const eventsFrom = ({ after: start, types, ...filter }: R.EventFilter, follow?: FollowOptions) =>
+    everyEvent(
+      async (after) =>
+        answerOf(
+          await api.GET('/api/v1/events', {
+            params: { query: { limit: 250, ...filter, after, types: types?.join(',') } },
+          }),
+        ),
+      start,
+      follow,
+    );
 
   return {
     /** Every operation by its path, as openapi-fetch has it, with the same key and repeats; never throws for a status. */
@@ -135,6 +147,12 @@ export function createHeraldClient(options: HeraldClientOptions) {
         ),
       replay: async (id: string) =>
         dataOf(await api.POST('/api/v1/webhook/deliveries/{id}/replay', { params: { path: { id } } })),
+    },
+    events: {
+      /** What is there, oldest first. Store the `cursor` of each event with what you did about it. */
+      list: (filter: R.EventFilter = {}) => eventsFrom(filter),
+      /** What is there, and then what comes, until you stop; each once. */
+      follow: (filter: R.EventFilter = {}, options: FollowOptions = {}) => eventsFrom(filter, options),
     },
     otp: {
       send: async (body: R.SendOtp, { idempotencyKey }: Keyed = {}) =>

@@ -1,4 +1,5 @@
 import type { components, operations } from './schema.js';
+import type { WebhookEvent } from './webhooks.js';
 
 type Schemas = components['schemas'];
 
@@ -37,4 +38,6 @@ export type MessageFilter = Omit<Query<'messages_list'>, 'before_id'>;
 export type ConversationFilter = Omit<Query<'conversations_list'>, 'before_id'>;
 export type MediaFilter = Omit<Query<'media_list'>, 'before_id'>;
 export type DeliveryFilter = Omit<Query<'webhook_deliveries'>, 'before_id'>;
+/** Where to begin: behind `after`, a cursor that you have stored, or `now`; without it at the oldest that is kept. */
+export type EventFilter = Omit<Query<'events_list'>, 'types'> & { types?: readonly WebhookEvent['type'][] };
 export type TemplateFilter = Omit<Query<'templates_list'>, 'after'>;

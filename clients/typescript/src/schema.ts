@@ -208,6 +208,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events in order
+         * @description What webhooks deliver, for a reader that polls, or for a receiver that was down: begin behind the `cursor`
+         *     of the last delivery. Pass `next` of each answer as `after` of the following call, and you see each event exactly
+         *     once, in the order of the transactions that made the changes: of two changes of which one began after the other was
+         *     stored, the earlier one comes first. An event is given as soon as no transaction is open that began before its own,
+         *     which is a matter of milliseconds; until then `done` is false.
+         *
+         *     Events of all types are recorded from the moment the workspace has a webhook, chosen by it or not, or from the first
+         *     call, and are kept for 30 days, unless the installation says otherwise. A workspace without a webhook that has not
+         *     called for so long is no longer recorded; the next call begins again. With `types` a page may be empty and `done`
+         *     false: others were passed over.
+         *
+         *     Needs a key with the scope `webhooks:read`.
+         */
+        get: operations["events_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/media": {
         parameters: {
             query?: never;
@@ -934,6 +965,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 /** @description As GET /connections shows it. */
                 connection: {
@@ -1262,6 +1295,45 @@ export interface components {
              */
             rule: string;
         };
+        EventsResponse: {
+            /**
+             * @description Each as a webhook delivery brings it; by `type`.
+             * @example [
+             *       {
+             *         "id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+             *         "type": "message.status.updated",
+             *         "created_at": "2026-11-21T08:00:00.125Z",
+             *         "organization_id": "01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b",
+             *         "cursor": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
+             *         "data": {
+             *           "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+             *           "client_message_id": "order-4711",
+             *           "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+             *           "to": "15550100009",
+             *           "recipient": null,
+             *           "status": "delivered",
+             *           "previous_status": "sent",
+             *           "occurred_at": "2026-11-21T08:00:02.000Z",
+             *           "attempt": 1,
+             *           "failure_category": null,
+             *           "error": null,
+             *           "sequence": 3
+             *         }
+             *       }
+             *     ]
+             */
+            data: (components["schemas"]["MessageReceivedEvent"] | components["schemas"]["MessageStatusUpdatedEvent"] | components["schemas"]["TemplateStatusUpdatedEvent"] | components["schemas"]["MediaReadyEvent"] | components["schemas"]["MediaFailedEvent"] | components["schemas"]["ConnectionUpdatedEvent"] | components["schemas"]["WebhookTestEvent"])[];
+            /**
+             * @description True: nothing more was there. False: ask again, at once after a page with events, else after a moment.
+             * @example true
+             */
+            done: boolean;
+            /**
+             * @description Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events.
+             * @example AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a
+             */
+            next: string;
+        };
         InboundContextResponse: {
             forwarded?: boolean;
             frequently_forwarded?: boolean;
@@ -1300,6 +1372,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 media: {
                     /** Format: uuid */
@@ -1382,6 +1456,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 media: {
                     /** Format: uuid */
@@ -1588,6 +1664,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 contact: {
                     name: string | null;
@@ -1837,6 +1915,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 /** @description Number of the send attempt. */
                 attempt: number;
@@ -3875,6 +3955,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 /** @enum {string} */
                 category: "UTILITY" | "MARKETING" | "AUTHENTICATION";
@@ -4155,6 +4237,8 @@ export interface components {
              * @description When the reported change happened.
              */
             created_at: string;
+            /** @description Its place among all events: pass it to GET /events as `after` to read on behind it. */
+            cursor: string;
             data: {
                 note: string;
             };
@@ -6456,6 +6540,177 @@ export interface operations {
             };
             /** @description - [`CONVERSATION_NOT_FOUND`](/docs/errors#CONVERSATION_NOT_FOUND): The id names no conversation of this key's workspace, or its contact was erased. */
             404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    events_list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description `next` of the answer before, or the `cursor` of an event: what follows it is answered. `now`: only what comes from
+                 *     now on. Left out: from the oldest event that is kept.
+                 */
+                after?: string;
+                /** @description How many at the most. */
+                limit?: number;
+                /** @description Only events of these types, separated by commas; others are passed over. */
+                types?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "01936f70-1c3d-7a55-9e21-0b1c2d3e4f5a",
+                     *           "type": "message.status.updated",
+                     *           "created_at": "2026-11-21T08:00:00.125Z",
+                     *           "organization_id": "01936f6c-7d3e-7a44-8b21-9c8d7e6f5a4b",
+                     *           "cursor": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
+                     *           "data": {
+                     *             "message_id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *             "client_message_id": "order-4711",
+                     *             "connection_id": "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *             "to": "15550100009",
+                     *             "recipient": null,
+                     *             "status": "delivered",
+                     *             "previous_status": "sent",
+                     *             "occurred_at": "2026-11-21T08:00:02.000Z",
+                     *             "attempt": 1,
+                     *             "failure_category": null,
+                     *             "error": null,
+                     *             "sequence": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "AX2Gw5cKHd2jAAAAAAAAA-gBk29wHD16VZ4hCxwtPk9a",
+                     *       "done": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["EventsResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`EVENT_CURSOR_EXPIRED`](/docs/errors#EVENT_CURSOR_EXPIRED): What follows the cursor `after` may be incomplete; `reason` says why: `retention`: it is older than events are kept, 30 days unless the installation says otherwise; `not_recorded`: the workspace had no webhook and did not read for so long, and events were not recorded meanwhile; `database_changed`: it was made on another database, before a restore or a failover that may have lost what it is about. */
+            410: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10849,6 +11104,7 @@ export type ErrorCode =
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
   | 'CONVERSATION_NOT_FOUND'
+  | 'EVENT_CURSOR_EXPIRED'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_REQUIRED'
   | 'IDEMPOTENCY_KEY_REUSED'

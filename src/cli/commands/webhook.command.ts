@@ -154,13 +154,10 @@ function factsOf(webhook: ApiWebhook): string {
 
 const TYPE_WIDTH = Math.max(...EVENT_TYPES.map((type) => type.length));
 
-function lineOf({ type, data }: ReceivedEvent): string {
+/** An event in one line; by default it is shown as it comes. */
+export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at = new Date()): string {
   const what = [data.message_id, data.status].filter((part) => part !== undefined).join('  ');
-  return [
-    paint.faint(clock(new Date())),
-    padded(paint.name(type), TYPE_WIDTH),
-    what || oneLine(JSON.stringify(data), 80),
-  ]
+  return [paint.faint(clock(at)), padded(paint.name(type), TYPE_WIDTH), what || oneLine(JSON.stringify(data), 80)]
     .join('  ')
     .trimEnd();
 }

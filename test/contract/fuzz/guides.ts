@@ -224,6 +224,16 @@ export const GUIDES: Record<string, Guide> = {
     }),
   },
 
+  // A cursor made up is none.
+  events_list: {
+    place: ({ query, pick }) => ({
+      query: {
+        ...query,
+        ...(query.after !== undefined && { after: 'now' }),
+        ...(query.types !== undefined && { types: pickOf(['message.received', 'webhook.test,media.ready'], pick) }),
+      },
+    }),
+  },
   webhook_get: { place: () => ({}) },
   webhook_put: {
     place: ({ pick, body }, { hookUrl }) => ({ body: { ...(body as Json), url: `${hookUrl}/${pick}` } }),

@@ -301,6 +301,17 @@ const TEST_MARK = {
   description: 'Only where POST /webhook/test made it: an example, about nothing that exists.',
 };
 
+const envelopeOf = (type: EventType, data: unknown) => ({
+  id: EXAMPLE_EVENT_ID,
+  type,
+  created_at: TIME,
+  organization_id: ORGANIZATION_ID,
+  cursor: EXAMPLE_CURSOR,
+  data,
+});
+
+export const EXAMPLE_EVENT = envelopeOf('message.status.updated', STATUS_EXAMPLE);
+
 /** The schemas of all kinds. */
 export const EVENT_SCHEMAS: { $ref: string }[] = [];
 
@@ -328,14 +339,6 @@ function documentEvent({ type, name, summary, description, data, examples }: Eve
       data: type === TEST_EVENT ? data : { ...data, properties: { ...(data.properties as Schema), test: TEST_MARK } },
     }),
   });
-  const envelope = (value: unknown) => ({
-    id: EXAMPLE_EVENT_ID,
-    type,
-    created_at: TIME,
-    organization_id: ORGANIZATION_ID,
-    cursor: EXAMPLE_CURSOR,
-    data: value,
-  });
   EVENT_SCHEMAS.push(schema);
   documentWebhook(type, {
     post: {
@@ -351,7 +354,7 @@ function documentEvent({ type, name, summary, description, data, examples }: Eve
           'application/json': {
             schema,
             examples: Object.fromEntries(
-              Object.entries(examples).map(([key, value]) => [key, { value: envelope(value) }]),
+              Object.entries(examples).map(([key, value]) => [key, { value: envelopeOf(type, value) }]),
             ),
           },
         },

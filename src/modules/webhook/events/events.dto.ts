@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, MaxLength, Min, ValidateBy } from 'class-validator';
-import { EVENT_SCHEMAS, EXAMPLE_CURSOR } from '../dto/event.docs.js';
+import { EVENT_SCHEMAS, EXAMPLE_CURSOR, EXAMPLE_EVENT } from '../dto/event.docs.js';
 import { EVENT_TYPES, type EventType } from '../webhook.types.js';
 
 const KINDS: ReadonlySet<string> = new Set(EVENT_TYPES);
@@ -54,7 +54,7 @@ export interface EventEnvelope {
 
 export class EventsResponse {
   /** Each as a webhook delivery brings it; by `type`. */
-  @ApiProperty({ type: 'array', items: { oneOf: EVENT_SCHEMAS, discriminator: { propertyName: 'type' } } })
+  @ApiProperty({ type: 'array', items: { oneOf: EVENT_SCHEMAS }, example: [EXAMPLE_EVENT] })
   data!: EventEnvelope[];
 
   /** Pass it as `after` the next time, also where `data` is empty. Keep it only once you have stored the events. */
