@@ -91,6 +91,7 @@ const TAG_OF: readonly (readonly [RegExp, string])[] = [
   [/\/profile$/, 'Profile'],
   [/^\/media/, 'Media'],
   [/^\/webhook/, 'Webhook'],
+  [/^\/events$/, 'Events'],
   [/^\/otp\//, 'One-time codes'],
 ];
 

@@ -68,6 +68,8 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/webhook/maintenance.repository.ts#purgeSecrets',
       'src/modules/webhook/maintenance.repository.ts#removeOld',
       'src/modules/webhook/maintenance.repository.ts#waitsNoMore',
+      'src/modules/webhook/events/events.repository.ts#RENUMBER',
+      'src/modules/webhook/events/events.repository.ts#RENUMBER_RECORDING',
       'src/modules/webhook/dispatch/webhook-dispatcher.ts#onModuleInit',
       'src/modules/webhook/maintenance.repository.ts#BACKLOG ×4',
       'src/modules/webhook/maintenance.repository.ts#endpointsByState',

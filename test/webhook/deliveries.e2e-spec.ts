@@ -69,6 +69,7 @@ describe('a delivery', () => {
       type: 'message.status.updated',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       organization_id: organizationId,
+      cursor: expect.stringMatching(/^[\w-]{44}$/),
       data: { message_id: expect.any(String), status: 'sent', sequence: 1, note: 'größe ✓' },
     });
     expect((await settled(id, 1)).status).toBe('delivered');

@@ -52,6 +52,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
     'Webhook',
     'Signed events to one address of yours; the section Events below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
   ],
+  ['Events', 'The same events for a reader that polls: each once, in order, also after an outage.'],
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];
 

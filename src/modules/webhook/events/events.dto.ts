@@ -10,13 +10,13 @@ export class ListEventsRequest {
    * `next` of the answer before, or the `cursor` of an event: what follows it is answered. `now`: only what comes from
    * now on. Left out: from the oldest event that is kept.
    */
-  @ApiPropertyOptional({ maxLength: 100, example: 'now' })
+  @ApiPropertyOptional({ maxLength: 100 })
   @IsOptional()
   @MaxLength(100)
   after?: string;
 
-  /** Only events of these types, separated by commas; others are passed over. */
-  @ApiPropertyOptional({ example: 'message.received' })
+  /** Only events of these types, separated by commas, such as `message.received,media.ready`; others are passed over. */
+  @ApiPropertyOptional()
   @IsOptional()
   @MaxLength(400)
   @ValidateBy({
