@@ -6615,7 +6615,7 @@ export interface operations {
                 after?: string;
                 /** @description How many at the most. */
                 limit?: number;
-                /** @description Only events of these types, separated by commas; others are passed over. */
+                /** @description Only events of these types, separated by commas, such as `message.received,media.ready`; others are passed over. */
                 types?: string;
             };
             header?: never;

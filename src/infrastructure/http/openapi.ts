@@ -50,9 +50,12 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Media', 'Files to send, and files that customers sent. Scopes: `media:read`, `media:write`.'],
   [
     'Webhook',
-    'Signed events to one address of yours; the section Events below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
+    'Signed events to one address of yours; the section Webhooks below shows each. Scopes: `webhooks:read`, `webhooks:write`.',
   ],
-  ['Events', 'The same events for a reader that polls: each once, in order, also after an outage.'],
+  [
+    'Events',
+    'The same events for a reader that polls: each once, in order, also after an outage. Scope: `webhooks:read`.',
+  ],
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];
 
