@@ -168,7 +168,7 @@ describe('GET /events', () => {
     expect(idsOf((await rest(api, passed.next, { types: 'message.received' })).events)).toEqual([rare]);
   });
 
-  it.each([
+  it.each<[string, Record<string, string>, string]>([
     ['limit', { limit: '0' }, 'range'],
     ['limit', { limit: '251' }, 'range'],
     ['limit', { limit: 'all' }, 'type'],
@@ -180,7 +180,7 @@ describe('GET /events', () => {
     ['before', { before: '2026-11-21T08:00:00.000Z' }, 'unknown_field'],
   ])('refuses %s: %j', async (field, query, rule) => {
     const { api } = await reader();
-    const { status, body } = await read(api, query as Record<string, string>);
+    const { status, body } = await read(api, query);
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'INVALID_REQUEST' });
     expect(body.error.details).toEqual([{ field, rule, message: expect.any(String) }]);
   });
