@@ -10,7 +10,7 @@ const PAGE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs/operat
 const BEGIN = '<!-- what ran where: written by .ci/run -->';
 const END = '<!-- end of what ran where -->';
 /** Rows come in this order; others follow by their names. */
-const ORDER = ['Node.js', 'PostgreSQL', 'Redis', 'PgBouncer', 'S3', 'Image', 'Helm'];
+const ORDER = ['Node.js', 'PostgreSQL', 'Redis', 'PgBouncer', 'S3', 'Published clients', 'Image', 'Helm'];
 
 /** Notes that something ran, where CI asks for it. Lines of one environment and version become one row. */
 export function ran(environment, version, what) {

@@ -1,6 +1,5 @@
 // Generates clients from openapi.json with public generators, compiles them, and sends a message with each:
 // `npm run test:client-generators [-- --keep]`. Needs the npm registry, so it is not part of `npm test`.
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,25 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { startDemoHerald } from './lib/demo-herald.mjs';
+import { npmInstall, run } from './lib/npm-install.mjs';
 import { endSteps, hasFailed, step } from './lib/steps.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-const WITHIN_MS = 120_000;
 const READ_WITHIN_MS = 30_000;
-// npm's own waits between tries add up to a minute where there is no network.
-const FETCHING = ['--prefer-offline', '--fetch-retry-mintimeout=500', '--fetch-retry-factor=3'];
-const UNREACHABLE = new Set([
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ETIMEDOUT',
-  'ERR_SOCKET_TIMEOUT',
-  'ENETUNREACH',
-  'EHOSTUNREACH',
-  'ENOTCACHED',
-]);
-
 /**
  * Each found a fault of its own: typed-openapi ends at boolean schemas below `properties`, openapi-typescript makes
  * properties with a `default` required.
@@ -48,29 +33,11 @@ const GENERATORS = {
 
 const scratch = mkdtempSync(join(tmpdir(), 'herald-generators-'));
 
-/** @throws Error with the output of a command that failed. */
-function run(command, args) {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: scratch,
-    encoding: 'utf8',
-    timeout: WITHIN_MS,
-  });
-  if (error) throw error;
-  if (status !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${status}:\n${stdout}${stderr}`);
-}
-
-function install() {
+function prepare() {
   cpSync(join(ROOT, 'test/client/generators'), scratch, { recursive: true });
   cpSync(join(ROOT, 'openapi.json'), join(scratch, 'openapi.json'));
   mkdirSync(join(scratch, 'generated'));
-  try {
-    // A silent `npm run` makes npm below it silent too, and then it does not say why it fails.
-    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...FETCHING]);
-  } catch (error) {
-    const code = /npm error code (\S+)/.exec(error.message)?.[1] ?? error.code;
-    if (!UNREACHABLE.has(code)) throw error;
-    throw new Error(`The npm registry cannot be reached (${code}): run this where "npm ci" works.`, { cause: error });
-  }
+  npmInstall(scratch);
 }
 
 async function sendAndRead(name, demo) {
@@ -88,15 +55,19 @@ async function sendAndRead(name, demo) {
 }
 
 async function runSteps() {
-  if (!(await step('install the generators', install))) return;
+  if (!(await step('install the generators', prepare))) return;
   const { dependencies } = JSON.parse(readFileSync(join(scratch, 'package.json'), 'utf8'));
   for (const { package: name, command } of Object.values(GENERATORS)) {
     await step(`generate with ${name} ${dependencies[name]}`, () =>
-      run(process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)]),
+      run(scratch, process.execPath, [join('node_modules', '.bin', command[0]), ...command.slice(1)]),
     );
   }
   if (hasFailed()) return;
-  if (!(await step('compile with tsc --strict', () => run(process.execPath, ['node_modules/typescript/bin/tsc']))))
+  if (
+    !(await step('compile with tsc --strict', () =>
+      run(scratch, process.execPath, ['node_modules/typescript/bin/tsc']),
+    ))
+  )
     return;
   await buildIfStale();
   const herald = await startDemoHerald(join(scratch, '.data'));

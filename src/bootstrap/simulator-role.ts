@@ -26,7 +26,7 @@ export async function startSimulatorRole(
 ): Promise<SimulatorRole> {
   const logger = new Logger('Simulator');
   const { dataDir } = config.process;
-  const { apiUrl, simulatorHost: host, simulatorPort, simulatorSeed, appSecrets } = config.whatsapp;
+  const { apiUrl, simulatorHost: host, simulatorPort, simulatorSeed, simulatorBareNumbers, appSecrets } = config.whatsapp;
   const simulator = new Simulator({
     port: simulatorPort,
     host,
@@ -36,6 +36,7 @@ export async function startSimulatorRole(
     webhookUrl: null,
     appSecret: appSecrets[0] ?? '',
     accessTokens: null,
+    bareNumbers: simulatorBareNumbers,
     numbers: [...DEMO_NUMBERS, DEMO_OTP_NUMBER],
     log: (line) => logger.debug(line),
     ...options,

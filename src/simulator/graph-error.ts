@@ -7,10 +7,12 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   10: { httpStatus: 403, title: 'Application does not have permission for this action' },
   33: { httpStatus: 400, title: 'Parameter value is not valid' },
   100: { httpStatus: 400, title: 'Invalid parameter' },
+  101: { httpStatus: 400, title: 'Error validating application. Invalid application ID.' },
   190: { httpStatus: 401, title: 'Invalid OAuth access token' },
   200: { httpStatus: 403, title: 'Permissions error' },
   368: { httpStatus: 403, title: 'Temporarily blocked for policies violations' },
   2500: { httpStatus: 400, title: 'Unknown path components' },
+  130403: { httpStatus: 400, title: 'Recipient is blocked by the business' },
   130429: { httpStatus: 429, title: 'Rate limit hit' },
   80007: { httpStatus: 429, title: 'Rate limit issues' },
   131000: { httpStatus: 500, title: 'Something went wrong' },
@@ -25,6 +27,7 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   131047: { httpStatus: 400, title: 'Re-engagement message' },
   131051: { httpStatus: 400, title: 'Unsupported message type' },
   131053: { httpStatus: 400, title: 'Media upload error' },
+  131055: { httpStatus: 400, title: 'Method not allowed' },
   131056: { httpStatus: 429, title: '(Business Account, Consumer Account) pair rate limit hit' },
   131062: { httpStatus: 400, title: 'Business-scoped user id recipient is not supported for this message' },
   132000: { httpStatus: 400, title: 'Number of parameters does not match the expected number of params' },
@@ -34,7 +37,19 @@ export const ERROR_TITLES: Readonly<Record<number, { httpStatus: number; title: 
   132015: { httpStatus: 400, title: 'Template is paused' },
   132016: { httpStatus: 400, title: 'Template is disabled' },
   132018: { httpStatus: 400, title: 'Template parameters are not valid' },
+  133005: { httpStatus: 400, title: 'Two step verification PIN Mismatch' },
+  133006: { httpStatus: 400, title: 'Phone number re-verification needed' },
   133010: { httpStatus: 400, title: 'Phone number not registered' },
+  133016: { httpStatus: 400, title: 'Registration or Deregistration failed because there were too many attempts' },
+  136024: { httpStatus: 400, title: 'Request code error' },
+  136025: { httpStatus: 400, title: 'Verify code error' },
+  138000: { httpStatus: 400, title: 'Calling not enabled' },
+  138006: { httpStatus: 400, title: 'No approved call permission from the recipient' },
+  139001: { httpStatus: 400, title: "Flow can't be updated" },
+  139002: { httpStatus: 400, title: 'Publishing Flow failed' },
+  139003: { httpStatus: 400, title: 'Deprecating Flow failed' },
+  139004: { httpStatus: 400, title: 'Deleting Flow failed' },
+  139100: { httpStatus: 400, title: 'Failed to block/unblock users' },
 };
 
 export interface GraphErrorExtras {
@@ -48,6 +63,8 @@ export interface GraphErrorExtras {
   userTitle?: string;
   userMessage?: string;
   httpStatus?: number;
+  /** What stands in the answer beside `error`, where some of a request went well. */
+  beside?: object;
 }
 
 /** An answer outside the Graph API's shape: `{error: {message}}`, or no body where the message is empty. */
@@ -76,6 +93,7 @@ export class GraphError extends Error {
   body(traceId: string): string {
     const { details, subcode, type = 'OAuthException', isTransient, userTitle, userMessage } = this.extras;
     return JSON.stringify({
+      ...this.extras.beside,
       error: {
         message: this.message,
         type,

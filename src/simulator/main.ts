@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { DEMO_NUMBERS, DEMO_OTP_NUMBER } from './demo-numbers.js';
 import { Simulator } from './simulator.js';
-import type { SimulatorNumber } from './simulator.types.js';
+import { BARE_NUMBERS, type BareNumbers, type SimulatorNumber } from './simulator.types.js';
 
 const USAGE = `Usage: node dist/src/simulator/main.js [options]
   --port <n>              default 3001; 0 takes any free one
@@ -16,6 +16,7 @@ const USAGE = `Usage: node dist/src/simulator/main.js [options]
   --status-gap-ms <n>     default 150
   --template-review-ms <n>  how long the review of a template takes, default 300
   --keep-messages <n>     default 1000000
+  --bare-numbers <what>   country (default): \`to\` without + is of the sender's own country; as-is: it is international
   --enforce-window        fail free-form messages outside the 24 h window
 `;
 
@@ -34,6 +35,14 @@ function readCount(name: string, text: string | undefined): number | undefined {
   return value;
 }
 
+function readBareNumbers(text: string | undefined): BareNumbers | undefined {
+  const known = BARE_NUMBERS.find((one) => one === text);
+  if (text !== undefined && known === undefined) {
+    throw new Error(`--bare-numbers needs ${BARE_NUMBERS.join(' or ')}, not "${text}"`);
+  }
+  return known;
+}
+
 const text = { type: 'string' } as const;
 const texts = { type: 'string', multiple: true } as const;
 const OPTIONS = {
@@ -49,6 +58,7 @@ const OPTIONS = {
   'status-gap-ms': text,
   'template-review-ms': text,
   'keep-messages': text,
+  'bare-numbers': text,
   'enforce-window': { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
@@ -69,6 +79,7 @@ function readArguments(): Simulator | null {
     statusGapMs: readCount('status-gap-ms', values['status-gap-ms']),
     templateReviewMs: readCount('template-review-ms', values['template-review-ms']),
     keepMessages: readCount('keep-messages', values['keep-messages']),
+    bareNumbers: readBareNumbers(values['bare-numbers']),
     enforceWindow: values['enforce-window'] ?? false,
     log: (line) => process.stderr.write(`${line}\n`),
   });

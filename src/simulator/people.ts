@@ -1,5 +1,5 @@
 import { GraphError, invalidParam } from './graph-error.js';
-import type { SimulatorNumber } from './simulator.types.js';
+import type { BareNumbers, SimulatorNumber } from './simulator.types.js';
 import type { Table } from './store.js';
 
 /**
@@ -64,10 +64,14 @@ export function waIdOf(digits: string): string {
 
 /**
  * Reads `to` and `recipient` (`to` wins). Without `+` the business number's country code goes in front, whatever the
- * digits already begin with.
+ * digits already begin with: that is the platform's prose. Its own examples have such numbers `as-is`.
  * @throws GraphError 100, 131009, 131021 or 131041
  */
-export function resolveRecipient(body: Record<string, unknown>, sender: SimulatorNumber): Recipient {
+export function resolveRecipient(
+  body: Record<string, unknown>,
+  sender: SimulatorNumber,
+  bareNumbers: BareNumbers = 'country',
+): Recipient {
   const to = typeof body.to === 'number' ? String(body.to) : body.to;
   if (to === undefined || to === null || to === '') return resolveUserId(body.recipient);
   if (typeof to !== 'string') throw invalidParam('Param to must be a string.');
@@ -76,7 +80,7 @@ export function resolveRecipient(body: Record<string, unknown>, sender: Simulato
   if (!/^\+?[\d\s().-]+$/.test(to)) throw invalidNumber(to);
   const given = digitsOf(to);
   const own = digitsOf(sender.displayPhoneNumber);
-  const digits = to.startsWith('+') ? given : callingCodeOf(own) + given;
+  const digits = to.startsWith('+') || bareNumbers === 'as-is' ? given : callingCodeOf(own) + given;
   // E.164 ends at 15 digits; nothing shorter than 7 is a subscriber.
   if (digits.length < 7 || digits.length > 15) throw invalidNumber(to);
   if (digits === own) throw new GraphError(131021, { details: 'Sender and recipient are the same number' });

@@ -1,6 +1,7 @@
 import { controlRoutes } from './control/control.routes.js';
 import { inboundRoutes } from './control/inbound.routes.js';
 import { templateControlRoutes } from './control/template-control.routes.js';
+import { type Flow, flowRoutes } from './flows.routes.js';
 import { AccessTokens } from './http/access.js';
 import { BrokenAnswers } from './http/broken-answers.js';
 import type { Route } from './http/route.js';
@@ -18,11 +19,22 @@ import { Courier } from './notifications/courier.js';
 import { EnvelopeBuilder } from './notifications/envelope.js';
 import type { Inbound, Outgoing, QueuedNotification } from './notifications/notification.js';
 import { StatusSchedule } from './notifications/status-schedule.js';
-import { numberRoutes, SIMULATED_APP } from './numbers/number.routes.js';
+import { Blocklist } from './numbers/blocklist.routes.js';
+import { CallPermissions, callRoutes } from './numbers/calls.routes.js';
+import { SIMULATED_APP } from './numbers/health.js';
+import { NumberCalls } from './numbers/number.routes.js';
 import { Numbers } from './numbers/numbers.js';
 import { profileRoutes } from './numbers/profile.routes.js';
+import { type QrCode, qrCodeRoutes } from './numbers/qr-codes.routes.js';
+import { registrationRoutes } from './numbers/registration.routes.js';
 import { People } from './people.js';
-import { type Faults, NO_FAULTS, type SimulatorNumber, type SimulatorOptions } from './simulator.types.js';
+import {
+  type BareNumbers,
+  type Faults,
+  NO_FAULTS,
+  type SimulatorNumber,
+  type SimulatorOptions,
+} from './simulator.types.js';
 import { Store, type Table } from './store.js';
 import { seedTemplates } from './templates/seed-templates.js';
 import { TemplateNotices, TemplateReviewer } from './templates/template-reviewer.js';
@@ -50,10 +62,17 @@ export class Simulator {
   /** What was taken since the last reset; `messages.list({to, callback})` for tests in the same process. */
   readonly messages: MessageLog;
   readonly inboundLog: InboundLog;
+  readonly blocklist: Blocklist;
+  readonly callPermissions: CallPermissions;
+  readonly qrCodes: Table<QrCode>;
+  readonly flows: Table<Flow>;
   readonly scenarios: Scenarios;
   readonly faults: Faults = { ...NO_FAULTS };
   readonly brokenAnswers = new BrokenAnswers();
   readonly enforceWindow: boolean;
+  readonly bareNumbers: BareNumbers;
+  /** Key of the signatures. */
+  readonly appSecret: string;
   readonly slowAnswerMs: number;
   private readonly uploads: Uploads;
   /** Notifications that are no statuses, until they are acknowledged. */
@@ -65,12 +84,19 @@ export class Simulator {
   constructor(private readonly options: SimulatorOptions) {
     const { dataDir, statusGapMs = 150, log = () => undefined } = options;
     this.enforceWindow = options.enforceWindow ?? false;
+    this.bareNumbers = options.bareNumbers ?? 'country';
+    this.appSecret = options.appSecret;
     this.slowAnswerMs = options.slowAnswerMs ?? 60_000;
     this.messages = new MessageLog(options.keepMessages ?? 1_000_000);
     this.store = new Store(dataDir, this.messages, log);
     const { store } = this;
     this.ids = new IdSource(options.seed, store);
-    this.numbers = new Numbers(store.table('numbers'), store.table('number_facts'), store.table('unsubscribed'));
+    this.numbers = new Numbers(
+      store.table('numbers'),
+      store.table('number_facts'),
+      store.table('number_states'),
+      store.table('unsubscribed'),
+    );
     this.templates = new TemplateStore(store.table('templates'));
     this.templateLimits = new TemplateLimits(store.table('template_creations'), store.table('blocked_template_names'), {
       perAccount: options.templatesPerAccount ?? 6_000,
@@ -82,9 +108,13 @@ export class Simulator {
     this.media = new MediaStore(store.table('media'), dataDir);
     this.mediaAddresses = new MediaAddresses(options.seed, options.mediaAddressMs ?? 300_000);
     this.uploads = new Uploads(this.ids);
-    this.tokens = new AccessTokens(options.accessTokens, store.table('revoked_tokens'));
+    this.tokens = new AccessTokens(options.accessTokens, store.table('revoked_tokens'), store.table('issued_tokens'));
     this.people = new People(store.table('users'));
     this.inboundLog = new InboundLog(store.table('inbound'), this.people);
+    this.blocklist = new Blocklist(store.table('blocked_users'), this.people, this.inboundLog);
+    this.callPermissions = new CallPermissions(store.table('call_permissions'));
+    this.qrCodes = store.table('qr_codes');
+    this.flows = store.table('flows');
     this.scenarios = new Scenarios(options.pairLimitMs ?? 6_000);
     this.queued = store.table('queued');
     this.schedule = new StatusSchedule({
@@ -129,6 +159,7 @@ export class Simulator {
       waba: (id) => this.numbers.hasAccount(id),
       template: (id) => this.templates.get(id) !== undefined,
       media: (id) => this.media.get(id) !== undefined,
+      flow: (id) => this.flows.has(id),
       app: (id) => id === SIMULATED_APP.id || id === 'app',
       upload_session: (id) => this.uploads.has(id),
     };
@@ -140,8 +171,13 @@ export class Simulator {
       ...messageRoutes(this),
       ...mediaRoutes(this),
       ...templateRoutes(this),
-      ...numberRoutes(this),
+      ...new NumberCalls(this).routes(),
+      ...registrationRoutes(this),
       ...profileRoutes(this),
+      ...this.blocklist.routes(),
+      ...qrCodeRoutes(this),
+      ...callRoutes(this),
+      ...flowRoutes(this),
       ...this.uploads.routes(),
     ];
   }
@@ -174,6 +210,10 @@ export class Simulator {
     this.server.closeFor(ms);
   }
 
+  webhookUrl(): string | null {
+    return this.courier.webhookUrl;
+  }
+
   setWebhookUrl(url: string | null): void {
     this.courier.setWebhookUrl(url);
   }
@@ -200,6 +240,7 @@ export class Simulator {
   /** Announces a customer's message. */
   announce(inbound: Inbound): void {
     const { phoneNumberId, party, writtenAt, message } = inbound;
+    this.callPermissions.note(phoneNumberId, party, message);
     this.inboundLog.add({ id: (message as { id: string }).id, phoneNumberId, party, writtenAt });
     this.queue({ kind: 'inbound', sequence: this.ids.nextSequence(), ...inbound });
   }
@@ -225,8 +266,8 @@ export class Simulator {
   }
 
   /**
-   * Forgets messages, notifications, faults, revoked tokens and how often templates were created; numbers, profiles,
-   * files and templates stay.
+   * Forgets messages, notifications, faults, revoked tokens, how often templates were created, and what has become of
+   * the numbers since they were added; profiles, files, templates and flows stay.
    */
   reset(): void {
     this.schedule.clear();
@@ -238,6 +279,10 @@ export class Simulator {
     this.brokenAnswers.clear();
     this.templateLimits.clear();
     this.tokens.clear();
+    this.numbers.reset();
+    this.blocklist.clear();
+    this.callPermissions.clear();
+    this.qrCodes.clear();
     this.store.rewrite();
     this.applyFaults(NO_FAULTS);
   }

@@ -9,6 +9,10 @@ export interface SimulatorNumber {
   verifiedName: string;
 }
 
+/** What a number without `+` is: one of the sender's own country, or already international. */
+export type BareNumbers = (typeof BARE_NUMBERS)[number];
+export const BARE_NUMBERS = ['country', 'as-is'] as const;
+
 export interface SimulatorOptions {
   /** 0 takes any free port. */
   port: number;
@@ -32,6 +36,8 @@ export interface SimulatorOptions {
   keepMessages?: number;
   /** Fail non-template messages to people who have not written within 24 h (131047). Default false. */
   enforceWindow?: boolean;
+  /** What `to` without `+` is. Default `country`: a number of the sender's own country. */
+  bareNumbers?: BareNumbers;
   /** How long recipient 0007 waits for its answer. Default 60,000. */
   slowAnswerMs?: number;
   /** How long recipient 0010 refuses a second message. Default 6,000. */

@@ -134,6 +134,9 @@ export const SETTINGS = {
     simulatorPort: integer('SIMULATOR_PORT', PORTS, {
       default: 3_001,
     }).means('Port of the simulator; 0 takes any free port.'),
+    simulatorBareNumbers: oneOf('SIMULATOR_BARE_NUMBERS', ['country', 'as-is'], { default: 'country' }).means(
+      "What the simulator takes a recipient's number without + for: country puts the sender's country code in front, as the platform's documentation says; as-is takes it as international, as its examples have it.",
+    ),
     simulatorSeed: text('SIMULATOR_SEED', { default: 'herald' }).means('Seed of the ids that the simulator makes.'),
   },
   media: {

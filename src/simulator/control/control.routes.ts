@@ -8,6 +8,7 @@ import { type MessageLog, messageJson } from '../messages/message-log.js';
 import { missing, Param } from '../messages/param.js';
 import { noticesOf } from '../numbers/number-notices.js';
 import {
+  CODE_VERIFICATIONS,
   MESSAGING_LIMITS,
   NUMBER_STATUSES,
   type NumberFacts,
@@ -193,16 +194,22 @@ export function unknownNumber(id: string): PlainError {
   return new PlainError(404, `No number has the id ${id}. GET /_simulator/numbers lists them.`);
 }
 
+// prettier-ignore
+const NUMBER_CHANGES = [
+  'quality_rating', 'throughput', 'status', 'messaging_limit', 'verified_name', 'code_verification_status', 'notify',
+];
+
 function changeNumber({ numbers, notifyAccount }: ControlParts, request: Request): object {
   const number = numberOf(numbers, request);
   const body = Param.ofRequest(request);
-  body.only('quality_rating', 'throughput', 'status', 'messaging_limit', 'verified_name', 'notify');
+  body.only(...NUMBER_CHANGES);
   const changes: Partial<NumberFacts> = {
     qualityRating: body.optionalOneOf('quality_rating', QUALITY_RATINGS),
     throughput: body.optionalOneOf('throughput', THROUGHPUT_LEVELS),
     status: body.optionalOneOf('status', NUMBER_STATUSES),
     messagingLimit: body.optionalOneOf('messaging_limit', MESSAGING_LIMITS),
     verifiedName: body.optionalText('verified_name', LONGEST_TEXT),
+    codeVerification: body.optionalOneOf('code_verification_status', CODE_VERIFICATIONS),
   };
   const notify = body.flag('notify', true);
   const before = numbers.factsOf(number.phoneNumberId);
@@ -220,6 +227,9 @@ function showNumber(numbers: Numbers, number: SimulatorNumber): object {
     throughput: facts.throughput,
     status: facts.status,
     messaging_limit: facts.messagingLimit,
+    code_verification_status: facts.codeVerification,
+    // What a telephone would have received; missing where no code was asked for.
+    verification_code: numbers.stateOf(number.phoneNumberId).code,
   };
 }
 

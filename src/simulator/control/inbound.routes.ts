@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { invalidParam } from '../graph-error.js';
+import { invalidParam, PlainError } from '../graph-error.js';
 import { queryParam, type Route } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import type { MediaAddresses } from '../media/media-addresses.js';
@@ -9,6 +9,7 @@ import { paddedTo, SAMPLE_FILES } from '../media/sample-files.js';
 import type { InboundLog } from '../messages/inbound-log.js';
 import { isObject, type JsonObject, Param } from '../messages/param.js';
 import type { Inbound } from '../notifications/notification.js';
+import type { Blocklist } from '../numbers/blocklist.routes.js';
 import type { Numbers } from '../numbers/numbers.js';
 import { digitsOf, type People } from '../people.js';
 import type { SimulatorNumber } from '../simulator.types.js';
@@ -26,6 +27,7 @@ export interface InboundParts {
   media: MediaStore;
   mediaAddresses: MediaAddresses;
   inboundLog: InboundLog;
+  blocklist: Blocklist;
   announce(inbound: Inbound): void;
   notifyAccount: NotifyAccount;
 }
@@ -91,6 +93,9 @@ function receive(parts: InboundParts, body: Param, given: unknown): object {
   if (waId === null || isHidden) people.learn(customerId, { username, profileName });
   const shown = isHidden ? null : waId;
   const party = shown ?? customerId;
+  if (parts.blocklist.has(phoneNumberId, party)) {
+    throw new PlainError(400, 'The number has blocked this customer, who can not write to it.');
+  }
   const profile = { name: people.profileNameOf(party), username: people.usernameOf(party) };
   const contact = {
     profile: body.flag('without_profile') ? undefined : profile,

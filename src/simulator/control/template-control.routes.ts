@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { PlainError } from '../graph-error.js';
-import { pathId, pick, type Route } from '../http/route.js';
+import { pick, plainField } from '../http/fields.js';
+import { pathId, type Route } from '../http/route.js';
 import { Param } from '../messages/param.js';
 import { TEMPLATE_FIELDS } from '../templates/template-json.js';
 import type { TemplateReviewer } from '../templates/template-reviewer.js';
@@ -21,7 +22,7 @@ const EVENTS = [
 const SHOWN = [
   'id', 'name', 'language', 'status', 'category', 'previous_category', 'correct_category', 'rejected_reason',
   'quality_score', 'components', 'parameter_format', 'message_send_ttl_seconds', 'last_updated_time',
-];
+].map(plainField);
 const LATEST_TIME = 10_000_000_000;
 
 export interface TemplateControlParts {

@@ -1,8 +1,9 @@
 import type { Request } from 'express';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import { GraphError } from '../graph-error.js';
 import type { Table } from '../store.js';
+import { tokenInBody } from './parameters.js';
 import { queryParam } from './route.js';
 
 /**
@@ -21,17 +22,19 @@ export function isTrustedHost(header: string | undefined, names: readonly string
   );
 }
 
-/** Checks the caller's token, in `Authorization` or `?access_token=`. */
+/** Checks the caller's token, in `Authorization`, `?access_token=`, or the body's `access_token`. */
 export class AccessTokens {
   private readonly accepted: ReadonlySet<string> | null;
 
   /**
    * @param tokens null accepts any that is not empty
    * @param revoked by their checksums, so that no token lies in a file
+   * @param issued likewise: those that the simulator itself gave out
    */
   constructor(
     tokens: readonly string[] | null,
     private readonly revoked: Table<true>,
+    private readonly issued: Table<true>,
   ) {
     this.accepted = tokens === null ? null : new Set(tokens);
   }
@@ -40,11 +43,11 @@ export class AccessTokens {
   check(request: Request): string {
     // `OAuth` is what the upload calls use.
     const match = /^(?:Bearer|OAuth) +(\S+)$/i.exec(request.headers.authorization ?? '');
-    const token = match?.[1] ?? queryParam(request, 'access_token');
+    const token = match?.[1] ?? queryParam(request, 'access_token') ?? tokenInBody(request);
     if (token === null || token === '') {
       throw new GraphError(190, { message: 'An access token is required to request this resource.' });
     }
-    if (this.accepted !== null && !this.accepted.has(token)) {
+    if (!this.isAccepted(token)) {
       throw new GraphError(190, { message: 'Invalid OAuth access token - Cannot parse access token' });
     }
     if (this.isRevoked(token)) {
@@ -57,7 +60,14 @@ export class AccessTokens {
   }
 
   isValid(token: string): boolean {
-    return (this.accepted === null || this.accepted.has(token)) && !this.isRevoked(token);
+    return this.isAccepted(token) && !this.isRevoked(token);
+  }
+
+  /** A new token, accepted from now on. */
+  issue(prefix: string): string {
+    const token = prefix + randomBytes(24).toString('base64url');
+    this.issued.set(checksum(token), true);
+    return token;
   }
 
   setValid(token: string, valid: boolean): void {
@@ -68,6 +78,10 @@ export class AccessTokens {
   /** Takes every revocation back. */
   clear(): void {
     this.revoked.clear();
+  }
+
+  private isAccepted(token: string): boolean {
+    return this.accepted === null || this.accepted.has(token) || this.issued.has(checksum(token));
   }
 
   /** The sends are many: a checksum is only computed while something is revoked. */

@@ -24,9 +24,14 @@ export type Handler = (request: Request, reply: Reply) => unknown;
 /**
  * One call. In the Graph API a parameter of the path names the kind of object that the id must be of, such as
  * `:template`; an id of another kind does not match. `stream`: the handler reads the body itself; otherwise it is
- * `request.body`, a text of at most 4 MiB.
+ * `request.body`, a text of at most 4 MiB, or the fields of a form of several parts. `open`: no token is needed.
  */
-export type Route = readonly [method: 'GET' | 'POST' | 'DELETE', path: string, handler: Handler, body?: 'stream'];
+export type Route = readonly [
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  handler: Handler,
+  kind?: 'stream' | 'open',
+];
 
 export const SUCCESS = { success: true };
 
@@ -63,25 +68,6 @@ export function bodyObject(request: Request): JsonObject {
   }
   if (isObject(value)) return value;
   throw new GraphError(100, { details: 'The request body must be a JSON object' });
-}
-
-/** How each field of a kind of object is shown. An undefined value is left out of the answer, as the platform does. */
-export type Fields<T> = Readonly<Record<string, (object: T) => unknown>>;
-
-/** Reads `?fields=`; the usual ones where it is left out. @throws GraphError 100 for a field that no such object has */
-export function fieldsOf(request: Request, known: object, usual: readonly string[], type: string): readonly string[] {
-  const asked = queryParam(request, 'fields');
-  if (asked === null || asked.trim() === '') return usual;
-  const fields = asked.split(',').map((field) => field.trim());
-  const unknown = fields.find((field) => !(field in known));
-  if (unknown !== undefined) {
-    throw invalidParam(`Tried accessing nonexisting field (${unknown}) on node type (${type})`);
-  }
-  return [...new Set([...fields, 'id'])];
-}
-
-export function pick<T>(object: T, known: Fields<T>, fields: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(fields.map((field) => [field, known[field]?.(object)]));
 }
 
 const DEFAULT_LIMIT = 25;

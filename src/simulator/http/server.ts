@@ -7,6 +7,7 @@ import type { Faults } from '../simulator.types.js';
 import type { Store } from '../store.js';
 import { type AccessTokens, isTrustedHost } from './access.js';
 import type { BrokenAnswer, BrokenAnswers } from './broken-answers.js';
+import { readMultipart } from './parameters.js';
 import { bodyText, type Handler, type Reply, type Route } from './route.js';
 
 /** Oldest and newest version served; a call to an older one is answered by the oldest, as the platform does. */
@@ -21,6 +22,8 @@ const MOST_USUAL_BYTES = 64 * 1024;
 const ANSWERING_MS = 20;
 const FOREIGN =
   'The simulator answers by its address or as localhost, and no pages of other sites; docs/simulator.md says how to name it.';
+/** Clients that were led here by a proxy still name the platform's hosts; no page of another site can be under them. */
+const PLATFORM_HOSTS = ['graph.facebook.com', 'lookaside.fbsbx.com'];
 const JSON_TYPE = 'application/json; charset=UTF-8';
 
 /** Whether an id is of a kind, by the names of the parameters in the paths of the Graph API's routes. */
@@ -110,7 +113,8 @@ export class SimulatorServer {
     const { url = '', headers, method } = raw;
     const { kinds, graphRoutes, tokens } = this.parts;
     const id = method === 'POST' ? SEND.exec(url)?.[1] : undefined;
-    const isUsual = headers.authorization !== undefined && headers['content-encoding'] === undefined;
+    const { authorization, 'content-encoding': encoding, 'content-type': type = '' } = headers;
+    const isUsual = authorization !== undefined && encoding === undefined && !type.startsWith('multipart/');
     if (id === undefined || !isUsual || !(Number(headers['content-length']) <= MOST_USUAL_BYTES)) return false;
     const route = graphRoutes.find(([, path]) => path === SEND_PATH);
     if (route === undefined || kinds.phone_number?.(id) !== true) return false;
@@ -140,7 +144,7 @@ export class SimulatorServer {
 
   /** A page of another site can make a browser call a server of its user's machine. */
   private isForeign({ method, headers: { host, origin } }: Request): boolean {
-    if (!isTrustedHost(host, this.parts.hostNames)) return true;
+    if (!isTrustedHost(host, [...PLATFORM_HOSTS, ...this.parts.hostNames])) return true;
     return origin !== undefined && method !== 'GET' && origin !== `http://${host}`;
   }
 
@@ -149,15 +153,20 @@ export class SimulatorServer {
     const graph = Router();
     graph.use((request, reply: Reply, next) => {
       reply.locals.version = takeVersion(request);
-      tokens.check(request);
       next();
     });
     for (const [name, isOfKind] of Object.entries(kinds)) {
       graph.param(name, (_request, _reply, next, id: string) => next(isOfKind(id) ? undefined : 'route'));
     }
-    this.addRoutes(graph, graphRoutes);
+    // After the body, where a token may stand too.
+    this.addRoutes(graph, graphRoutes, readMultipart, (request, _reply, next) => {
+      tokens.check(request);
+      next();
+    });
     graph.use((request) => {
-      const [, id = '', edge = ''] = request.path.split('/');
+      tokens.check(request);
+      const [, id = '', edge = '', ...more] = request.path.split('/');
+      if (more.length > 0) throw new GraphError(2500, { message: `Unknown path components: /${more.join('/')}` });
       const isKnown = Object.values(kinds).some((isOfKind) => isOfKind(id));
       if (!isKnown || request.method !== 'GET') throw unknownObject(request.method, id);
       throw new GraphError(100, {
@@ -170,8 +179,10 @@ export class SimulatorServer {
 
   private addRoutes(router: Router, routes: readonly Route[], ...guards: express.RequestHandler[]): void {
     const text = express.text({ type: () => true, limit: LARGEST_BODY });
-    for (const [method, path, handler, body] of routes) {
-      const before = body === 'stream' ? [] : [text, ...guards];
+    // The last guard is the one that needs no body.
+    const token = guards.slice(-1);
+    for (const [method, path, handler, kind] of routes) {
+      const before = { stream: token, open: [text, readMultipart], usual: [text, ...guards] }[kind ?? 'usual'];
       const name = method.toLowerCase() as 'get' | 'post' | 'delete';
       router[name](path, ...before, (request: Request, reply: Reply) => this.run(handler, request, reply));
     }

@@ -80,6 +80,8 @@ async function upload({ media, ids, faults }: MediaParts, request: Request): Pro
       faults.uploadFailures--;
       throw new GraphError(131000, { details: 'A fault that was asked for' });
     }
+    const product = queryParam(request, 'messaging_product');
+    if (product !== null && !form.fields.has('messaging_product')) form.fields.set('messaging_product', product);
     media.add(fileFrom(form, id, pathId(request, 'phone_number')));
     return { id };
   } catch (error) {
@@ -153,17 +155,14 @@ function fileFrom({ fields, file, partType }: UploadForm, id: string, phoneNumbe
     throw invalidParam('The parameter messaging_product is required.');
   }
   if (file === null || file.sha256 === null) throw invalidParam('The parameter file is required.');
-  const declared = fields.get('type');
-  // The parser leaves parameters out of the part's type, so that the field says more.
-  const mimeType = (declared ?? partType ?? 'application/octet-stream').trim();
+  // The field says more: libraries write `application/octet-stream` into the file's part, without any parameters.
+  const mimeType = (fields.get('type') ?? partType ?? 'application/octet-stream').trim();
   if (mimeType.length > MOST_TYPE_CHARACTERS) throw invalidParam('Param type is too long.');
-  for (const type of [mimeType, partType ?? mimeType]) {
-    if (kindOf(type) === undefined) {
-      throw invalidParam(
-        `Param file must be a file with one of the following types: ${UPLOAD_TYPES.join(', ')}. ` +
-          `Received file of type '${type}'.`,
-      );
-    }
+  if (kindOf(mimeType) === undefined) {
+    throw invalidParam(
+      `Param file must be a file with one of the following types: ${UPLOAD_TYPES.join(', ')}. ` +
+        `Received file of type '${mimeType}'.`,
+    );
   }
   const limit = limitOf(kindOf(mimeType) ?? 'document', file.head);
   if (file.sizeBytes === 0) throw invalidParam('Param file must not be empty.');

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { invalidParam, unknownObject } from '../graph-error.js';
-import { bodyObject, bodyText, letRunOff, pathId, queryParam, type Route } from '../http/route.js';
+import { parametersOf } from '../http/parameters.js';
+import { letRunOff, pathId, queryParam, type Route } from '../http/route.js';
 import type { IdSource } from '../ids.js';
-import { SIMULATED_APP } from '../numbers/number.routes.js';
+import { SIMULATED_APP } from '../numbers/health.js';
 
 /** What can be uploaded for templates and profiles. */
 const FILE_TYPES = ['application/pdf', 'image/jpeg', 'image/jpg', 'image/png', 'video/mp4'];
@@ -86,15 +87,12 @@ export class Uploads {
   }
 
   private begin(request: Request): object {
-    const text = bodyText(request);
-    const body = /^\s*\{/.test(text) ? bodyObject(request) : Object.fromEntries(new URLSearchParams(text));
-    const read = (name: string): unknown => queryParam(request, name) ?? body[name];
+    const { file_type: type, file_length: length } = parametersOf(request);
     const number = this.ids.newObjectId();
     const id = `upload:${Buffer.from(`1:attachment:${number}`).toString('base64url')}`;
     const signature = createHash('sha256').update(`${number} ${this.ids.traceId()}`).digest('base64url').slice(0, 24);
-    const type = read('file_type');
     if (typeof type !== 'string') throw invalidParam('The parameter file_type is required.');
-    const session = new UploadSession(id, signature, Number(read('file_length') ?? Number.NaN), type);
+    const session = new UploadSession(id, signature, Number(length ?? Number.NaN), type);
     this.sessions.set(id, session);
     if (this.sessions.size > MOST_SESSIONS) this.sessions.delete(this.sessions.keys().next().value ?? '');
     return { id: session.name };

@@ -1,17 +1,19 @@
 import type { Request } from 'express';
-import { invalidParam, unknownObject } from '../graph-error.js';
-import { bodyObject, bodyText, pathId, type Reply, type Route, SUCCESS } from '../http/route.js';
+import { GraphError, invalidParam, unknownObject } from '../graph-error.js';
+import { type Parameters, readParameters } from '../http/parameters.js';
+import { pathId, type Reply, type Route, SUCCESS } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import type { MediaStore } from '../media/media-store.js';
 import type { Inbound, Outgoing } from '../notifications/notification.js';
+import type { Blocklist } from '../numbers/blocklist.routes.js';
 import { checkCanSend, type Numbers } from '../numbers/numbers.js';
 import { type People, type Recipient, resolveRecipient } from '../people.js';
-import type { Faults, SimulatorNumber } from '../simulator.types.js';
+import type { BareNumbers, Faults, SimulatorNumber } from '../simulator.types.js';
 import type { TemplateStore } from '../templates/template-store.js';
 import { CONTENT_CHECKS, mediaIsUsable } from './content-checks.js';
 import type { InboundLog } from './inbound-log.js';
 import { type PricingCategory, stepsOf, type TakenMessage } from './message-log.js';
-import { type JsonObject, Param, requireOneOf } from './param.js';
+import { checkProduct, type JsonObject, Param, requireOneOf } from './param.js';
 import type { Scenario, Scenarios } from './scenarios.js';
 import { checkTemplateMessage } from './template-checks.js';
 
@@ -27,6 +29,8 @@ export interface MessageParts {
   ids: IdSource;
   scenarios: Scenarios;
   inboundLog: InboundLog;
+  blocklist: Blocklist;
+  bareNumbers: BareNumbers;
   faults: Readonly<Faults>;
   enforceWindow: boolean;
   slowAnswerMs: number;
@@ -39,15 +43,36 @@ export interface MessageParts {
 }
 
 export function messageRoutes(parts: MessageParts): Route[] {
-  return [['POST', '/:phone_number/messages', (request, reply) => sendOrMarkAsRead(parts, request, reply)]];
+  return [
+    ['POST', '/:phone_number/messages', (request, reply) => sendOrMarkAsRead(parts, request, reply)],
+    ['POST', '/:phone_number/marketing_messages', (request, reply) => sendMarketing(parts, request, reply)],
+  ];
+}
+
+function senderOf({ numbers }: MessageParts, request: Request): SimulatorNumber {
+  const sender = numbers.get(pathId(request, 'phone_number'));
+  if (sender === undefined) throw unknownObject('POST', pathId(request, 'phone_number'));
+  return sender;
+}
+
+/** The Marketing Messages API: a send as any other, of marketing templates alone. */
+function sendMarketing(parts: MessageParts, request: Request, reply: Reply): unknown {
+  const sender = senderOf(parts, request);
+  const parameters = readParameters(request);
+  const param = Param.body(parameters.values);
+  param.optionalOneOf('product_policy', ['CLOUD_API_FALLBACK', 'STRICT']);
+  param.flag('message_activity_sharing');
+  if (checkMessage(parameters.values, sender, parts.templates, parts.bareNumbers).pricing !== 'marketing') {
+    throw new GraphError(131055, { details: 'Only marketing templates can be sent with marketing_messages' });
+  }
+  return send(parts, sender, parameters, reply);
 }
 
 function sendOrMarkAsRead(parts: MessageParts, request: Request, reply: Reply): unknown {
-  const sender = parts.numbers.get(pathId(request, 'phone_number'));
-  if (sender === undefined) throw unknownObject('POST', pathId(request, 'phone_number'));
-  const body = bodyObject(request);
-  if (body.status !== undefined) return markAsRead(parts, sender, body);
-  return send(parts, sender, body, bodyText(request), reply);
+  const sender = senderOf(parts, request);
+  const parameters = readParameters(request);
+  if (parameters.values.status !== undefined) return markAsRead(parts, sender, parameters.values);
+  return send(parts, sender, parameters, reply);
 }
 
 /** A request that may be taken. */
@@ -61,11 +86,16 @@ interface CheckedMessage {
 const TYPES = [...Object.keys(CONTENT_CHECKS), 'template'].sort();
 
 /** Checks a whole send request, in the platform's order: envelope, recipient, content. @throws GraphError */
-export function checkMessage(body: JsonObject, sender: SimulatorNumber, templates: TemplateStore): CheckedMessage {
+export function checkMessage(
+  body: JsonObject,
+  sender: SimulatorNumber,
+  templates: TemplateStore,
+  bareNumbers?: BareNumbers,
+): CheckedMessage {
   const param = Param.body(body);
   checkProduct(body);
   if (body.recipient_type !== undefined) param.oneOf('recipient_type', ['individual', 'group']);
-  const recipient = resolveRecipient(body, sender);
+  const recipient = resolveRecipient(body, sender, bareNumbers);
   const given = body.type ?? 'text';
   const type = requireOneOf(typeof given === 'string' ? given.toLowerCase() : given, TYPES, 'type');
   const callback = param.optionalText('biz_opaque_callback_data', 512) ?? null;
@@ -78,17 +108,12 @@ export function checkMessage(body: JsonObject, sender: SimulatorNumber, template
   return { type, recipient, callback, pricing: 'service' };
 }
 
-/** @throws GraphError 100 unless `messaging_product` is `whatsapp` */
-export function checkProduct(body: JsonObject): void {
-  if (body.messaging_product === undefined) throw invalidParam('The parameter messaging_product is required.');
-  requireOneOf(body.messaging_product, ['whatsapp'], 'messaging_product');
-}
-
-function send(parts: MessageParts, sender: SimulatorNumber, body: JsonObject, text: string, reply: Reply): unknown {
+function send(parts: MessageParts, sender: SimulatorNumber, { values: body, sent }: Parameters, reply: Reply): unknown {
   const { phoneNumberId } = sender;
   checkCanSend(parts.numbers.factsOf(phoneNumberId));
-  const checked = checkMessage(body, sender, parts.templates);
+  const checked = checkMessage(body, sender, parts.templates, parts.bareNumbers);
   const { recipient, type, callback, pricing } = checked;
+  parts.blocklist.check(phoneNumberId, recipient);
   const usable = mediaIsUsable(body, type, parts.media, phoneNumberId);
   const takenAt = Date.now();
   const party = recipient.waId ?? recipient.to;
@@ -105,7 +130,7 @@ function send(parts: MessageParts, sender: SimulatorNumber, body: JsonObject, te
     pricing,
     takenAt,
     plan: usable ? planOf(parts, checked, scenario, phoneNumberId, takenAt) : 'media_failed',
-    rawBody: /[\r\n]|^\s|\s$/.test(text) ? JSON.stringify(body) : text,
+    rawBody: sent === null || /[\r\n]|^\s|\s$/.test(sent) ? JSON.stringify(body) : sent,
     doneSteps: 0,
     postedSteps: 0,
   };

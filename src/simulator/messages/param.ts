@@ -35,6 +35,12 @@ export function requireOneOf<T extends string>(value: unknown, allowed: readonly
   );
 }
 
+/** @throws GraphError 100 unless `messaging_product` is `whatsapp` */
+export function checkProduct(body: JsonObject): void {
+  if (body.messaging_product === undefined) throw invalidParam('The parameter messaging_product is required.');
+  requireOneOf(body.messaging_product, ['whatsapp'], 'messaging_product');
+}
+
 /** A value within a request, with the path to it: what the checks of messages are written with. */
 export class Param {
   constructor(

@@ -90,7 +90,7 @@ export class Courier {
   }));
   private readonly retries = new Set<Retry>();
   private readonly wire = new WebhookPost();
-  private webhookUrl: string | null;
+  private address: string | null;
   private waiting = 0;
   private stopped = false;
   /** Raised by a reset: what was on its way before it is not posted again. */
@@ -102,7 +102,7 @@ export class Courier {
     private readonly options: CourierOptions,
     private readonly envelopes: EnvelopeBuilder,
   ) {
-    this.webhookUrl = options.webhookUrl;
+    this.address = options.webhookUrl;
   }
 
   /** Statuses and messages not acknowledged yet. */
@@ -119,9 +119,13 @@ export class Courier {
     this.start(lane);
   }
 
+  get webhookUrl(): string | null {
+    return this.address;
+  }
+
   /** Null lets everything wait. Whatever waits for the former address goes to the new one at once. */
   setWebhookUrl(url: string | null): void {
-    this.webhookUrl = url;
+    this.address = url;
     for (const lane of this.lanes) {
       lane.wake?.();
       this.start(lane);
@@ -149,7 +153,7 @@ export class Courier {
   }
 
   private start(lane: Lane): void {
-    if (lane.running || lane.queue.length === 0 || this.webhookUrl === null || this.stopped) return;
+    if (lane.running || lane.queue.length === 0 || this.address === null || this.stopped) return;
     lane.running = true;
     // One turn later, so that everything due in this turn shares a request.
     setImmediate(() => {
@@ -164,11 +168,11 @@ export class Courier {
 
   private async drain(lane: Lane): Promise<void> {
     const generation = this.generation;
-    while (!this.stopped && this.webhookUrl !== null && lane.queue.length > 0 && generation === this.generation) {
+    while (!this.stopped && this.address !== null && lane.queue.length > 0 && generation === this.generation) {
       const items = takeBatch(lane.queue);
       const body = this.render(items);
       for (let failures = 0; ;) {
-        const outcome = await this.wire.post(this.webhookUrl, body);
+        const outcome = await this.wire.post(this.address, body);
         if (generation !== this.generation) return;
         if (outcome === 'acknowledged') this.settle(items);
         else if (outcome === 'refused') this.setAside(items, body, 1);
@@ -200,7 +204,7 @@ export class Courier {
 
   private async again(retry: Retry): Promise<void> {
     const generation = this.generation;
-    const outcome = await this.wire.post(this.webhookUrl, retry.body);
+    const outcome = await this.wire.post(this.address, retry.body);
     if (generation !== this.generation) return;
     this.retries.delete(retry);
     if (outcome === 'acknowledged') this.settle(retry.items);

@@ -10,6 +10,8 @@ export const NUMBER_STATUSES = [
 ] as const;
 export const MESSAGING_LIMITS = ['TIER_250', 'TIER_2K', 'TIER_10K', 'TIER_100K', 'TIER_UNLIMITED'] as const;
 
+export const CODE_VERIFICATIONS = ['VERIFIED', 'NOT_VERIFIED', 'EXPIRED'] as const;
+
 /** What a control call can change about a number; it outlives a restart. */
 export interface NumberFacts {
   qualityRating: (typeof QUALITY_RATINGS)[number];
@@ -18,6 +20,23 @@ export interface NumberFacts {
   messagingLimit: (typeof MESSAGING_LIMITS)[number];
   /** Null while it is the one that the number was added with. */
   verifiedName: string | null;
+  codeVerification: (typeof CODE_VERIFICATIONS)[number];
+}
+
+/** What calls of the platform's own API have set for a number. */
+export interface NumberState {
+  /** Of two-step verification. */
+  pin?: string;
+  /** The code that was asked for last, until it is confirmed. */
+  code?: string;
+  newName?: string;
+  /** The number's own address of a webhook: kept and shown, not posted to. */
+  webhookUrl?: string;
+  settings?: Record<string, object>;
+  automation?: object;
+  publicKey?: string;
+  /** When it was registered or deregistered, milliseconds. */
+  attempts?: number[];
 }
 
 const FIRST_FACTS: Readonly<NumberFacts> = {
@@ -26,6 +45,7 @@ const FIRST_FACTS: Readonly<NumberFacts> = {
   status: 'CONNECTED',
   messagingLimit: 'TIER_2K',
   verifiedName: null,
+  codeVerification: 'VERIFIED',
 };
 
 /** Numbers by id, with the accounts they belong to. */
@@ -35,11 +55,13 @@ export class Numbers {
   /**
    * @param saved numbers of this run and of former ones
    * @param facts what control calls have changed, by the number's id
+   * @param states what calls of the platform's own API have set, by the number's id
    * @param unsubscribed accounts whose app does not want notifications; all others get them
    */
   constructor(
     private readonly saved: Table<SimulatorNumber>,
-    private readonly facts: Table<NumberFacts>,
+    private readonly facts: Table<Partial<NumberFacts>>,
+    private readonly states: Table<NumberState>,
     private readonly unsubscribed: Table<true>,
   ) {
     this.index();
@@ -68,13 +90,29 @@ export class Numbers {
   }
 
   factsOf(phoneNumberId: string): Readonly<NumberFacts> {
-    return this.facts.get(phoneNumberId) ?? FIRST_FACTS;
+    const changed = this.facts.get(phoneNumberId);
+    return changed === undefined ? FIRST_FACTS : { ...FIRST_FACTS, ...changed };
   }
 
   change(phoneNumberId: string, changes: Partial<NumberFacts>): Readonly<NumberFacts> {
     const facts = { ...this.factsOf(phoneNumberId), ...changes };
     this.facts.set(phoneNumberId, facts);
     return facts;
+  }
+
+  stateOf(phoneNumberId: string): Readonly<NumberState> {
+    return this.states.get(phoneNumberId) ?? {};
+  }
+
+  /** Sets what is given; undefined takes it back. */
+  setState(phoneNumberId: string, changes: NumberState): void {
+    this.states.set(phoneNumberId, { ...this.stateOf(phoneNumberId), ...changes });
+  }
+
+  /** Every number as it was when it was added. Accounts keep their subscriptions. */
+  reset(): void {
+    this.facts.clear();
+    this.states.clear();
   }
 
   subscribe(wabaId: string, wanted: boolean): void {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { invalidParam } from '../graph-error.js';
-import { bodyObject, pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
-import { checkProduct } from '../messages/message.routes.js';
-import { isUrl, type JsonObject, longerThan, Param } from '../messages/param.js';
+import { type Field, fieldsOf } from '../http/fields.js';
+import { parametersOf } from '../http/parameters.js';
+import { pathId, type Route, SUCCESS } from '../http/route.js';
+import { checkProduct, isUrl, type JsonObject, longerThan, Param } from '../messages/param.js';
 import type { Store, Table } from '../store.js';
 
 /** What a number's profile says; a field that was never set, or was emptied, is missing. */
-interface Profile {
+export interface Profile {
   about?: string;
   address?: string;
   description?: string;
@@ -40,20 +41,23 @@ export function profileRoutes({ store }: { store: Store }): Route[] {
 
 /** Without `fields` there is nothing but the product; a field that is not set does not appear. */
 function read(profiles: Table<Profile>, request: Request): object {
-  const asked = (queryParam(request, 'fields') ?? '').split(',').map((field) => field.trim());
-  const known: readonly string[] = [...FIELDS, 'messaging_product', 'id', ''];
-  const unknown = asked.find((field) => !known.includes(field));
-  if (unknown !== undefined) {
-    throw invalidParam(`Tried accessing nonexisting field (${unknown}) on node type (WhatsAppBusinessProfile)`);
-  }
-  const profile = profiles.get(pathId(request, 'phone_number')) ?? {};
-  const shown = FIELDS.filter((field) => asked.includes(field)).map((field) => [field, profile[field]] as const);
-  return { data: [{ ...Object.fromEntries(shown), messaging_product: 'whatsapp' }] };
+  const known = Object.fromEntries([...FIELDS, 'messaging_product', 'id'].map((name) => [name, true]));
+  const fields = fieldsOf(request, known, [], 'WhatsAppBusinessProfile');
+  return shownProfile(profiles, pathId(request, 'phone_number'), fields);
+}
+
+/** The profile as its own call answers, and as the field of a number. */
+export function shownProfile(profiles: Table<Profile>, phoneNumberId: string, fields: readonly Field[]): object {
+  const profile = profiles.get(phoneNumberId) ?? {};
+  const shown = FIELDS.filter((field) => fields.some(({ name }) => name === field));
+  return {
+    data: [{ ...Object.fromEntries(shown.map((name) => [name, profile[name]])), messaging_product: 'whatsapp' }],
+  };
 }
 
 function write(profiles: Table<Profile>, request: Request): object {
   const phoneNumberId = pathId(request, 'phone_number');
-  const body = bodyObject(request);
+  const body = parametersOf(request);
   checkProduct(body);
   profiles.set(phoneNumberId, { ...profiles.get(phoneNumberId), ...readChange(body, phoneNumberId) });
   return SUCCESS;

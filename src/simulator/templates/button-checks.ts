@@ -22,12 +22,12 @@ const URL_LIMIT = 2000;
 const PHONE_LIMIT = 20;
 const CODE_LIMIT = 20;
 
+export const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u;
+/** Hosts of links that lead back into WhatsApp. */
+const WHATSAPP_LINK = /^https?:\/\/(?:[^/?#]*\.)?(?:wa\.me|whatsapp\.com)(?:[:/?#]|$)/i;
+
 /** Line breaks, emoji, and pairs of the characters that make words bold, italic, struck through or monospaced. */
-const DRESSED = [
-  /[\n\r]/,
-  /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u,
-  /(?<![\p{L}\p{N}])([*_~`])(?! )[^]*[^ ]\1(?![\p{L}\p{N}])/u,
-];
+const DRESSED = [/[\n\r]/, EMOJI, /(?<![\p{L}\p{N}])([*_~`])(?! )[^]*[^ ]\1(?![\p{L}\p{N}])/u];
 
 /** Types whose label the platform writes itself. */
 const WITHOUT_LABEL = ['COPY_CODE', 'REQUEST_CONTACT_INFO'];
@@ -47,6 +47,13 @@ export function checkButtons(component: TemplateComponent, most = MOST_TOGETHER)
     throw invalidParam(`Param ${path}: buttons of type QUICK_REPLY must stand together.`);
   }
   for (const button of buttons) checkButton(button);
+  const labels = buttons.flatMap(({ text }) => (text === undefined ? [] : [text.trim().toLowerCase()]));
+  if (new Set(labels).size === labels.length) return;
+  throw templateError(
+    undefined,
+    'Button texts are repeated',
+    'The buttons of a message template must have different texts.',
+  );
 }
 
 function checkButton(button: TemplateButton): void {
@@ -78,6 +85,13 @@ function checkUrl(button: TemplateButton): void {
   const url = checkText(button.url, 'url', URL_LIMIT);
   const variables = variablesOfText(url);
   if (!isUrl(url.replaceAll(/\{\{[^{}]*\}\}/g, 'x'))) throw invalidParam('Param url is not a valid URI.');
+  if (WHATSAPP_LINK.test(url)) {
+    throw templateError(
+      undefined,
+      "Direct links to WhatsApp aren't allowed for buttons",
+      'Remove the direct link to WhatsApp from the button. A customer who is in a chat already needs none.',
+    );
+  }
   if (variables.length === 0) return;
   if (variables.length > 1 || !url.trimEnd().endsWith('}}')) {
     throw invalidParam('Param url can have one variable only, at its end.');

@@ -1,9 +1,10 @@
 import { invalidParam } from '../graph-error.js';
 import { isObject, type JsonObject, longerThan, requireOneOf } from '../messages/param.js';
 import { checkAuthenticationComponents } from './authentication-components.js';
-import { checkButtons } from './button-checks.js';
+import { checkButtons, EMOJI } from './button-checks.js';
 import type { TemplateCategory, TemplateComponent } from './template-store.js';
 import {
+  checkGaps,
   checkTextVariables,
   type ParameterFormat,
   missingField,
@@ -87,6 +88,7 @@ function checkTextHeader(header: TemplateComponent, { format }: ComponentFrame):
     const rule = "The message header can't have any new lines, formatting characters, emojis or asterisks.";
     throw wrongFormat('header', rule);
   }
+  checkGaps('header', text);
   if (variablesOfText(text).length > 1) throw wrongFormat('header', 'The message header can have one variable only.');
   const example = exampleOf(header);
   checkTextVariables('header', text, format, {
@@ -107,12 +109,15 @@ function checkHandle(header: TemplateComponent): void {
 
 function checkBody(body: TemplateComponent, { format }: ComponentFrame, limit: number): void {
   const text = textOf(body, limit);
+  checkGaps('body', text);
   const example = exampleOf(body);
   checkTextVariables('body', text, format, { positional: example.body_text, named: example.body_text_named_params });
 }
 
 function checkFooter(footer: TemplateComponent): void {
   const text = textOf(footer, SHORT_LIMIT);
+  checkGaps('footer', text);
+  if (EMOJI.test(text)) throw wrongFormat('footer', "The message footer can't have any emojis.");
   if (variablesOfText(text).length > 0) throw wrongFormat('footer', "The message footer can't have variables.");
   if (/[\r\n]/.test(text)) throw wrongFormat('footer', "The message footer can't have any new lines.");
 }

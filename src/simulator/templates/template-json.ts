@@ -1,4 +1,6 @@
-import { type Fields, isObject } from '../http/route.js';
+import type { Fields } from '../http/fields.js';
+import { isObject } from '../http/route.js';
+import { accountHealth, healthOf } from '../numbers/health.js';
 import type { Template, TemplateComponent } from './template-store.js';
 
 /** Every field that can be asked for. */
@@ -16,8 +18,22 @@ export const TEMPLATE_FIELDS: Fields<Template> = {
   rejected_reason: (template) => template.rejectedReason,
   quality_score: (template) => ({ score: template.qualityScore, date: Math.floor(template.updatedAt / 1000) }),
   message_send_ttl_seconds: (template) => template.messageSendTtlSeconds,
-  library_template_name: () => undefined,
+  library_template_name: (template) => template.libraryTemplateName,
   cta_url_link_tracking_opted_out: () => false,
+  health_status: ({ id, wabaId, status }) =>
+    healthOf([['MESSAGE_TEMPLATE', id, status === 'APPROVED' ? 'AVAILABLE' : 'BLOCKED'], ...accountHealth(wabaId)]),
+  source: () => 'DEVELOPER',
+  display_format: () => undefined,
+  is_primary_device_delivery_only: () => false,
+  is_sms_fallback_enabled: () => false,
+  // What only templates of an advertisement have.
+  ad_account_id: () => undefined,
+  ad_adset_id: () => undefined,
+  ad_campaign_id: () => undefined,
+  ad_id: () => undefined,
+  bid_spec: () => undefined,
+  creative_sourcing_spec: () => undefined,
+  degrees_of_freedom_spec: () => undefined,
   last_updated_time: (template) => new Date(template.updatedAt).toISOString(),
 };
 

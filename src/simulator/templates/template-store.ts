@@ -57,6 +57,8 @@ export interface Template {
   correctCategory?: TemplateCategory;
   /** How long a message may wait for its delivery; missing for the platform's default. */
   messageSendTtlSeconds?: number;
+  /** Where it was made from the library. */
+  libraryTemplateName?: string;
   /** When the simulator decides on a PENDING one, or lets go of a PENDING_DELETION one; milliseconds. */
   dueAt?: number;
   /** When it was edited while it was approved; milliseconds. */

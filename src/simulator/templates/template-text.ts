@@ -4,8 +4,11 @@ import { isObject, type JsonObject } from '../messages/param.js';
 export const PARAMETER_FORMATS = ['POSITIONAL', 'NAMED'] as const;
 export type ParameterFormat = (typeof PARAMETER_FORMATS)[number];
 
-/** A refusal of the template calls: code 100, distinguished by its subcode, with the words that people are shown. */
-export function templateError(subcode: number, userTitle: string, userMessage: string): GraphError {
+/**
+ * A refusal of the template calls: code 100, distinguished by its subcode, with the words that people are shown.
+ * @param subcode undefined where the platform's is not published
+ */
+export function templateError(subcode: number | undefined, userTitle: string, userMessage: string): GraphError {
   return new GraphError(100, { subcode, message: 'Invalid parameter', isTransient: false, userTitle, userMessage });
 }
 
@@ -45,6 +48,15 @@ export function objectList(value: unknown, path: string, min: number, max: numbe
     if (!isObject(element)) throw invalidParam(`Param ${path}[${i}] must be a JSON object.`);
     return element;
   });
+}
+
+/** @throws GraphError 100 with 2388047, 2388072 or 2388073 for more than 4 spaces or 2 line breaks in a row */
+export function checkGaps(component: keyof typeof FORMAT_SUBCODES, text: string): void {
+  if (/ {5}/.test(text))
+    throw wrongFormat(component, `The message ${component} can't have more than 4 spaces in a row.`);
+  if (/(?:\r?\n){3}/.test(text)) {
+    throw wrongFormat(component, `The message ${component} can't have more than 2 new lines in a row.`);
+  }
 }
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;

@@ -1,20 +1,13 @@
 import type { Request } from 'express';
 import { invalidParam, unknownObject } from '../graph-error.js';
-import {
-  bodyObject,
-  bodyText,
-  fieldsOf,
-  type JsonObject,
-  pageOf,
-  pathId,
-  pick,
-  queryParam,
-  type Route,
-  SUCCESS,
-} from '../http/route.js';
+import { type Field, fieldsOf, pick } from '../http/fields.js';
+import { parametersOf } from '../http/parameters.js';
+import { type JsonObject, pageOf, pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import { Param } from '../messages/param.js';
 import { checkComponents } from './component-checks.js';
+import { LANGUAGES } from './languages.js';
+import { componentsFromLibrary, listLibrary } from './library.js';
 import { TEMPLATE_FIELDS, USUAL_FIELDS } from './template-json.js';
 import type { TemplateReviewer } from './template-reviewer.js';
 import {
@@ -36,21 +29,28 @@ export interface TemplateParts {
 export function templateRoutes(parts: TemplateParts): Route[] {
   return [
     ['GET', '/:waba/message_templates', (request) => list(parts, request)],
-    ['POST', '/:waba/message_templates', (request) => create(parts, request)],
+    [
+      'POST',
+      '/:waba/message_templates',
+      (request) => createTemplate(parts, pathId(request, 'waba'), parametersOf(request)),
+    ],
     ['DELETE', '/:waba/message_templates', (request) => deleteTemplates(parts, request)],
+    ['GET', '/message_template_library', listLibrary],
+    ['POST', '/:waba/upsert_message_templates', (request) => upsert(parts, request)],
+    ['POST', '/:template/unpause', (request) => unpause(parts, request)],
     ['GET', '/:template', (request) => pick(templateOf(parts, request), TEMPLATE_FIELDS, askedFields(request))],
-    ['POST', '/:template', (request) => edit(parts, request)],
+    ['POST', '/:template', (request) => editTemplate(parts, templateOf(parts, request), parametersOf(request))],
   ];
 }
 
-function templateOf({ templates }: TemplateParts, request: Request): Template {
+function templateOf({ templates }: Pick<TemplateParts, 'templates'>, request: Request): Template {
   const id = pathId(request, 'template');
   const template = templates.get(id);
   if (template === undefined) throw unknownObject(request.method, id);
   return template;
 }
 
-function askedFields(request: Request): readonly string[] {
+function askedFields(request: Request): readonly Field[] {
   return fieldsOf(request, TEMPLATE_FIELDS, USUAL_FIELDS, 'WhatsAppMessageTemplate');
 }
 
@@ -106,10 +106,14 @@ function contentOf({ components }: Pick<Template, 'components'>): string {
     .toLowerCase();
 }
 
-function create({ templates, templateReviewer, templateLimits, ids }: TemplateParts, request: Request): object {
-  const draft = readDraft(bodyObject(request));
+/** @throws GraphError 100 or 80007 */
+function createTemplate(
+  { templates, templateReviewer, templateLimits, ids }: TemplateParts,
+  wabaId: string,
+  body: JsonObject,
+): Pick<Template, 'id' | 'status' | 'category'> {
+  const draft = readDraft(body);
   const { name, language } = draft;
-  const wabaId = pathId(request, 'waba');
   const now = Date.now();
   const existing = templates.find(wabaId, name, language);
   if (existing !== undefined && existing.status !== 'PENDING_DELETION') {
@@ -143,9 +147,11 @@ function create({ templates, templateReviewer, templateLimits, ids }: TemplatePa
 /** What can be edited at all. */
 const EDITABLE = ['APPROVED', 'REJECTED', 'PAUSED'];
 
-function edit(parts: TemplateParts, request: Request): object {
-  const { templates, templateReviewer, templateLimits } = parts;
-  const template = templateOf(parts, request);
+function editTemplate(
+  { templates, templateReviewer, templateLimits }: TemplateParts,
+  template: Template,
+  body: JsonObject,
+): object {
   const now = Date.now();
   if (!EDITABLE.includes(template.status)) {
     throw templateError(
@@ -154,7 +160,7 @@ function edit(parts: TemplateParts, request: Request): object {
       `A message template that is ${template.status} can't be edited. It must be approved, rejected or paused.`,
     );
   }
-  const changed = { ...template, ...readChange(bodyObject(request), template), updatedAt: now };
+  const changed = { ...template, ...readChange(body, template), updatedAt: now };
   if (template.status === 'APPROVED') {
     if (changed.category !== template.category) {
       throw invalidParam("The category of an approved message template can't be edited.");
@@ -168,10 +174,39 @@ function edit(parts: TemplateParts, request: Request): object {
   return SUCCESS;
 }
 
+/** One authentication template for each language; those that exist are edited. All or none. */
+function upsert(parts: TemplateParts, request: Request): object {
+  const { languages, ...body } = parametersOf(request);
+  if (!Array.isArray(languages) || languages.length === 0) throw invalidParam('The parameter languages is required.');
+  if (body.category !== 'AUTHENTICATION') {
+    throw invalidParam('Param category must be AUTHENTICATION to create or edit templates in many languages.');
+  }
+  const wabaId = pathId(request, 'waba');
+  const bodies = (languages as unknown[]).map((language): JsonObject => ({ ...body, language }));
+  for (const each of bodies) readDraft(each);
+  const data = bodies.map((each) => {
+    const existing = parts.templates.find(wabaId, String(body.name), String(each.language));
+    if (existing === undefined) return { ...createTemplate(parts, wabaId, each), language: each.language };
+    editTemplate(parts, existing, { components: each.components });
+    return { id: existing.id, status: 'PENDING', category: existing.category, language: existing.language };
+  });
+  return { data: data.map(({ id, status, language }) => ({ id, status, language })) };
+}
+
+function unpause({ templates, templateReviewer }: TemplateParts, request: Request): object {
+  const template = templateOf({ templates }, request);
+  if (template.status !== 'PAUSED') {
+    return { success: false, reason: `The message template is ${template.status}, and not paused.` };
+  }
+  templateReviewer.decide(template, 'APPROVED', { reason: 'NONE' });
+  return { success: true };
+}
+
 type Draft = Pick<Template, 'category' | 'parameterFormat' | 'components' | 'messageSendTtlSeconds'>;
+type NewDraft = Draft & Pick<Template, 'name' | 'language' | 'libraryTemplateName'>;
 
 /** Reads the body of a create call. @throws GraphError 100 */
-function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'> {
+function readDraft(body: JsonObject): NewDraft {
   const { name, language } = body;
   const param = Param.body(body);
   if (isMissing(name)) throw invalidParam('The parameter name is required.');
@@ -181,7 +216,7 @@ function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'
     throw templateError(2388046, 'Name Format is Incorrect', rule);
   }
   if (isMissing(language)) throw invalidParam('The parameter language is required.');
-  if (typeof language !== 'string' || !/^[a-z]{2,3}(_[A-Z]{2,3})?$/.test(language)) {
+  if (typeof language !== 'string' || !LANGUAGES.has(language)) {
     throw invalidParam(`Param language is not a language of templates: ${JSON.stringify(language)}.`);
   }
   const category = param.optionalOneOf('category', CATEGORIES);
@@ -189,14 +224,19 @@ function readDraft(body: JsonObject): Draft & Pick<Template, 'name' | 'language'
   const parameterFormat = param.optionalOneOf('parameter_format', PARAMETER_FORMATS) ?? 'POSITIONAL';
   const mayChange = param.flag('allow_category_change', true);
   // A UTILITY template that says `promo_me` is a marketing one to the platform, unless the caller forbade the change.
+  const library = body.library_template_name;
   const isPromotion = category === 'UTILITY' && mayChange && name.includes('promo_me');
   return {
     name,
     language,
     category: isPromotion ? 'MARKETING' : category,
     parameterFormat,
-    components: checkComponents(body.components, { category, format: parameterFormat }),
+    components:
+      library === undefined
+        ? checkComponents(body.components, { category, format: parameterFormat })
+        : checkComponents(componentsFromLibrary(body), { category, format: parameterFormat }),
     messageSendTtlSeconds: readTtl(body, category),
+    ...(typeof library === 'string' && { libraryTemplateName: library }),
   };
 }
 
@@ -264,11 +304,11 @@ function deleteTemplates(parts: TemplateParts, request: Request): object {
 }
 
 function choose({ templates }: TemplateParts, request: Request): Template[] {
-  const body = bodyText(request).trim() === '' ? {} : bodyObject(request);
-  const read = (name: string): unknown => queryParam(request, name) ?? body[name] ?? null;
+  const given = parametersOf(request);
+  const read = (name: string): unknown => given[name] ?? null;
   const name = read('name');
-  const given = read('hsm_id');
-  const id = typeof given === 'string' || typeof given === 'number' ? String(given) : null;
+  const hsmId = read('hsm_id');
+  const id = typeof hsmId === 'string' || typeof hsmId === 'number' ? String(hsmId) : null;
   const ids = idsOf(read('hsm_ids'));
   const ofAccount = templates.ofAccount(pathId(request, 'waba'));
   if (ids !== null) {

@@ -1,0 +1,103 @@
+import type { NextFunction, Request } from 'express';
+import { GraphError } from '../graph-error.js';
+import { bodyText, isObject, type JsonObject, queryParam } from './route.js';
+
+/** Parameters that are JSON where they come as text: in the query, in a form, or as a string within JSON. */
+// prettier-ignore
+const STRUCTURED = new Set([
+  'text', 'image', 'video', 'audio', 'document', 'sticker', 'location', 'contacts', 'interactive', 'reaction', 'template',
+  'context', 'typing_indicator', 'components', 'allow_category_change', 'message_send_ttl_seconds', 'languages',
+  'library_template_button_inputs', 'library_template_body_inputs', 'hsm_ids', 'websites', 'block_users', 'session',
+  'calling', 'payload_encryption', 'storage_configuration', 'user_identity_change', 'enable_welcome_message', 'prompts',
+  'commands', 'webhook_configuration', 'categories', 'publish',
+]);
+/** They say who asks, and are no parameters of any call. */
+const CREDENTIALS = ['access_token', 'appsecret_proof'];
+
+export interface Parameters {
+  values: JsonObject;
+  /** The JSON that was sent, where it is exactly the values; null where they came in another way. */
+  sent: string | null;
+}
+
+/**
+ * The parameters of a call, wherever they stand: in the query, in a form, or in a JSON object. What the body says wins.
+ * @throws GraphError 100 for a body that is none of these
+ */
+export function readParameters(request: Request): Parameters {
+  const { values: given, sent } = bodyOf(request);
+  const query = Object.keys(request.query).map((name) => [name, queryParam(request, name)] as const);
+  const merged = query.length === 0 ? given : { ...Object.fromEntries(query), ...given };
+  const values = withoutText(merged);
+  return { values, sent: values === given ? sent : null };
+}
+
+export function parametersOf(request: Request): JsonObject {
+  return readParameters(request).values;
+}
+
+/** `access_token` of a form or of JSON; null where there is none. */
+export function tokenInBody(request: Request): string | null {
+  try {
+    const token = bodyOf(request).values.access_token;
+    return typeof token === 'string' ? token : null;
+  } catch {
+    return null;
+  }
+}
+
+function bodyOf(request: Request): Parameters {
+  const { body } = request as { body: unknown };
+  // A form of several parts is read already.
+  if (isObject(body)) return { values: body, sent: null };
+  const text = bodyText(request);
+  if (text.trim() === '') return { values: {}, sent: null };
+  const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '');
+  if (isForm && !/^\s*[[{]/.test(text)) return { values: Object.fromEntries(new URLSearchParams(text)), sent: null };
+  let values: unknown;
+  try {
+    values = JSON.parse(text);
+  } catch {
+    throw new GraphError(100, { details: 'The request body is not valid JSON' });
+  }
+  if (isObject(values)) return { values, sent: text };
+  throw new GraphError(100, { details: 'The request body must be a JSON object' });
+}
+
+/** The same object where there is nothing to change, which is how nearly all come. */
+function withoutText(values: JsonObject): JsonObject {
+  let changed: JsonObject | null = null;
+  for (const [name, value] of Object.entries(values)) {
+    let read = value;
+    if (typeof value === 'string') {
+      if (CREDENTIALS.includes(name)) read = undefined;
+      else if (STRUCTURED.has(name)) read = jsonOr(value);
+    }
+    if (name === 'template' && isObject(read) && typeof read.components === 'string') read = withoutText(read);
+    if (read !== value) changed = { ...(changed ?? values), [name]: read };
+  }
+  return changed ?? values;
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Reads a form of several parts; of a file, its text. @throws GraphError 100 for one that is broken */
+export async function readMultipart(request: Request, _reply: unknown, next: NextFunction): Promise<void> {
+  const type = request.headers['content-type'] ?? '';
+  if (/^multipart\/form-data/i.test(type)) request.body = await formOf(bodyText(request), type);
+  next();
+}
+
+async function formOf(body: string, type: string): Promise<JsonObject> {
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData().catch(() => {
+    throw new GraphError(100, { details: 'The form of the request can not be read' });
+  });
+  const parts = [...form].map(async ([name, value]) => [name, typeof value === 'string' ? value : await value.text()]);
+  return Object.fromEntries((await Promise.all(parts)) as [string, string][]);
+}

@@ -1,0 +1,215 @@
+import { createPublicKey } from 'node:crypto';
+import type { Request } from 'express';
+import { GraphError, invalidParam } from '../graph-error.js';
+import { parametersOf } from '../http/parameters.js';
+import { isObject, type JsonObject, pathId, type Route, SUCCESS } from '../http/route.js';
+import type { IdSource } from '../ids.js';
+import { checkProduct, Param } from '../messages/param.js';
+import type { Numbers } from './numbers.js';
+
+const ATTEMPTS = 10;
+const ATTEMPTS_WITHIN_MS = 72 * 60 * 60 * 1000;
+/** What a number can be registered from; a banned or restricted one stays so. */
+const UNREGISTERED = ['PENDING', 'DISCONNECTED', 'UNVERIFIED', 'DELETED', 'MIGRATED'];
+
+export interface RegistrationParts {
+  numbers: Numbers;
+  ids: IdSource;
+}
+
+/** Registering and verifying a number, and what can be set for it. State is kept for each number until a reset. */
+export function registrationRoutes(parts: RegistrationParts): Route[] {
+  const { numbers } = parts;
+  /** A call about one number, with its parameters; it answers `success` unless it gives something else. */
+  const about = (change: (id: string, param: Param) => object | void) => (request: Request) =>
+    change(pathId(request, 'phone_number'), Param.body(parametersOf(request))) ?? SUCCESS;
+  return [
+    ['POST', '/:phone_number/register', about((id, param) => register(numbers, id, param))],
+    ['POST', '/:phone_number/deregister', about((id) => deregister(numbers, id))],
+    ['POST', '/:phone_number/request_code', about((id, param) => requestCode(parts, id, param))],
+    ['POST', '/:phone_number/verify_code', about((id, param) => verifyCode(numbers, id, param))],
+    ['POST', '/:phone_number', about((id, param) => changeNumber(numbers, id, param))],
+    ['GET', '/:phone_number/settings', about((id) => settingsOf(numbers, id))],
+    ['POST', '/:phone_number/settings', about((id, param) => changeSettings(numbers, id, param))],
+    ['GET', '/:phone_number/whatsapp_business_encryption', about((id) => publicKeyOf(numbers, id))],
+    ['POST', '/:phone_number/whatsapp_business_encryption', about((id, param) => setPublicKey(numbers, id, param))],
+    ['GET', '/:phone_number/conversational_automation', about((id) => automationOf(numbers, id))],
+    ['POST', '/:phone_number/conversational_automation', about((id, param) => automate(numbers, id, param))],
+  ];
+}
+
+/** @throws GraphError 100 where a required parameter is missing, or is no text */
+function required(param: Param, name: string): string {
+  const { value } = param.get(name);
+  if (value === undefined || value === null || value === '') throw invalidParam(`The parameter ${name} is required.`);
+  if (typeof value === 'number') return String(value);
+  return param.text(name, 10_000);
+}
+
+function sixDigits(param: Param, name: string): string {
+  const digits = required(param, name);
+  if (!/^\d{6}$/.test(digits)) throw invalidParam(`Param ${name} must be 6 digits.`);
+  return digits;
+}
+
+function register(numbers: Numbers, id: string, param: Param): void {
+  checkProduct(param.value as JsonObject);
+  const pin = sixDigits(param, 'pin');
+  const region = param.optionalText('data_localization_region', 2);
+  if (region !== undefined && !/^[A-Z]{2}$/.test(region)) {
+    throw invalidParam('Param data_localization_region must be a country code of two capital letters.');
+  }
+  const { status, codeVerification } = numbers.factsOf(id);
+  const known = numbers.stateOf(id).pin;
+  countAttempt(numbers, id);
+  if (status === 'BANNED') throw new GraphError(131031, { details: 'The number is banned' });
+  if (codeVerification !== 'VERIFIED') throw new GraphError(133006, { details: 'Verify the number with a code first' });
+  if (known !== undefined && known !== pin)
+    throw new GraphError(133005, { details: 'The PIN is not that of the number' });
+  numbers.setState(id, { pin });
+  if (UNREGISTERED.includes(status)) numbers.change(id, { status: 'CONNECTED' });
+}
+
+function deregister(numbers: Numbers, id: string): void {
+  countAttempt(numbers, id);
+  numbers.change(id, { status: 'DISCONNECTED' });
+}
+
+function countAttempt(numbers: Numbers, id: string): void {
+  const now = Date.now();
+  const attempts = (numbers.stateOf(id).attempts ?? []).filter((at) => now - at < ATTEMPTS_WITHIN_MS);
+  if (attempts.length >= ATTEMPTS) {
+    throw new GraphError(133016, { details: `At most ${ATTEMPTS} attempts in 72 hours; a reset forgets them` });
+  }
+  numbers.setState(id, { attempts: [...attempts, now] });
+}
+
+/** The code reaches no telephone: `GET /_simulator/numbers/{id}` shows it. */
+function requestCode({ numbers, ids }: RegistrationParts, id: string, param: Param): void {
+  required(param, 'code_method');
+  param.optionalOneOf('code_method', ['SMS', 'VOICE']);
+  required(param, 'language');
+  if (numbers.factsOf(id).codeVerification === 'VERIFIED') {
+    throw new GraphError(136024, {
+      userTitle: 'Request code error',
+      userMessage: 'The number is verified already; only one that is not can ask for a code.',
+    });
+  }
+  numbers.setState(id, { code: String(Math.floor(ids.draw() * 1_000_000)).padStart(6, '0') });
+}
+
+function verifyCode(numbers: Numbers, id: string, param: Param): void {
+  const given = required(param, 'code').replace('-', '');
+  const { code } = numbers.stateOf(id);
+  if (code === undefined || given !== code) {
+    throw new GraphError(136025, {
+      userTitle: 'Verify code error',
+      userMessage: 'The code is not the one that was sent.',
+    });
+  }
+  numbers.setState(id, { code: undefined });
+  numbers.change(id, { codeVerification: 'VERIFIED' });
+}
+
+/** The PIN of two-step verification, a new display name, and an address of a webhook. */
+function changeNumber(numbers: Numbers, id: string, param: Param): void {
+  const { pin, new_display_name: newName, webhook_configuration: webhook } = param.value as JsonObject;
+  if (pin === undefined && newName === undefined && webhook === undefined) {
+    throw invalidParam('Unsupported request: give pin, new_display_name or webhook_configuration.');
+  }
+  if (pin !== undefined) numbers.setState(id, { pin: sixDigits(param, 'pin') });
+  if (newName !== undefined) numbers.setState(id, { newName: param.text('new_display_name', 512) });
+  if (webhook === undefined) return;
+  const address = param.object('webhook_configuration');
+  const given = address.optionalText('override_callback_uri', 2048);
+  // An empty one takes the number's own address away.
+  if (given !== undefined && given !== '') address.url('override_callback_uri', 2048);
+  numbers.setState(id, { webhookUrl: given === '' ? undefined : given });
+}
+
+/** What each part of the settings is until it is set. */
+const FIRST_SETTINGS: Readonly<Record<string, object>> = {
+  calling: { status: 'DISABLED', call_icon_visibility: 'DEFAULT', callback_permission_status: 'DISABLED' },
+  payload_encryption: { status: 'DISABLED' },
+  storage_configuration: { status: 'DEFAULT' },
+};
+const SETTINGS = [...Object.keys(FIRST_SETTINGS), 'user_identity_change'];
+
+export function settingsOf(numbers: Numbers, id: string): Record<string, object> {
+  return { ...FIRST_SETTINGS, ...numbers.stateOf(id).settings };
+}
+
+function changeSettings(numbers: Numbers, id: string, param: Param): void {
+  const given = SETTINGS.filter((name) => param.get(name).isGiven);
+  if (given.length === 0) throw invalidParam(`One of the parameters ${SETTINGS.join(', ')} is required.`);
+  const settings = { ...settingsOf(numbers, id) };
+  for (const name of given) {
+    const part = param.object(name);
+    part.optionalOneOf('status', name === 'storage_configuration' ? ['DEFAULT', 'IN_COUNTRY_STORAGE_ENABLED'] : SWITCH);
+    part.optionalOneOf('call_icon_visibility', ['DEFAULT', 'DISABLE_ALL']);
+    part.optionalOneOf('callback_permission_status', SWITCH);
+    settings[name] = { ...settings[name], ...capitals(part.value as JsonObject) };
+  }
+  numbers.setState(id, { settings });
+}
+
+const SWITCH = ['ENABLED', 'DISABLED'];
+
+function capitals(part: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [
+      name,
+      /status$|visibility$/.test(name) && typeof value === 'string' ? value.toUpperCase() : value,
+    ]),
+  );
+}
+
+function publicKeyOf(numbers: Numbers, id: string): object {
+  const { publicKey } = numbers.stateOf(id);
+  if (publicKey === undefined) return { data: [] };
+  return { data: [{ business_public_key: publicKey, business_public_key_signature_status: 'VALID' }] };
+}
+
+function setPublicKey(numbers: Numbers, id: string, param: Param): void {
+  const publicKey = required(param, 'business_public_key');
+  const bits = bitsOf(publicKey);
+  if (bits !== 2048) throw invalidParam('Param business_public_key must be a 2048-bit RSA public key in PEM.');
+  numbers.setState(id, { publicKey });
+}
+
+function bitsOf(pem: string): number | undefined {
+  try {
+    const key = createPublicKey(pem);
+    return key.asymmetricKeyType === 'rsa' ? key.asymmetricKeyDetails?.modulusLength : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function automationOf(numbers: Numbers, id: string): object {
+  return { prompts: [], commands: [], enable_welcome_message: false, ...numbers.stateOf(id).automation, id };
+}
+
+/** The platform's limits: 4 prompts of 80 characters, 30 commands of 32 with hints of 256. */
+function automate(numbers: Numbers, id: string, param: Param): void {
+  const { prompts, enable_welcome_message: welcome } = param.value as JsonObject;
+  const automation: JsonObject = {};
+  if (welcome !== undefined) automation.enable_welcome_message = param.flag('enable_welcome_message');
+  if (prompts !== undefined) {
+    const list = Array.isArray(prompts) ? (prompts as unknown[]) : [];
+    const wrong = list.some((prompt) => typeof prompt !== 'string' || prompt === '' || prompt.length > 80);
+    if (!Array.isArray(prompts) || wrong || list.length > 4) {
+      throw invalidParam('Param prompts must be an array of at most 4 texts of 1 to 80 characters.');
+    }
+    automation.prompts = list;
+  }
+  if (param.get('commands').isGiven) {
+    const commands = param.objects('commands', 0, 30);
+    automation.commands = commands.map((command) => ({
+      command_name: command.text('command_name', 32),
+      command_description: command.text('command_description', 256),
+    }));
+  }
+  const { automation: former } = numbers.stateOf(id);
+  numbers.setState(id, { automation: { ...(isObject(former) ? former : {}), ...automation } });
+}

@@ -1,0 +1,117 @@
+import type { Request } from 'express';
+import { invalidParam } from '../graph-error.js';
+import { type JsonObject, pageOf, queryParam } from '../http/route.js';
+import { Param } from '../messages/param.js';
+import type { TemplateComponent } from './template-store.js';
+import { variablesOfText } from './template-text.js';
+
+/** A text that the platform has reviewed already: a template made of it needs no words of its own. */
+interface LibraryTemplate {
+  name: string;
+  topic: string;
+  usecase: string;
+  industry: string[];
+  body: string;
+  params: string[];
+  paramTypes: string[];
+  buttons: { type: 'URL' | 'PHONE_NUMBER'; text: string; url?: string; phone_number?: string }[];
+}
+
+/** Few of the library's kinds, in our own words. */
+const LIBRARY: readonly LibraryTemplate[] = [
+  {
+    name: 'delivery_update_1',
+    topic: 'ORDER_MANAGEMENT',
+    usecase: 'DELIVERY_UPDATE',
+    industry: ['E_COMMERCE'],
+    body: 'Hi {{1}}, parcel {{2}} is on its way to you. It should be there on {{3}} or earlier.',
+    params: ['Jim', 'CS1234', 'May 4'],
+    paramTypes: ['TEXT', 'TEXT', 'TEXT'],
+    buttons: [{ type: 'URL', text: 'Track parcel', url: 'https://www.example.com' }],
+  },
+  {
+    name: 'payment_due_reminder_1',
+    topic: 'PAYMENTS',
+    usecase: 'PAYMENT_DUE_REMINDER',
+    industry: ['FINANCIAL_SERVICES'],
+    body: 'Hi {{1}}, a payment of {{2}} is due on {{3}}. Please see to it in time.',
+    params: ['Jim', '$12.34', 'May 4'],
+    paramTypes: ['TEXT', 'AMOUNT', 'TEXT'],
+    buttons: [{ type: 'PHONE_NUMBER', text: 'Call us', phone_number: '+16505550134' }],
+  },
+  {
+    name: 'feedback_survey_1',
+    topic: 'CUSTOMER_FEEDBACK',
+    usecase: 'FEEDBACK_SURVEY',
+    industry: ['E_COMMERCE', 'FINANCIAL_SERVICES'],
+    body: 'Hi {{1}}, thank you for your visit on {{2}}. A few words about it would help us.',
+    params: ['Jim', 'May 4'],
+    paramTypes: ['TEXT', 'TEXT'],
+    buttons: [{ type: 'URL', text: 'Give feedback', url: 'https://www.example.com' }],
+  },
+];
+const LANGUAGE = 'en_US';
+const CATEGORY = 'UTILITY';
+
+/** Query parameters that narrow the list. */
+const FILTERS: Readonly<Record<string, (template: LibraryTemplate) => string>> = {
+  name: ({ name }) => name,
+  search: ({ name, body }) => `${name} ${body}`,
+  topic: ({ topic }) => topic,
+  usecase: ({ usecase }) => usecase,
+  industry: ({ industry }) => industry.join(' '),
+  language: () => LANGUAGE,
+  category: () => CATEGORY,
+};
+
+/** The library, as `GET /message_template_library` shows it. */
+export function listLibrary(request: Request): object {
+  const matching = LIBRARY.filter((template) =>
+    Object.entries(FILTERS).every(([name, textOf]) => {
+      const value = queryParam(request, name) ?? '';
+      const wanted = value.split(/[[\]",]+/).filter((part) => part !== '');
+      const text = textOf(template).toUpperCase();
+      return wanted.length === 0 || wanted.some((part) => text.includes(part.toUpperCase()));
+    }),
+  );
+  const idOf = (template: LibraryTemplate) => String(7_138_055_039_625_658 + LIBRARY.indexOf(template));
+  const page = pageOf(matching, idOf, request);
+  const data = page.data.map(({ params, paramTypes, ...template }) => ({
+    ...template,
+    language: LANGUAGE,
+    category: CATEGORY,
+    body_params: params,
+    body_param_types: paramTypes,
+    id: idOf(LIBRARY.find(({ name }) => name === template.name) as LibraryTemplate),
+  }));
+  return { ...page, data };
+}
+
+/**
+ * The components of a template that is made from the library, with the caller's addresses and numbers in its buttons.
+ * @throws GraphError 100
+ */
+export function componentsFromLibrary(body: JsonObject): TemplateComponent[] {
+  const found = LIBRARY.find(({ name }) => name === body.library_template_name);
+  if (found === undefined) throw invalidParam('Param library_template_name is no template of the library.');
+  const param = Param.body(body);
+  const given = param.get('library_template_button_inputs').isGiven
+    ? param.objects('library_template_button_inputs', 0, 10)
+    : [];
+  if (given.length !== found.buttons.length) {
+    throw invalidParam(`Param library_template_button_inputs must have ${found.buttons.length} elements.`);
+  }
+  const buttons = found.buttons.map((button, i) => {
+    const input = given[i] as Param;
+    input.oneOf('type', [button.type]);
+    if (button.type === 'PHONE_NUMBER') return { ...button, phone_number: input.text('phone_number', 20) };
+    const url = input.object('url');
+    const example = url.optionalText('url_suffix_example', 2000);
+    const base = url.text('base_url', 2000);
+    return { ...button, url: base, ...(variablesOfText(base).length > 0 && { example: [example ?? base] }) };
+  });
+  return [
+    { type: 'BODY', text: found.body, example: { body_text: [found.params] } },
+    { type: 'BUTTONS', buttons },
+  ];
+}
