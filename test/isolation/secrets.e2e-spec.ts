@@ -24,6 +24,7 @@ const SECRETS = {
   metricsToken: canary('metrics'),
   providerToken: canary('EAAG'),
   encryptionKey: randomBytes(32).toString('base64'),
+  webhookHeader: canary('Bearer'),
 };
 /** What is in columns of its own, and nowhere beside: neither in logs nor in errors, jobs or metrics. */
 const PERSONAL = {
@@ -106,7 +107,11 @@ describe('secrets and what is personal', () => {
 
   it('stand nowhere that anything is written', async () => {
     const { api, connection, workspace } = own;
-    const put = await api.request({ method: 'PUT', path: '/webhook', body: { url: 'http://127.0.0.1:9/closed' } });
+    const put = await api.request({
+      method: 'PUT',
+      path: '/webhook',
+      body: { url: 'http://127.0.0.1:9/closed', headers: { Authorization: SECRETS.webhookHeader } },
+    });
     const webhookSecret = (put.body.data as { secret: string }).secret;
     const rotated = (await api.post('/webhook/rotate-secret')).body.data.secret as string;
     const otp = await otpApp(test, 'sandbox', { organizationId: workspace.id });

@@ -45,14 +45,15 @@ export interface EventBatch {
   organizationId: string;
   count: number;
   type?: string;
+  connectionId?: string;
 }
 
 /** Writes events in one statement, as a change of messages does. */
 export async function insertEvents(database: Database, batches: readonly EventBatch[]): Promise<string[]> {
   const source = `(select b."organizationId" as organization_id, coalesce(b.type, 'message.status.updated') as event_type,
       jsonb_build_object('message_id', $2::uuid, 'status', 'sent', 'sequence', n, 'note', 'größe ✓') as event_data,
-      clock_timestamp() as occurred_at, null::uuid[] as connection_ids, null::bytea as trace_context
-    from json_to_recordset($1) as b ("organizationId" uuid, count integer, type text), generate_series(1, b.count) n)`;
+      clock_timestamp() as occurred_at, case when b."connectionId" is not null then array[b."connectionId"] end as connection_ids, null::bytea as trace_context
+    from json_to_recordset($1) as b ("organizationId" uuid, count integer, type text, "connectionId" uuid), generate_series(1, b.count) n)`;
   const rows = await database.query<{ id: string }>(`${insertWebhookEvents(source)} returning webhook_event.id`, [
     JSON.stringify(batches),
     newId(),

@@ -572,6 +572,9 @@ export interface paths {
          *     later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
          *     after any call with `active: true`, and what waited for it goes out.
          *
+         *     `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
+         *     Headers do not follow the webhook to another scheme, host or port: give them again with such an address.
+         *
          *     Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
          *     body. Any 2xx within ten seconds is success. Otherwise the event comes again after 5 s, 30 s, 2 min, 10 min, 30 min,
          *     2 h, 5 h, 10 h and 10 h, each ±20 %, or after the time in `Retry-After` where that is longer, up to an hour. Answer
@@ -889,6 +892,16 @@ export interface components {
              */
             active?: boolean;
             /**
+             * Format: uuid
+             * @description Numbers whose events to send; empty: all. An event about several numbers, such as one of a template, is sent where one
+             *     of them is chosen; one about none is sent in any case. Left out: all for a new webhook; those that it has for an
+             *     existing one.
+             * @example [
+             *       "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+             *     ]
+             */
+            connection_ids?: string[];
+            /**
              * @description Kinds of event to send. Left out: the two about messages for a new webhook; those that it has for an existing one.
              * @example [
              *       "message.received",
@@ -900,6 +913,17 @@ export interface components {
              *     ]
              */
             events?: ("message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated")[];
+            /**
+             * @description Headers to send with every delivery beside ours, such as a key of your gateway: names `X-...` or `Authorization`, values
+             *     of visible ASCII, 4,096 characters in all. Stored encrypted and never shown again. Left out: those that the webhook
+             *     has, unless its address gets another scheme, host or port.
+             * @example {
+             *       "X-Environment": "production"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            };
             /**
              * Format: uri
              * @description Where events are posted to: https, port 443, a host name that leads to public addresses only.
@@ -4116,6 +4140,13 @@ export interface components {
              */
             active: boolean;
             /**
+             * @description Numbers whose events it gets; empty: all.
+             * @example [
+             *       "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+             *     ]
+             */
+            connection_ids: string[];
+            /**
              * Format: date-time
              * @example 2026-11-21T07:30:00.000Z
              */
@@ -4143,6 +4174,13 @@ export interface components {
              * @example null
              */
             failing_since: string | null;
+            /**
+             * @description Names of its own headers. Their values are never shown.
+             * @example [
+             *       "X-Environment"
+             *     ]
+             */
+            header_names: string[];
             /**
              * Format: date-time
              * @description Until then deliveries are signed with the replaced secret as well; null where there is none.
@@ -4174,6 +4212,13 @@ export interface components {
              */
             active: boolean;
             /**
+             * @description Numbers whose events it gets; empty: all.
+             * @example [
+             *       "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+             *     ]
+             */
+            connection_ids: string[];
+            /**
              * Format: date-time
              * @example 2026-11-21T07:30:00.000Z
              */
@@ -4201,6 +4246,13 @@ export interface components {
              * @example null
              */
             failing_since: string | null;
+            /**
+             * @description Names of its own headers. Their values are never shown.
+             * @example [
+             *       "X-Environment"
+             *     ]
+             */
+            header_names: string[];
             /**
              * Format: date-time
              * @description Until then deliveries are signed with the replaced secret as well; null where there is none.
@@ -9550,6 +9602,12 @@ export interface operations {
                      *           "media.failed",
                      *           "connection.updated"
                      *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "header_names": [
+                     *           "X-Environment"
+                     *         ],
                      *         "active": true,
                      *         "disabled_reason": null,
                      *         "failing_since": null,
@@ -9707,6 +9765,12 @@ export interface operations {
                  *         "media.failed",
                  *         "connection.updated"
                  *       ],
+                 *       "connection_ids": [
+                 *         "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                 *       ],
+                 *       "headers": {
+                 *         "X-Environment": "production"
+                 *       },
                  *       "active": true
                  *     }
                  */
@@ -9735,6 +9799,12 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "header_names": [
+                     *           "X-Environment"
                      *         ],
                      *         "active": true,
                      *         "disabled_reason": null,
@@ -9825,6 +9895,19 @@ export interface operations {
             };
             /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
             415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`WEBHOOK_CONNECTION_NOT_FOUND`](/docs/errors#WEBHOOK_CONNECTION_NOT_FOUND): `connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each. */
+            422: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -10386,6 +10469,12 @@ export interface operations {
                      *           "media.ready",
                      *           "media.failed",
                      *           "connection.updated"
+                     *         ],
+                     *         "connection_ids": [
+                     *           "01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f"
+                     *         ],
+                     *         "header_names": [
+                     *           "X-Environment"
                      *         ],
                      *         "active": true,
                      *         "disabled_reason": null,
@@ -11149,6 +11238,7 @@ export type ErrorCode =
   | 'UNSUPPORTED_CONTENT_TYPE'
   | 'UPLOAD_LIMIT_REACHED'
   | 'VALIDATION_FAILED'
+  | 'WEBHOOK_CONNECTION_NOT_FOUND'
   | 'WEBHOOK_DELIVERY_NOT_FOUND'
   | 'WEBHOOK_NOT_FOUND'
   | 'WEBHOOK_URL_NOT_ALLOWED';

@@ -2,14 +2,16 @@ import { type Command, Option } from 'commander';
 import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
 import type { Single } from '../api/message.js';
-import { secretArgument, wholeNumber, wordsOf } from '../arguments.js';
+import { collected, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
-import { action, guide, liveAction } from '../runner.js';
+import { action, guide, liveAction, UsageError } from '../runner.js';
 import { type ReceivedEvent, WebhookReceiver } from '../webhook-receiver.js';
 
 interface ApiWebhook {
   url: string;
   events: string[];
+  connection_ids: string[];
+  header_names: string[];
   active: boolean;
   disabled_reason: string | null;
   failing_since: string | null;
@@ -20,6 +22,8 @@ interface ApiWebhook {
 
 interface SetOptions extends TargetOptions {
   events?: string[];
+  connection?: string[];
+  header?: string[];
   paused?: boolean;
 }
 
@@ -65,6 +69,8 @@ function addSet(webhook: Command): void {
     .description('create the webhook, or change it; the secret is shown only once, when it is created')
     .argument('<url>', 'where events are posted to: https, a public address')
     .option('--events <list>', `separated by commas: ${WEBHOOK_EVENTS.join(', ')}`, wordsOf(WEBHOOK_EVENTS))
+    .option('--connection <id>', 'only events of this number; may be repeated, "all" for all', collected)
+    .option('--header <name: value>', 'send this header along; may be repeated, "none" removes all', collected)
     .option('--paused', 'deliver nothing until it is set again without this')
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
@@ -72,15 +78,26 @@ function addSet(webhook: Command): void {
     examples: [
       'herald webhook set https://example.com/whatsapp',
       ['herald webhook set https://example.com/whatsapp --events message.received', 'only what customers write'],
+      [
+        'herald webhook set https://example.com/whatsapp --header "X-Api-Key: -" < key.txt',
+        'a value from standard input',
+      ],
     ],
     notes: [
-      'Without --events a new webhook gets the two about messages, and another keeps what it has. A webhook that Herald',
-      'disabled works again once it is set.',
+      'Without --events a new webhook gets the two about messages. What an existing one has stays where it is not given,',
+      'but headers only while scheme, host and port stay. Values of headers are stored encrypted and never shown again. A',
+      'webhook that Herald disabled works again once it is set.',
     ].join('\n'),
   });
-  action<SetOptions>(command, async ({ events, paused, ...options }, url = '') => {
+  action<SetOptions>(command, async ({ events, paused, connection, header, ...options }, url = '') => {
     const { api } = await targetOf(options);
-    const body = { url, active: paused !== true, ...(events !== undefined && { events }) };
+    const body = {
+      url,
+      active: paused !== true,
+      ...(events !== undefined && { events }),
+      ...(connection !== undefined && { connection_ids: connection.filter((id) => id !== 'all') }),
+      ...(header !== undefined && { headers: await headersOf(header.filter((line) => line !== 'none')) }),
+    };
     const { data } = (await api.call<Single<ApiWebhook>>('PUT', '/webhook', { body })).body;
     return { data, text: factsOf(data) };
   });
@@ -141,11 +158,24 @@ function addListen(webhook: Command): void {
   });
 }
 
+/** @throws UsageError for a line that is none. */
+async function headersOf(lines: readonly string[]): Promise<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const at = line.indexOf(':');
+    if (at < 1) throw new UsageError('--header takes "Name: value"');
+    headers[line.slice(0, at).trim()] = await secretArgument(line.slice(at + 1).trim());
+  }
+  return headers;
+}
+
 function factsOf(webhook: ApiWebhook): string {
   const state = webhook.active ? paint.good('active') : paint.bad(webhook.disabled_reason ?? 'paused');
   return facts({
     URL: webhook.url,
     Events: webhook.events.join(', '),
+    ...(webhook.connection_ids.length > 0 && { Numbers: webhook.connection_ids.join(', ') }),
+    ...(webhook.header_names.length > 0 && { Headers: webhook.header_names.join(', ') }),
     State: webhook.failing_since === null ? state : `${state}, failing since ${webhook.failing_since}`,
     Secret:
       webhook.secret === undefined ? webhook.secret_hint : `${webhook.secret} ${paint.faint('(shown only once)')}`,

@@ -3,6 +3,7 @@ import { In, IsNull, Not, type QueryDeepPartialEntity, type Repository } from 't
 import { Audit, type AuditAction } from '../../infrastructure/audit/audit.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
+import { EndpointHeaders, type WebhookHeaders } from './webhook-headers.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
 export interface EndpointSettings {
@@ -10,6 +11,10 @@ export interface EndpointSettings {
   /** null: those that it has; those about messages for a new one. */
   events: readonly WebhookEvent[] | null;
   active: boolean;
+  /** Of the numbers whose events it gets, none twice; empty: of all. null: those that it has; all for a new one. */
+  connectionIds: readonly string[] | null;
+  /** null: those that it has, while its address keeps its origin; none for a new one. */
+  headers: WebhookHeaders | null;
 }
 
 /** A secret as it is stored: sealed for its row. */
@@ -30,6 +35,7 @@ export class EndpointsRepository {
   constructor(
     private readonly database: Database,
     private readonly audit: Audit,
+    private readonly headers: EndpointHeaders,
   ) {}
 
   /** The workspace's endpoint with the secrets that sign; null where it has none. */
@@ -54,6 +60,16 @@ export class EndpointsRepository {
     return new Map(found.map((endpoint) => [endpoint.organizationId, endpoint.id]));
   }
 
+  /** Those of the ids that are no number of the workspace. */
+  async unknownConnections(organizationId: string, ids: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `select wanted.id from unnest($2::uuid[]) as wanted (id)
+       where not exists (select from connection c where c.organization_id = $1 and c.id = wanted.id)`,
+      [organizationId, ids],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /**
    * Makes the workspace's endpoint with this secret, or changes the one that it has, which keeps its secret. Of several
    * calls at once one creates. A change makes a disabled endpoint work again.
@@ -72,9 +88,15 @@ export class EndpointsRepository {
         if (!created) await this.change(organizationId, settings);
         const endpoint = await this.find(organizationId);
         if (endpoint === null) return null;
-        const { id: endpointId, url, events, active } = endpoint;
+        const { id: endpointId, url, events, active, connectionIds, headerNames } = endpoint;
         // The path may have a secret of the receiver's in it.
-        const details = { origin: new URL(url).origin, events, active };
+        const details = {
+          origin: new URL(url).origin,
+          events,
+          active,
+          ...(connectionIds.length > 0 && { connection_ids: connectionIds }),
+          ...(headerNames.length > 0 && { header_names: headerNames }),
+        };
         await this.note(created ? 'webhook.created' : 'webhook.changed', organizationId, endpointId, details);
         return { created, endpoint };
       });
@@ -122,7 +144,7 @@ export class EndpointsRepository {
   private async create(
     organizationId: string,
     id: string,
-    { url, events, active }: EndpointSettings,
+    { url, events, active, connectionIds, headers }: EndpointSettings,
     secret: SealedSecret,
   ): Promise<boolean> {
     const { raw } = await this.endpoints
@@ -134,6 +156,8 @@ export class EndpointsRepository {
         url,
         events: [...(events ?? MESSAGE_EVENTS)],
         active,
+        connectionIds: [...(connectionIds ?? [])],
+        ...this.sealed(organizationId, id, headers ?? {}),
         inactiveSince: active ? null : now,
       })
       .orIgnore()
@@ -144,11 +168,22 @@ export class EndpointsRepository {
     return true;
   }
 
-  private change(organizationId: string, { url, events, active }: EndpointSettings): Promise<string | null> {
+  private async change(organizationId: string, settings: EndpointSettings): Promise<string | null> {
+    const { url, events, active, connectionIds } = settings;
+    const known = await this.endpoints.findOne({
+      where: { organizationId, deletedAt: IsNull() },
+      lock: { mode: 'pessimistic_write' },
+    });
+    if (known === null) return null;
+    // The values are shown to none: one who may choose the address must not have them sent elsewhere.
+    const isElsewhere = new URL(known.url).origin !== new URL(url).origin;
+    const headers = settings.headers ?? (isElsewhere ? {} : null);
     return this.update(organizationId, {
       url,
       active,
       ...(events === null ? {} : { events: [...events] }),
+      ...(connectionIds === null ? {} : { connectionIds: [...connectionIds] }),
+      ...(headers === null ? {} : this.sealed(organizationId, known.id, headers)),
       revision: () => 'revision + 1',
       disabledReason: null,
       failingSince: null,
@@ -158,6 +193,13 @@ export class EndpointsRepository {
       inactiveSince: active ? null : inactiveSince,
       updatedAt: now,
     });
+  }
+
+  private sealed(organizationId: string, id: string, headers: WebhookHeaders) {
+    return {
+      headerNames: Object.keys(headers),
+      headersCiphertext: this.headers.seal(organizationId, id, headers),
+    };
   }
 
   /** Changes the workspace's endpoint; returns its id, or null where there is none. */

@@ -43,6 +43,9 @@ export class WebhookController {
    * later calls change it and keep the secret, also where the URL changes. A webhook that was disabled works again
    * after any call with `active: true`, and what waited for it goes out.
    *
+   * `connection_ids` and `headers` that are left out stay as they are; empty ones choose all numbers, and no headers.
+   * Headers do not follow the webhook to another scheme, host or port: give them again with such an address.
+   *
    * Deliveries follow Standard Webhooks (standardwebhooks.com): verify each with one of its libraries, from the raw
    * body. Any 2xx within ten seconds is success. Otherwise the event comes again after 5 s, 30 s, 2 min, 10 min, 30 min,
    * 2 h, 5 h, 10 h and 10 h, each ±20 %, or after the time in `Retry-After` where that is longer, up to an hour. Answer
@@ -52,14 +55,19 @@ export class WebhookController {
   @Put()
   @RequireScope('webhooks:write')
   @ApiOkResponse({ type: WebhookWithSecretResponse, description: 'The webhook, with `secret` where it is new.' })
-  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED')
+  @ApiErrors('WEBHOOK_URL_NOT_ALLOWED', 'WEBHOOK_CONNECTION_NOT_FOUND')
   async put(
     @CurrentCaller() caller: Caller,
     @Body() body: ConfigureWebhookRequest,
   ): Promise<WebhookWithSecretResponse> {
-    const { url, events, active = true } = body;
-    const settings = { url, events: events === undefined ? null : [...new Set(events)], active };
-    return this.webhook.put(caller.organizationId, settings);
+    const { url, events, active = true, connection_ids: connectionIds, headers = null } = body;
+    return this.webhook.put(caller.organizationId, {
+      url,
+      events: events === undefined ? null : [...new Set(events)],
+      active,
+      connectionIds: connectionIds === undefined ? null : [...new Set(connectionIds.map((id) => id.toLowerCase()))],
+      headers,
+    });
   }
 
   /**

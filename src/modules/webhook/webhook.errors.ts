@@ -1,3 +1,4 @@
+import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 
 const EXPIRED = {
@@ -22,6 +23,16 @@ export const webhookErrors = defineErrors('webhook', {
     sample: {
       reason: 'private_address',
       message: 'Every address of the host must be public; at least one is private, local or reserved.',
+    },
+  }),
+  WEBHOOK_CONNECTION_NOT_FOUND: error<{ details: ErrorDetail[] }>({
+    kind: 'unprocessable',
+    message: 'The workspace has no such number; GET /connections lists the ids.',
+    when: '`connection_ids` of PUT /webhook has ids that are no number of the workspace; `details` names each.',
+    fix: 'Take the ids from GET /connections, or leave them out for all numbers.',
+    extra: ({ details }) => ({ details }),
+    sample: {
+      details: [{ field: 'connection_ids.0', rule: 'unknown', message: 'The workspace has no number with this id.' }],
     },
   }),
   WEBHOOK_DELIVERY_NOT_FOUND: error({

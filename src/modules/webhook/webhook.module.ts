@@ -16,6 +16,7 @@ import { MaintenanceRepository } from './maintenance.repository.js';
 import { WebhookController } from './webhook.controller.js';
 import { WebhookMaintenance } from './webhook.maintenance.js';
 import { WebhookService } from './webhook.service.js';
+import { EndpointHeaders } from './webhook-headers.js';
 import { EndpointSecrets } from './webhook-signature.js';
 
 const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webhook.allowPrivateTargets } });
@@ -27,6 +28,7 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     WebhookService,
     EndpointsRepository,
     EndpointSecrets,
+    EndpointHeaders,
     DeliveriesRepository,
     DispatchRepository,
     WebhookDispatcher,

@@ -19,6 +19,7 @@ import {
 } from './dto/webhook.response.js';
 import { EndpointsRepository, type EndpointSettings } from './endpoints.repository.js';
 import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+import { headerViolations } from './webhook-headers.js';
 import { EndpointSecrets } from './webhook-signature.js';
 import { webhookErrors } from './webhook.errors.js';
 import { TEST_EVENT, type EventType } from './webhook.types.js';
@@ -65,9 +66,13 @@ export class WebhookService {
   /**
    * Makes the workspace's webhook, or changes it; a change keeps the secret and ends a disablement.
    *
-   * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for what is no URL.
+   * @throws WEBHOOK_URL_NOT_ALLOWED (400), INVALID_REQUEST (400) for what is no URL and for headers that cannot be,
+   * WEBHOOK_CONNECTION_NOT_FOUND (422).
    */
   async put(organizationId: string, settings: EndpointSettings): Promise<WebhookWithSecretResponse> {
+    const violations = headerViolations(settings.headers ?? {});
+    if (violations.length > 0) throw commonErrors.INVALID_REQUEST({ details: violations });
+    await this.requireConnections(organizationId, settings.connectionIds ?? []);
     const url = await this.checkedUrl(organizationId, settings.url);
     const { plain, sealed } = this.secrets.make(organizationId);
     const { created, endpoint } = await this.endpoints.put(organizationId, newId(), { ...settings, url }, sealed);
@@ -155,6 +160,17 @@ export class WebhookService {
   private queued({ endpoint_id: endpointId, ...data }: QueuedEvent): QueuedEventResponse {
     this.dispatcher.wake(endpointId);
     return { data };
+  }
+
+  private async requireConnections(organizationId: string, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const unknown = new Set(await this.endpoints.unknownConnections(organizationId, ids));
+    if (unknown.size === 0) return;
+    const message = 'The workspace has no number with this id.';
+    const details = ids.flatMap((id, n) =>
+      unknown.has(id) ? [{ field: `connection_ids.${n}`, rule: 'unknown', message }] : [],
+    );
+    throw webhookErrors.WEBHOOK_CONNECTION_NOT_FOUND({ details });
   }
 
   private async checkedUrl(organizationId: string, raw: string): Promise<string> {

@@ -236,7 +236,13 @@ export const GUIDES: Record<string, Guide> = {
   },
   webhook_get: { place: () => ({}) },
   webhook_put: {
-    place: ({ pick, body }, { hookUrl }) => ({ body: { ...(body as Json), url: `${hookUrl}/${pick}` } }),
+    place: ({ pick, body }, { hookUrl, own }) => {
+      const { connection_ids: _, headers, ...settings } = body as Json;
+      // Numbers of the workspace only; the values of headers have rules of their own.
+      const numbers = pick % 2 === 0 ? {} : { connection_ids: pick % 3 === 0 ? [] : [own.connection.id] };
+      const added = headers === undefined ? {} : { headers: { 'X-Fuzz': `value ${pick}` } };
+      return { body: { ...settings, ...numbers, ...added, url: `${hookUrl}/${pick}` } };
+    },
   },
   webhook_remove: {
     place: async (_, stage, fresh) => (fresh ? { key: await stage.subscribedKey() } : {}),

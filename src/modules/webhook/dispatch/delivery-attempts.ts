@@ -5,6 +5,7 @@ import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { cursorText } from '../events/event-cursor.js';
+import { EndpointHeaders } from '../webhook-headers.js';
 import { EndpointSecrets, signDelivery } from '../webhook-signature.js';
 import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 import { DeliveryWindows } from './endpoint-health.js';
@@ -28,6 +29,7 @@ export class DeliveryAttempts {
   constructor(
     private readonly dispatches: DispatchRepository,
     private readonly secrets: EndpointSecrets,
+    private readonly headers: EndpointHeaders,
     private readonly client: DeliveryClient,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
@@ -102,7 +104,8 @@ export class DeliveryAttempts {
     if (signing === null) return null;
     try {
       const body = deliveryBody(task);
-      const headers = deliveryHeaders(task.id, body, signing);
+      const own = this.headers.open(task.organizationId, task.endpointId, task.headers);
+      const headers: Record<string, string> = { ...own, ...deliveryHeaders(task.id, body, signing) };
       if (span !== undefined) headers.traceparent = this.tracing.headerOf(span);
       return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
     } catch (error) {
@@ -113,7 +116,9 @@ export class DeliveryAttempts {
 
   private unreadable(event: ClaimedEvent, error: unknown): void {
     this.counters.increment('webhook_secret_unreadable');
-    this.logger.error(`endpoint ${event.endpointId}: its secret cannot be used: ${describeError(error)}`);
+    this.logger.error(
+      `endpoint ${event.endpointId}: its secret or its headers cannot be used: ${describeError(error)}`,
+    );
   }
 
   /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */

@@ -28,6 +28,8 @@ export interface ClaimedEvent {
   revision: number;
   /** Those that sign now, newest first; base64 of the sealed bytes. */
   secrets: { id: string; sealed: string }[];
+  /** Of the endpoint's own headers: base64 of the sealed bytes; null: it has none. */
+  headers: string | null;
   /** Of the reported change, where its trace is recorded. */
   traceContext: TraceContext | null;
 }
@@ -162,7 +164,7 @@ from head order by n`;
 // certain to exist for the least days that the log is kept.
 const CLAIM = `
 with wanted as materialized (
-  select w.endpoint_id, e.url, e.revision, w.capacity, (
+  select w.endpoint_id, e.url, e.revision, e.headers_ciphertext, w.capacity, (
     select count(*) from webhook_event f where f.endpoint_id = w.endpoint_id
       and f.current_attempt_id is not null and f.next_attempt_at > clock_timestamp()) as in_flight
   from unnest($1::uuid[], $2::integer[]) as w (endpoint_id, capacity)
@@ -190,7 +192,7 @@ with wanted as materialized (
   from claimed where lost_attempt_id is not null and lost_at > clock_timestamp() - interval '4 days'
   on conflict (id) do nothing
 ), target as materialized (
-  select wanted.endpoint_id, wanted.url, wanted.revision, (
+  select wanted.endpoint_id, wanted.url, wanted.revision, encode(wanted.headers_ciphertext, 'base64') as headers, (
     select json_agg(json_build_object('id', s.id, 'sealed', encode(s.ciphertext, 'base64')) order by s.created_at desc)
     from webhook_secret s
     where s.endpoint_id = wanted.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
@@ -200,7 +202,7 @@ select claimed.id, claimed.organization_id as "organizationId", endpoint_id as "
   claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
   claimed.transaction_id::text as transaction, (select identity_of_database()) as identity,
   claimed.attempt_count as "attemptNumber", claimed.current_attempt_id as "attemptId",
-  target.url, target.revision, target.secrets, encode(claimed.trace_context, 'hex') as "traceContext"
+  target.url, target.revision, target.secrets, target.headers, encode(claimed.trace_context, 'hex') as "traceContext"
 from claimed join target using (endpoint_id)`;
 
 const milliseconds = (time: string): string => `trunc(extract(epoch from ${time}) * 1000)::double precision`;

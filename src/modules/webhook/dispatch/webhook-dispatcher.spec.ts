@@ -30,6 +30,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     url: 'https://example.com/hook',
     secrets: [{ id: newId(), sealed: 'sealed' }],
     revision: 1,
+    headers: null,
     type: 'message.received',
     data: '{}',
     occurredAt: new Date(),
@@ -70,6 +71,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
   const attempts = new DeliveryAttempts(
     { record } as never,
     secrets as never,
+    { open: () => ({}) } as never,
     client as never,
     new Counters(),
     Tracing.OFF,

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
+import { EXAMPLE_CONNECTION_ID, EXAMPLE_DELIVERY_ID, EXAMPLE_WEBHOOK_URL } from '../../../common/example-ids.js';
 import type { WebhookEndpointEntity } from '../entities/webhook-endpoint.entity.js';
 import {
   DELIVERY_STATUSES,
@@ -67,6 +67,14 @@ export class WebhookSettings {
   @ApiProperty({ enum: WEBHOOK_EVENTS, isArray: true, example: [...WEBHOOK_EVENTS] })
   events!: WebhookEvent[];
 
+  /** Numbers whose events it gets; empty: all. */
+  @ApiProperty({ type: 'array', items: { type: 'string', format: 'uuid' }, example: [EXAMPLE_CONNECTION_ID] })
+  connection_ids!: string[];
+
+  /** Names of its own headers. Their values are never shown. */
+  @ApiProperty({ type: [String], example: ['X-Environment'] })
+  header_names!: string[];
+
   /** Whether deliveries are made: false while the webhook is paused (PUT with `active: false`) or disabled. */
   @ApiProperty({ example: true })
   active!: boolean;
@@ -125,6 +133,8 @@ export class WebhookWithSecretResponse {
       data: {
         url: endpoint.url,
         events: endpoint.events,
+        connection_ids: endpoint.connectionIds,
+        header_names: endpoint.headerNames,
         active: endpoint.active && endpoint.disabledReason === null,
         disabled_reason: endpoint.disabledReason,
         failing_since: endpoint.failingSince,

@@ -17,6 +17,18 @@ export class WebhookEndpointEntity {
   @Column('text', { array: true })
   events!: WebhookEvent[];
 
+  /** Of the numbers whose events it gets; empty: of all. */
+  @Column('uuid', { name: 'connection_ids', array: true, default: [] })
+  connectionIds!: string[];
+
+  /** Of its own headers, in the order in which they were given. */
+  @Column('text', { name: 'header_names', array: true, default: [] })
+  headerNames!: string[];
+
+  /** Sealed by SecretBox; null: it has none. */
+  @Column('bytea', { name: 'headers_ciphertext', nullable: true, select: false })
+  headersCiphertext!: Buffer | null;
+
   @Column('boolean')
   active!: boolean;
 
