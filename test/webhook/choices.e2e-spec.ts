@@ -184,13 +184,16 @@ describe('headers', () => {
 
     const fresh = { version: 8, key: randomBytes(32) };
     const rotation = new SecretRotation(test.database, boxOf(KEY, fresh), NO_AUDIT);
-    new EndpointHeaders(boxOf(KEY, fresh), rotation);
+    const headers = new EndpointHeaders(boxOf(KEY, fresh), rotation);
     await rotation.rotate();
     const [after] = await test.database.query<{ headers_ciphertext: Buffer }>(
       'select headers_ciphertext from webhook_endpoint where organization_id = $1',
       [organizationId],
     );
     expect(open(boxOf(fresh), after?.headers_ciphertext)).toEqual(HEADERS);
+    expect(headers.open(organizationId, row?.id ?? '', after?.headers_ciphertext.toString('base64') ?? null)).toEqual(
+      HEADERS,
+    );
     // Back to what this application can open.
     await test.database.execute('update webhook_endpoint set headers_ciphertext = $2 where organization_id = $1', [
       organizationId,
