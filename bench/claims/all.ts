@@ -1,6 +1,7 @@
 import type { Claim } from '../bench-context.js';
 import { acceptKindsClaim } from './accept-kinds.js';
 import { acceptClaim } from './accept.js';
+import { batchClaim } from './batch.js';
 import { codesClaim } from './codes.js';
 import { coldStartClaim } from './cold-start.js';
 import { endToEndClaim } from './end-to-end.js';
@@ -17,6 +18,7 @@ import { writesClaim } from './writes.js';
 export const CLAIMS: readonly Claim[] = [
   acceptClaim,
   acceptKindsClaim,
+  batchClaim,
   endToEndClaim,
   steadyClaim,
   quietWorkspaceClaim,

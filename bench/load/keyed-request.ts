@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto';
 
 const KEY_LENGTH = 36;
 const COUNTER_LENGTH = 12;
-/** In a body: eight digits that are others in each request. */
+/** In a body, as often as it stands there: eight digits that are others in each request. */
 export const COUNTED = '########';
 
 /** A request as bytes, in which only the last digits of the key, and `COUNTED`, change from one time to the next. */
 export class KeyedRequest {
   private readonly bytes: Buffer;
   private readonly counterAt: number;
-  /** -1 where the body has no such digits. */
-  private readonly countedAt: number;
+  private readonly countedAt: number[] = [];
 
   constructor(url: URL, headers: Record<string, string>, body: string) {
     // A version 4 UUID whose last group counts up: unique without asking the system for random bytes each time.
@@ -30,15 +29,17 @@ export class KeyedRequest {
       throw new Error('the key is not where it should be');
     }
     this.bytes = Buffer.from(head + body);
-    this.countedAt = this.bytes.indexOf(COUNTED);
+    for (let at = this.bytes.indexOf(COUNTED); at >= 0; at = this.bytes.indexOf(COUNTED, at + 1))
+      this.countedAt.push(at);
   }
 
   /** The bytes with the key's counter, and the body's, set; valid until the next call. */
   withCounter(counter: number): Buffer {
     this.bytes.write(counter.toString(16).padStart(COUNTER_LENGTH, '0'), this.counterAt, 'latin1');
-    if (this.countedAt >= 0) {
-      this.bytes.write(counter.toString().padStart(COUNTED.length, '0'), this.countedAt, 'latin1');
-    }
+    const { countedAt } = this;
+    if (countedAt.length === 0) return this.bytes;
+    const digits = counter.toString().padStart(COUNTED.length, '0');
+    for (const at of countedAt) this.bytes.write(digits, at, 'latin1');
     return this.bytes;
   }
 }

@@ -128,7 +128,7 @@ export async function secretArgument(text: string): Promise<string> {
   return secret.trim();
 }
 
-async function readStandardInput(): Promise<string> {
+export async function readStandardInput(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');

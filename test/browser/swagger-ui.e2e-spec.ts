@@ -29,6 +29,7 @@ interface Demo {
 const OPERATIONS = [
   'connections_list',
   'messages_send',
+  'messages_sendBatch',
   'messages_list',
   'messages_get',
   'messages_cancel',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../bench/rig/free-port.js';
 import { HeraldProcess, runHerald, temporaryDataDir } from '../support/herald-process.js';
@@ -60,6 +61,32 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(lines.at(-1)?.message?.status).toBe('read');
     const again = await runHerald(send, env);
     expect(JSON.parse(again.stdout)).toMatchObject({ replayed: true, idempotency_key: key });
+  }, 120_000);
+
+  it('message send --file sends many, and says what became of each', async () => {
+    const file = join(dataDir.path, 'messages.json');
+    const body = (text: string) => ({ to: '15550001234', type: 'text', text: { body: text } });
+    const messages = Array.from({ length: 120 }, (_, n) => ({ ...body(`number ${n}`), idempotency_key: randomUUID() }));
+    writeFileSync(file, JSON.stringify(messages));
+    const sent = await runHerald(['message', 'send', '--file', file, '--json'], env);
+    expect(sent.code).toBe(0);
+    const lines = linesOf<Record<string, unknown>>(sent.stdout);
+    expect(lines.at(-1)).toEqual({ event: 'end', accepted: 120, replayed: 0, refused: 0 });
+    expect(lines.slice(0, -1).map(({ index }) => index)).toEqual(messages.map((_, n) => n));
+
+    writeFileSync(
+      file,
+      [messages[0], body('one more'), { ...body('x'), to: '1' }].map((one) => JSON.stringify(one)).join('\n'),
+    );
+    const strict = await runHerald(['message', 'send', '--file', file], env);
+    expect([strict.code, strict.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^2 +VALIDATION_FAILED .*\n0 taken, 3 not taken\n$/) as string,
+    ]);
+    const permissive = await runHerald(['message', 'send', '--file', file, '--permissive', '--json'], env);
+    expect(permissive.code).toBe(1);
+    expect(linesOf(permissive.stdout).at(-1)).toEqual({ event: 'end', accepted: 1, replayed: 1, refused: 1 });
+    expect((await runHerald(['message', 'send', '--file', file, '--to', '15550001234'], env)).code).toBe(2);
   }, 120_000);
 
   it('message watch ends with 1 where the message failed', async () => {

@@ -108,6 +108,33 @@ describe('the client against Herald', () => {
     await expect(missing).rejects.toMatchObject({ code: 'CONVERSATION_NOT_FOUND', status: 404 });
   });
 
+  it('sends a batch, and repeats it without sending anything twice', async () => {
+    const messages = ['One', 'Two'].map((text) => ({
+      connection_id: sender.connection.id,
+      to,
+      type: 'text' as const,
+      text: { body: text },
+      idempotency_key: crypto.randomUUID(),
+    }));
+    const first = await herald.messages.sendBatch({ messages });
+    expect(first.data.map(({ index, replayed }) => [index, replayed])).toEqual([
+      [0, false],
+      [1, false],
+    ]);
+    const { idempotency_key: _key, ...unkeyed } = messages[0] as (typeof messages)[number];
+    const again = await herald.messages.sendBatch({
+      messages: [...messages, unkeyed, { ...unkeyed, to: '15559990000' }],
+      validation: 'permissive',
+    });
+    expect(again.data.map(({ id }) => id).slice(0, 2)).toEqual(first.data.map(({ id }) => id));
+    expect([again.data[2]?.replayed, again.errors[0]?.code]).toEqual([false, 'SERVICE_WINDOW_CLOSED']);
+    await expect(herald.messages.sendBatch({ messages: [{ ...unkeyed, to: '15559990000' }] })).rejects.toMatchObject({
+      code: 'BATCH_REFUSED',
+      fields: { errors: [{ index: 0, code: 'SERVICE_WINDOW_CLOSED' }] },
+    });
+    for (const { id } of again.data) await waitFor(async () => (await herald.messages.get(id)).status === 'read');
+  });
+
   it('makes one message of one key, and another of each new one', async () => {
     const body: SendMessage = { connection_id: sender.connection.id, to, body: 'Once' };
     const idempotencyKey = crypto.randomUUID();

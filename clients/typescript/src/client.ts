@@ -68,6 +68,13 @@ export function createHeraldClient(options: HeraldClientOptions) {
     messages: {
       send: async (body: R.SendMessage, { idempotencyKey }: Keyed = {}) =>
         dataOf(await api.POST('/api/v1/messages', { body, params: { header: keyed(idempotencyKey) } })),
+      /** Many at once, each with its own `idempotency_key`; without one it gets a new one, as with `send`. */
+      sendBatch: async ({ messages, ...options }: R.SendBatch) =>
+        answerOf(
+          await api.POST('/api/v1/messages/batch', {
+            body: { messages: messages.map(withKey), ...options },
+          }),
+        ),
       get: async (id: string) => dataOf(await api.GET('/api/v1/messages/{id}', { params: { path: { id } } })),
       list: (filter: R.MessageFilter = {}) =>
         everyItem(async (place) =>
@@ -171,6 +178,11 @@ interface ConfirmedRetry {
 /** Made once for all tries of one call. */
 function keyed(idempotencyKey: string = crypto.randomUUID()): { 'Idempotency-Key': string } {
   return { 'Idempotency-Key': idempotencyKey };
+}
+
+/** Made once for all tries of one call. */
+function withKey(message: R.BatchMessage): R.KeyedMessage {
+  return { ...message, idempotency_key: message.idempotency_key ?? crypto.randomUUID() };
 }
 
 function check({ error, response }: Result<unknown>): void {

@@ -24,6 +24,12 @@ type Query<Name extends keyof operations> = NonNullable<operations[Name]['parame
 
 /** Exactly one of the message variants; `type` distinguishes them. */
 export type SendMessage = Body<'messages_send'>;
+/** A message of a batch. */
+export type KeyedMessage = Body<'messages_sendBatch'>['messages'][number];
+/** The same; one without a key gets a new one. */
+export type BatchMessage = SendMessage & { idempotency_key?: string };
+/** `permissive` takes the messages that can be sent where others cannot, which `errors` names. Default: all or none. */
+export type SendBatch = Omit<Body<'messages_sendBatch'>, 'messages'> & { messages: readonly BatchMessage[] };
 export type CreateTemplate = Body<'templates_create'>;
 export type EditTemplate = Body<'templates_edit'>;
 export type PreviewTemplate = Body<'templates_preview'>;

@@ -9,6 +9,8 @@ export interface RetryOptions {
   timeoutMs: number;
 }
 
+/** Each message of the body has its key. */
+const KEYED_BODY = /\/messages\/batch$/;
 const FIRST_PAUSE_MS = 200;
 
 /** A `fetch` that repeats what may be repeated: see `mayRepeat`. */
@@ -46,11 +48,16 @@ async function once(fetcher: typeof fetch, request: Request, timeoutMs: number):
 
 /**
  * 429 was not taken, so anything may be sent again. After 503 and without an answer the outcome is unknown: reads and
- * PUT do no harm twice, and an Idempotency-Key makes the second the same as the first; nothing else is repeated.
+ * PUT do no harm twice, and an Idempotency-Key, or one of each message of a batch, makes the second the same as the first;
+ * nothing else is repeated.
  */
 function mayRepeat(request: Request, outcome: Response | Error): boolean {
   if (outcome instanceof Response && outcome.status !== 503) return outcome.status === 429;
-  return ['GET', 'HEAD', 'PUT'].includes(request.method) || request.headers.has('idempotency-key');
+  return (
+    ['GET', 'HEAD', 'PUT'].includes(request.method) ||
+    request.headers.has('idempotency-key') ||
+    KEYED_BODY.test(new URL(request.url).pathname)
+  );
 }
 
 /** What Herald asks for, else twice as long each time with up to half of it at random, so that callers spread. */

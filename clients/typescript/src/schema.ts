@@ -475,6 +475,39 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Queue up to 100 messages
+         * @description Each message is as for POST /messages, with its own `idempotency_key` in it. They are stored in one
+         *     transaction; those to one recipient go out in the order of `messages`. `index` in the answer is a message's place.
+         *
+         *     With `validation: strict`, which is the default, all messages are taken or none: one that cannot be sent makes it 422
+         *     with the errors of all. With `permissive` those that can be sent are taken, and `errors` lists the others with what
+         *     POST /messages would answer.
+         *
+         *     Repeat a batch as often as you like, whole or in parts: a key that is known makes no further message, and is
+         *     `replayed`. The same key twice in one batch is refused.
+         *
+         *     Each message counts as one request of the key's limit. Where fewer are left it is 429, nothing is taken, and
+         *     `Retry-After` says when there will be enough. The body has at most 1 MiB.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_sendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/otp/{id}": {
         parameters: {
             query?: never;
@@ -885,6 +918,1714 @@ export interface components {
              */
             trace_id: string | null;
         };
+        BatchedMessage: {
+            /**
+             * Format: uuid
+             * @example 01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e
+             */
+            id: string;
+            /** @example 0 */
+            index: number;
+            /** @example false */
+            replayed: boolean;
+            /**
+             * @example queued
+             * @enum {string}
+             */
+            status: "queued";
+        };
+        /** BatchSendAddressRequest */
+        BatchSendAddressRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "address_message";
+                    parameters: {
+                        /**
+                         * @description ISO code. WhatsApp offers this to businesses in India, for customers with numbers of India.
+                         * @example IN
+                         */
+                        country: string;
+                        /** @description Addresses to choose from. */
+                        saved_addresses?: {
+                            id: string;
+                            /** @description An address, by field. */
+                            value: {
+                                [key: string]: unknown;
+                            };
+                        }[];
+                        /** @description What was wrong with an earlier answer, by field. */
+                        validation_errors?: {
+                            [key: string]: unknown;
+                        };
+                        /** @description What the form shows to begin with, by field. */
+                        values?: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    image: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "image";
+                } | {
+                    /** @constant */
+                    type: "video";
+                    video: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                } | {
+                    document: {
+                        filename?: string;
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "document";
+                };
+                /** @constant */
+                type: "address_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendAudio */
+        BatchSendAudio: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            media: {
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
+            } & (unknown | unknown | {
+                id?: unknown;
+                link?: unknown;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "audio";
+        } & (unknown | unknown);
+        /** BatchSendCarousel */
+        BatchSendCarousel: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /** @description Link buttons, as many quick replies, or products on all of them. */
+                    cards: ({
+                        action: {
+                            /** @constant */
+                            name: "cta_url";
+                            parameters: {
+                                /**
+                                 * @description Label of the button.
+                                 * @example See the menu
+                                 */
+                                display_text: string;
+                                /**
+                                 * Format: uri
+                                 * @description What the button opens.
+                                 * @example https://example.com/menu
+                                 */
+                                url: string;
+                            };
+                        } | {
+                            buttons: {
+                                quick_reply: {
+                                    /** @description Comes back when the customer taps. */
+                                    id: string;
+                                    /** @description Label of the button. */
+                                    title: string;
+                                };
+                                /** @constant */
+                                type: "quick_reply";
+                            }[];
+                        };
+                        body?: {
+                            /** @description At most two line breaks. */
+                            text: string;
+                        };
+                        /**
+                         * @description Place of the card, each one once.
+                         * @example 0
+                         */
+                        card_index: number;
+                        header: {
+                            image: {
+                                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                                id?: string;
+                                /**
+                                 * Format: uri
+                                 * @description Address from which the platform fetches the file; starts with https://.
+                                 * @example https://example.com/menu.pdf
+                                 */
+                                link?: string;
+                            } & (unknown | unknown);
+                            /** @constant */
+                            type: "image";
+                        } | {
+                            /** @constant */
+                            type: "video";
+                            video: {
+                                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                                id?: string;
+                                /**
+                                 * Format: uri
+                                 * @description Address from which the platform fetches the file; starts with https://.
+                                 * @example https://example.com/menu.pdf
+                                 */
+                                link?: string;
+                            } & (unknown | unknown);
+                        };
+                        /** @enum {string} */
+                        type?: "cta_url" | "button" | "quick_reply";
+                    } | {
+                        action: {
+                            /**
+                             * @description Id of the catalog that is connected to the account.
+                             * @example 194836987003835
+                             */
+                            catalog_id: string;
+                            /**
+                             * @description Your own id of the product, as the catalog has it.
+                             * @example coffee-250
+                             */
+                            product_retailer_id: string;
+                        };
+                        /**
+                         * @description Place of the card, each one once.
+                         * @example 0
+                         */
+                        card_index: number;
+                        /** @constant */
+                        type: "product";
+                    })[];
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                /** @constant */
+                type: "carousel";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendCatalog */
+        BatchSendCatalog: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "catalog_message";
+                    parameters?: {
+                        /**
+                         * @description Your own id of the product, as the catalog has it.
+                         * @example coffee-250
+                         */
+                        thumbnail_product_retailer_id?: string;
+                    };
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                /** @constant */
+                type: "catalog_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendContacts */
+        BatchSendContacts: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /** @description What the recipient can save, each with a name. */
+            contacts: {
+                addresses?: {
+                    city?: string;
+                    country?: string;
+                    /** @description Two letters. */
+                    country_code?: string;
+                    state?: string;
+                    street?: string;
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                    zip?: string;
+                }[];
+                /** @example 1990-01-31 */
+                birthday?: string;
+                emails?: {
+                    email?: string;
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                }[];
+                name: {
+                    first_name?: string;
+                    /**
+                     * @description Full name.
+                     * @example Ana Lima
+                     */
+                    formatted_name: string;
+                    last_name?: string;
+                    middle_name?: string;
+                    prefix?: string;
+                    suffix?: string;
+                };
+                org?: {
+                    company?: string;
+                    department?: string;
+                    title?: string;
+                };
+                phones?: {
+                    /** @description The number as it is shown. */
+                    phone?: string;
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                    /** @description Digits of the contact's WhatsApp number; with it the card offers to write to them. */
+                    wa_id?: string;
+                }[];
+                urls?: {
+                    /**
+                     * @description WORK, HOME or another word.
+                     * @example WORK
+                     */
+                    type?: string;
+                    url?: string;
+                }[];
+            }[];
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "contacts";
+        } & (unknown | unknown);
+        /** BatchSendCtaUrl */
+        BatchSendCtaUrl: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "cta_url";
+                    parameters: {
+                        /**
+                         * @description Label of the button.
+                         * @example See the menu
+                         */
+                        display_text: string;
+                        /**
+                         * Format: uri
+                         * @description What the button opens.
+                         * @example https://example.com/menu
+                         */
+                        url: string;
+                    };
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    image: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "image";
+                } | {
+                    /** @constant */
+                    type: "video";
+                    video: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                } | {
+                    document: {
+                        filename?: string;
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "document";
+                };
+                /** @constant */
+                type: "cta_url";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendDocument */
+        BatchSendDocument: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            media: {
+                /** @description Text under the file. */
+                caption?: string;
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
+            } & (unknown | unknown | {
+                id?: unknown;
+                link?: unknown;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "document";
+        } & (unknown | unknown);
+        /** BatchSendFlow */
+        BatchSendFlow: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "flow";
+                    parameters: {
+                        /** @enum {string} */
+                        flow_action?: "navigate" | "data_exchange";
+                        /** @description The first screen and its data. */
+                        flow_action_payload?: {
+                            data?: {
+                                [key: string]: unknown;
+                            };
+                            screen?: string;
+                        } & {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * @description Label of the button.
+                         * @example Book a table
+                         */
+                        flow_cta: string;
+                        /**
+                         * @description Id of the flow; or give its name.
+                         * @example 1247865123456789
+                         */
+                        flow_id?: string;
+                        /**
+                         * @description Version of the message: 3.
+                         * @example 3
+                         */
+                        flow_message_version: string;
+                        /**
+                         * @description Name of the flow; or give its id.
+                         * @example book_a_table
+                         */
+                        flow_name?: string;
+                        /** @description Your own word, which the answer repeats. */
+                        flow_token?: string;
+                        /**
+                         * @description draft sends a flow that is not published yet.
+                         * @enum {string}
+                         */
+                        mode?: "draft" | "published";
+                    } & (unknown | unknown);
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } | {
+                    image: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "image";
+                } | {
+                    /** @constant */
+                    type: "video";
+                    video: {
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                } | {
+                    document: {
+                        filename?: string;
+                        /** @description Id of a file: ours from POST /media, or one of the platform. */
+                        id?: string;
+                        /**
+                         * Format: uri
+                         * @description Address from which the platform fetches the file; starts with https://.
+                         * @example https://example.com/menu.pdf
+                         */
+                        link?: string;
+                    } & (unknown | unknown);
+                    /** @constant */
+                    type: "document";
+                };
+                /** @constant */
+                type: "flow";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendImage */
+        BatchSendImage: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            media: {
+                /** @description Text under the file. */
+                caption?: string;
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
+            } & (unknown | unknown | {
+                id?: unknown;
+                link?: unknown;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "image";
+        } & (unknown | unknown);
+        /** BatchSendInteractive */
+        BatchSendInteractive: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                /**
+                 * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
+                 *     (up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.
+                 */
+                action: {
+                    [key: string]: unknown;
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                footer?: {
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                header?: ({
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } & {
+                    [key: string]: unknown;
+                }) | ({
+                    /** @example image */
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                });
+                /** @constant */
+                type: "button";
+            } | {
+                /**
+                 * @description In the platform's own format, passed on as it is: `buttons` (1 to 3) for reply buttons, `button` and `sections`
+                 *     (up to 10 rows) for a list. A message whose action the platform refuses fails with `invalid_content`.
+                 */
+                action: {
+                    [key: string]: unknown;
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                footer?: {
+                    text: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                header?: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                } & {
+                    [key: string]: unknown;
+                };
+                /** @constant */
+                type: "list";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendLegacyText */
+        BatchSendLegacyText: {
+            /**
+             * @description The text.
+             * @example Your table is ready.
+             */
+            body: string;
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+        } & (unknown | unknown);
+        /** BatchSendLocation */
+        BatchSendLocation: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            location: {
+                /**
+                 * @description Shown under the name.
+                 * @example 1 Harbour Road, Dublin
+                 */
+                address?: string;
+                /**
+                 * @description Degrees; north is positive.
+                 * @example 53.3498
+                 */
+                latitude: number | string;
+                /**
+                 * @description Degrees; east is positive.
+                 * @example -6.2603
+                 */
+                longitude: number | string;
+                /**
+                 * @description Name of the place.
+                 * @example Lighthouse Coffee
+                 */
+                name?: string;
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "location";
+        } & (unknown | unknown);
+        /** BatchSendLocationRequest */
+        BatchSendLocationRequest: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /** @constant */
+                    name: "send_location";
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                /** @constant */
+                type: "location_request_message";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendProduct */
+        BatchSendProduct: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /**
+                     * @description Id of the catalog that is connected to the account.
+                     * @example 194836987003835
+                     */
+                    catalog_id: string;
+                    /**
+                     * @description Your own id of the product, as the catalog has it.
+                     * @example coffee-250
+                     */
+                    product_retailer_id: string;
+                };
+                body?: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                /** @constant */
+                type: "product";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendProductList */
+        BatchSendProductList: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            interactive: {
+                action: {
+                    /**
+                     * @description Id of the catalog that is connected to the account.
+                     * @example 194836987003835
+                     */
+                    catalog_id: string;
+                    /** @description Up to 30 products in all. */
+                    sections: {
+                        product_items: {
+                            /**
+                             * @description Your own id of the product, as the catalog has it.
+                             * @example coffee-250
+                             */
+                            product_retailer_id: string;
+                        }[];
+                        /** @description Required where there are several sections. */
+                        title?: string;
+                    }[];
+                };
+                body: {
+                    /** @description The text. */
+                    text: string;
+                };
+                footer?: {
+                    text: string;
+                };
+                header: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                };
+                /** @constant */
+                type: "product_list";
+            };
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "interactive";
+        } & (unknown | unknown);
+        /** BatchSendReaction */
+        BatchSendReaction: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            reaction: {
+                /**
+                 * @description One emoji; empty takes the reaction back.
+                 * @example 👍
+                 */
+                emoji: string;
+            };
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description The message to react to.
+             */
+            reply_to_message_id: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "reaction";
+        } & (unknown | unknown);
+        /** BatchSendSticker */
+        BatchSendSticker: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            media: {
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
+            } & (unknown | unknown | {
+                id?: unknown;
+                link?: unknown;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "sticker";
+        } & (unknown | unknown);
+        /** BatchSendTemplate */
+        BatchSendTemplate: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            template: {
+                /** @description Values of the template's variables, as the platform takes them. */
+                components?: ({
+                    /** @description header, body, button, carousel ... */
+                    type: string;
+                } & {
+                    [key: string]: unknown;
+                })[];
+                language: {
+                    /**
+                     * @description Language of the template.
+                     * @example en_US
+                     */
+                    code: string;
+                } & {
+                    [key: string]: unknown;
+                };
+                /**
+                 * @description Name of an approved template.
+                 * @example order_update
+                 */
+                name: string;
+            } & {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "template";
+        } & (unknown | unknown);
+        /** BatchSendText */
+        BatchSendText: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            text: {
+                /**
+                 * @description The text.
+                 * @example Your table is ready.
+                 */
+                body: string;
+                /** @description Show a preview of the first link. Default: false. */
+                preview_url?: boolean;
+            };
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "text";
+        } & (unknown | unknown);
+        /** BatchSendVideo */
+        BatchSendVideo: {
+            /** @description Your own id; returned as it is, and a filter of GET /messages. */
+            client_message_id?: string;
+            /**
+             * Format: uuid
+             * @description The sending number, from GET /connections.
+             */
+            connection_id: string;
+            /**
+             * Format: uuid
+             * @description A UUID for each message that you mean to send, another one for each message of the batch.
+             */
+            idempotency_key: string;
+            media: {
+                /** @description Text under the file. */
+                caption?: string;
+                /** @description Name under which a document is shown; other kinds are sent without it. */
+                filename?: string;
+                /** @description Id of a file: ours from POST /media, or one of the platform. */
+                id?: string;
+                /**
+                 * Format: uri
+                 * @description Address from which the platform fetches the file; starts with https://.
+                 * @example https://example.com/menu.pdf
+                 */
+                link?: string;
+                /** @description Send audio (ogg with Opus) as a voice note; other kinds are sent without it. */
+                voice?: boolean;
+            } & (unknown | unknown | {
+                id?: unknown;
+                link?: unknown;
+            });
+            /**
+             * Format: uuid
+             * @description A file of the workspace: the one to send, the one in the header of a template, or one to refer to.
+             */
+            media_object_id?: string;
+            /**
+             * @description Instead of `to`: the user id of a contact who may hide the number, from `contact.user_id`.
+             * @example DE.17952480013491208655
+             */
+            recipient?: string;
+            /**
+             * Format: uuid
+             * @description A message of the same conversation that this one answers.
+             */
+            reply_to_message_id?: string;
+            /**
+             * Format: date-time
+             * @description When it is to go, 10 seconds to 35 days ahead. Until then it is `queued` with `scheduled_for`, and stands before no other message.
+             * @example 2026-11-24T09:00:00.000Z
+             */
+            send_at?: string;
+            /**
+             * @description Recipient: 8 to 16 digits with the country code, without 00; a leading + may stand before them.
+             * @example 15550100001
+             */
+            to?: string;
+            /**
+             * @description Seconds from `send_at`, or from now, after which it is no longer to go: it fails with `expired`.
+             * @example 3600
+             */
+            ttl_seconds?: number;
+            /** @constant */
+            type: "video";
+        } & (unknown | unknown);
         ConfigureWebhookRequest: {
             /**
              * @description With `false` events wait, three days at the most, and go out once it is `true` again. Default: true.
@@ -2428,6 +4169,18 @@ export interface components {
             /** @constant */
             type: "audio";
         } & (unknown | unknown);
+        SendBatchResponse: {
+            data: components["schemas"]["BatchedMessage"][];
+            /** @example [] */
+            errors: ({
+                code: string;
+                details: components["schemas"]["ErrorDetail"][];
+                index: number;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+        };
         /** SendCarousel */
         SendCarousel: {
             /** @description Your own id; returned as it is, and a filter of GET /messages. */
@@ -9052,6 +10805,234 @@ export interface operations {
             };
         };
     };
+    messages_sendBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description In the order in which they go to one recipient. */
+                    messages: (components["schemas"]["BatchSendText"] | components["schemas"]["BatchSendLegacyText"] | components["schemas"]["BatchSendImage"] | components["schemas"]["BatchSendVideo"] | components["schemas"]["BatchSendAudio"] | components["schemas"]["BatchSendDocument"] | components["schemas"]["BatchSendSticker"] | components["schemas"]["BatchSendTemplate"] | components["schemas"]["BatchSendInteractive"] | components["schemas"]["BatchSendCtaUrl"] | components["schemas"]["BatchSendFlow"] | components["schemas"]["BatchSendLocationRequest"] | components["schemas"]["BatchSendProduct"] | components["schemas"]["BatchSendProductList"] | components["schemas"]["BatchSendCatalog"] | components["schemas"]["BatchSendCarousel"] | components["schemas"]["BatchSendAddressRequest"] | components["schemas"]["BatchSendLocation"] | components["schemas"]["BatchSendContacts"] | components["schemas"]["BatchSendReaction"])[];
+                    /**
+                     * @description strict: one message that cannot be sent, and none is taken. permissive: the others are taken. Default: strict.
+                     * @enum {string}
+                     */
+                    validation?: "strict" | "permissive";
+                };
+            };
+        };
+        responses: {
+            /** @description What was taken is queued. */
+            202: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "index": 0,
+                     *           "id": "01936f6e-2b5c-7c2e-9d8a-3f1b2a4c5d6e",
+                     *           "status": "queued",
+                     *           "replayed": false
+                     *         }
+                     *       ],
+                     *       "errors": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SendBatchResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SUBSCRIPTION_REQUIRED`](/docs/errors#SUBSCRIPTION_REQUIRED): The workspace has no paid access to the API at this moment. Reading still works. */
+            402: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`BATCH_REFUSED`](/docs/errors#BATCH_REFUSED): A message of a strict batch cannot be sent. Nothing was stored.
+             *     - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.
+             */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
+             *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
+             */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     otp_get: {
         parameters: {
             query?: never;
@@ -11190,6 +13171,7 @@ export type ErrorCode =
   | 'API_KEY_MISSING'
   | 'API_KEY_REVOKED'
   | 'BACKLOG_LIMIT_REACHED'
+  | 'BATCH_REFUSED'
   | 'CONNECTION_NOT_FOUND'
   | 'CONNECTION_NOT_READY'
   | 'CONVERSATION_NOT_FOUND'

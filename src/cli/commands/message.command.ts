@@ -15,6 +15,7 @@ import {
   uploadFile,
   watchMessage,
 } from '../api/message.js';
+import { sendFile } from '../api/batch.js';
 import { KEY_OPTION, type Target, type TargetOptions, URL_OPTION, targetOf } from '../api/client.js';
 import { type Live, action, liveAction, guide, UsageError } from '../runner.js';
 import { JournalTail, type TailEvent } from '../api/journal-tail.js';
@@ -54,6 +55,8 @@ interface SendOptions extends TargetOptions {
   replyTo?: string;
   clientMessageId?: string;
   idempotencyKey?: string;
+  file?: string;
+  permissive?: boolean;
   watch?: boolean;
   timeout: number;
 }
@@ -82,7 +85,7 @@ export function addMessageCommands(program: Command): void {
 function addSend(message: Command): void {
   const command = message
     .command('send')
-    .description('send a message: a text, a template or a file')
+    .description('send a message: a text, a template or a file; or many from a file')
     .option('--to <number>', 'recipient, with the country code', phoneDigits)
     .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
     .option('--text <text>', 'the text; with --media the caption')
@@ -94,6 +97,8 @@ function addSend(message: Command): void {
     .option('--reply-to <id>', 'the message that it answers')
     .option('--client-message-id <id>', 'your own id of the message')
     .option('--idempotency-key <uuid>', 'repeat a request with its key: nothing is sent twice; default a new one')
+    .option('--file <path>', 'instead: the messages of a JSON file, as POST /messages takes them; - for standard input')
+    .option('--permissive', 'with --file: take what can be sent where others cannot')
     .addOption(watchOption())
     .addOption(timeoutOption())
     .option(...URL_OPTION)
@@ -103,13 +108,20 @@ function addSend(message: Command): void {
       ['herald message send --to +15550001234 --text "Your table is ready." --watch', 'to a customer of the demo'],
       ['herald message send --to +15550004444 --template order_update --param Ana --param 4711', 'writing first'],
       ['herald message send --to +15550001234 --media menu.pdf --text "Today"', 'a file with a caption'],
+      ['herald message send --file messages.json --permissive', 'many'],
     ],
-    notes:
+    notes: [
       'Ordinary messages may go only to customers who wrote in the last 24 hours; others may get an approved template.',
+      '--file takes a JSON array or one message a line, and sends a hundred with each request: all of them, or',
+      'none where one cannot be sent; with --permissive those that can. Where a message has no idempotency_key, it gets one:',
+      'give them yourself to repeat a file without sending twice.',
+    ].join('\n'),
     failure: WATCH_FAILURE,
   });
   liveAction<SendOptions>(command, async (live, options) => {
     const target = await targetOf(options, live.signal);
+    if (options.file !== undefined) return sendFile(live, target, fileOptions(options));
+    if (options.permissive === true) throw new UsageError('--permissive belongs to --file');
     const sent = await sendMessage(target.api, await bodyOf(target, options), options.idempotencyKey);
     const note = sent.replayed ? ' (this key was used before: nothing was sent again)' : '';
     const text = `${paint.name(sent.id)}  ${paintStatus(sent.status)}${note}`;
@@ -117,6 +129,15 @@ function addSend(message: Command): void {
     live.say(text, { event: 'accepted', ...sent });
     return watched(live, target, sent.id, options.timeout);
   });
+}
+
+function fileOptions({ file = '', connection, permissive = false, ...others }: SendOptions) {
+  const { to, recipient, text, template, param, media, replyTo, clientMessageId, idempotencyKey, watch } = others;
+  const alone = [to, recipient, text, template, param, media, replyTo, clientMessageId, idempotencyKey, watch];
+  if (alone.some((option) => option !== undefined)) {
+    throw new UsageError('give --file alone: the messages of the file say everything');
+  }
+  return { file, permissive, ...(connection !== undefined && { connection }) };
 }
 
 function addWatch(message: Command): void {

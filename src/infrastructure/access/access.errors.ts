@@ -49,9 +49,16 @@ export const accessErrors = defineErrors('access', {
     extra: ({ scope }) => ({ required_scope: scope }),
     sample: { scope: 'messages:write', ofOtpProject: false },
   }),
-  RATE_LIMITED: error<{ retryAfterSeconds: number }>({
+  RATE_LIMITED: error<{
+    retryAfterSeconds: number;
+    /** Messages of a batch, each of which counts as a request. */
+    messages?: number;
+  }>({
     kind: 'rate_limited',
-    message: ({ retryAfterSeconds }) => `Too many requests; try again in ${retryAfterSeconds} s.`,
+    message: ({ retryAfterSeconds, messages }) =>
+      messages === undefined
+        ? `Too many requests; try again in ${retryAfterSeconds} s.`
+        : `A batch of ${messages} messages counts as ${messages} requests, and this key has fewer left; try again in ${retryAfterSeconds} s.`,
     when: 'The key, or an address that sent no valid key, made more requests than its limit allows.',
     fix: 'Wait for `Retry-After` seconds; the headers `RateLimit` and `RateLimit-Policy` say what is left.',
     extra: ({ retryAfterSeconds }) => ({ retry_after_seconds: retryAfterSeconds }),

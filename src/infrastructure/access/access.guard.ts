@@ -9,7 +9,7 @@ import { ApiKeysService } from './api-keys.service.js';
 import type { AuthenticatedRequest, Caller } from './caller.js';
 import { GuessLimiter } from './guess-limiter.js';
 import type { RateDecision } from './leased-buckets.js';
-import { RateLimiter } from './rate-limiter.js';
+import { rateHeader, RateLimiter } from './rate-limiter.js';
 import { routePolicyOf } from './route-policy.js';
 import type { Scope } from './scopes.js';
 
@@ -64,7 +64,7 @@ export class AccessGuard implements CanActivate {
 
   private obey(decision: RateDecision, caller: Caller, scope: Scope, res: Response): true {
     res.setHeader('RateLimit-Policy', caller.rateLimits.policy);
-    res.setHeader('RateLimit', `"default";r=${decision.remaining};t=${decision.resetSeconds}`);
+    res.setHeader('RateLimit', rateHeader(decision));
     if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds });
     if (!caller.scopes.has(scope)) {
       throw this.counted(accessErrors.SCOPE_REQUIRED({ scope, ofOtpProject: caller.otpProject !== null }));

@@ -68,6 +68,57 @@ async function allowedOf(bucket: LeasedBuckets, count: number, limits = LIMITS):
   return decisions.filter((decision) => decision.allowed).length;
 }
 
+describe('several tokens at once', () => {
+  const take = async (bucket: LeasedBuckets, count: number) => bucket.take('key', LIMITS, count);
+
+  it('are taken all or none, and a refusal says when they will be there', async () => {
+    const { first, advance } = setup();
+    expect(await take(first, 100)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await take(first, 60)).toMatchObject({ allowed: false, remaining: 0, resetSeconds: 2 });
+    advance(1_000);
+    expect(await take(first, 60)).toMatchObject({ allowed: false, remaining: 50, resetSeconds: 1 });
+    // Nothing was taken by those that were refused.
+    expect(await take(first, 50)).toMatchObject({ allowed: true });
+    expect(await allowedOf(first, 5)).toBe(0);
+  });
+
+  it('are there after the time that a refusal names, at another process too', async () => {
+    const { all, first, advance } = setup(3);
+    const [, second, third] = all as [LeasedBuckets, LeasedBuckets, LeasedBuckets];
+    expect(await allowedOf(first, 30)).toBe(30);
+    const refused = await take(second, 100);
+    expect(refused.allowed).toBe(false);
+    await new Promise((resolve) => setImmediate(resolve)); // what it got is given back
+    advance(refused.resetSeconds * 1_000);
+    expect(await take(third, 100)).toMatchObject({ allowed: true });
+  });
+
+  it('never pass the limits, whatever is asked for', async () => {
+    const asked = fc.array(fc.tuple(fc.integer({ min: 1, max: 100 }), fc.nat(1), fc.nat(900)), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(asked, async (steps) => {
+        const { all, clock, advance } = setup(2);
+        let given = 0;
+        for (const [count, process, pauseMs] of steps) {
+          if ((await take(all[process] as LeasedBuckets, count)).allowed) given += count;
+          advance(pauseMs);
+        }
+        // Each process may hold a quarter of the burst beside the shared bucket.
+        expect(given).toBeLessThanOrEqual(LIMITS.burst * 1.5 + (clock.now / 1_000) * LIMITS.ratePerSecond);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('come from a bucket of its own while the shared one is away', async () => {
+    const { first, shared } = setup();
+    shared.failing = true;
+    expect(await take(first, 80)).toMatchObject({ allowed: true });
+    expect(await take(first, 80)).toMatchObject({ allowed: false, remaining: 20, resetSeconds: 2 });
+    expect(await take(first, 20)).toMatchObject({ allowed: true });
+  });
+});
+
 describe('LeasedBuckets', () => {
   it('gives the burst at once, and then what flows in', async () => {
     const { first, advance } = setup();

@@ -22,7 +22,7 @@ export interface RateDecision {
   allowed: boolean;
   /** Whole tokens left, as far as this process knows. */
   remaining: number;
-  /** Seconds until the bucket is full again; of a refusal: until one more request is allowed. At least 1. */
+  /** Seconds until the bucket is full again; of a refusal: until as much as was asked for is allowed. At least 1. */
   resetSeconds: number;
 }
 
@@ -72,6 +72,9 @@ const AWAY_PAUSE_MS = 1_000;
  * Requests decide on the tokens at hand without waiting. Only one that finds none waits for an exchange, at most a
  * second: after that, or when the exchange fails, the process goes on with a full bucket of its own and asks again
  * each second. A second, because processes that are all busy are late together, and each would then have a burst of its own.
+ *
+ * Several tokens are taken at once or not at all. What a refused caller of several brought here goes back at once, for it
+ * may try again at another process.
  */
 export class LeasedBuckets {
   private readonly leases = new Map<string, Lease>();
@@ -80,10 +83,10 @@ export class LeasedBuckets {
 
   constructor(private readonly options: LeasedBucketsOptions) {}
 
-  /** Takes one token of the key's bucket. */
-  take(key: string, limits: BucketLimits): RateDecision | Promise<RateDecision> {
+  /** Takes one token of the key's bucket, or `count` or none; more than the burst are never there. */
+  take(key: string, limits: BucketLimits, count = 1): RateDecision | Promise<RateDecision> {
     const lease = this.leaseOf(key, limits);
-    return this.tryTake(key, lease) ?? this.wait(key, lease);
+    return this.tryTake(key, lease, count) ?? this.wait(key, lease, count);
   }
 
   /** Lets go of what is not used. Call it once a second. */
@@ -154,12 +157,12 @@ export class LeasedBuckets {
   }
 
   /** Null: nothing at hand, an exchange may bring some. */
-  private tryTake(key: string, lease: Lease): RateDecision | null {
-    if (lease.tokens >= 1) {
-      lease.tokens -= 1;
-      lease.usedSinceTick += 1;
+  private tryTake(key: string, lease: Lease, count: number): RateDecision | null {
+    if (lease.tokens >= count) {
+      lease.tokens -= count;
+      lease.usedSinceTick += count;
       lease.idleTicks = 0;
-      const decision = this.decision(lease, true);
+      const decision = this.decision(lease, true, count);
       if (lease.tokens < mostHeld(lease.limits) / 2 && this.options.clock.monotonic() >= lease.emptyUntil)
         this.ask(key);
       return decision;
@@ -167,35 +170,50 @@ export class LeasedBuckets {
     const now = this.options.clock.monotonic();
     if (lease.local !== null) {
       if (now >= lease.askAgainAt) this.ask(key);
-      lease.usedSinceTick += 1;
-      return this.decision(lease, lease.local.take(now));
+      lease.usedSinceTick += count;
+      return this.decision(lease, lease.local.take(now, count), count);
     }
-    return now < lease.emptyUntil ? this.decision(lease, false) : null;
+    return now < lease.emptyUntil ? this.decision(lease, false, count) : null;
   }
 
-  private async wait(key: string, lease: Lease): Promise<RateDecision> {
-    lease.waiting += 1;
+  private async wait(key: string, lease: Lease, count: number): Promise<RateDecision> {
+    const decision = await this.waitFor(key, lease, count);
+    const surplus = Math.floor(lease.tokens - mostHeld(lease.limits));
+    if (!decision.allowed && count > 1 && surplus > 0 && lease.waiting === 0) {
+      lease.tokens -= surplus;
+      lease.giving += surplus;
+      lease.emptyUntil = 0;
+      this.ask(key);
+    }
+    return decision;
+  }
+
+  private async waitFor(key: string, lease: Lease, count: number): Promise<RateDecision> {
+    lease.waiting += count;
     try {
       // Each round ends with tokens, an empty shared bucket or a local one; a waiter may see tokens go to others.
       for (let rounds = 0; rounds < 10; rounds++) {
         this.ask(key);
         await this.round;
-        const decision = this.tryTake(key, lease);
+        const decision = this.tryTake(key, lease, count);
         if (decision !== null) return decision;
       }
-      return this.decision(lease, false);
+      return this.decision(lease, false, count);
     } finally {
-      lease.waiting -= 1;
+      lease.waiting -= count;
     }
   }
 
-  private decision(lease: Lease, allowed: boolean): RateDecision {
+  private decision(lease: Lease, allowed: boolean, count: number): RateDecision {
     const { ratePerSecond, burst } = lease.limits;
     const now = this.options.clock.monotonic();
     const atHand = lease.tokens + lease.giving;
     const shared = Math.min(burst - atHand, lease.left + ((now - lease.exchangedAt) / 1_000) * ratePerSecond);
     const level = lease.local === null ? atHand + Math.max(0, shared) : lease.local.level(now);
-    if (!allowed) return { allowed, remaining: 0, resetSeconds: seconds((1 - Math.min(level, 1)) / ratePerSecond) };
+    if (!allowed) {
+      const left = count === 1 ? 0 : Math.max(0, Math.floor(level));
+      return { allowed, remaining: left, resetSeconds: seconds((count - Math.min(level, count)) / ratePerSecond) };
+    }
     const remaining = Math.floor(level);
     return { allowed, remaining, resetSeconds: seconds((burst - remaining) / ratePerSecond) };
   }

@@ -1,9 +1,11 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { Response } from 'express';
 import { systemClock } from '../../common/clock.js';
 import { describeError } from '../../common/describe-error.js';
 import type { BucketLimits } from '../../common/token-bucket.js';
 import { Database } from '../database/database.js';
 import { Counters } from '../operations/counters.js';
+import { accessErrors } from './access.errors.js';
 import { type Ask, type Grant, LeasedBuckets, type RateDecision } from './leased-buckets.js';
 
 /** The limits of one key and their header, made once. */
@@ -15,6 +17,11 @@ export interface RateLimits extends BucketLimits {
 export function rateLimits(ratePerSecond: number, burst: number): RateLimits {
   const windowSeconds = Math.max(1, Math.ceil(burst / ratePerSecond));
   return { ratePerSecond, burst, policy: `"default";q=${burst};w=${windowSeconds}` };
+}
+
+/** Value of `RateLimit`. */
+export function rateHeader({ remaining, resetSeconds }: RateDecision): string {
+  return `"default";r=${remaining};t=${resetSeconds}`;
 }
 
 /** The only place with SQL of the table `rate_bucket`: token buckets that all processes share, by the database's clock. */
@@ -114,5 +121,17 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
   /** Takes one request of the key. */
   take(keyId: string, limits: BucketLimits): RateDecision | Promise<RateDecision> {
     return this.buckets.take(keyId, limits);
+  }
+
+  /**
+   * Takes the rest of a request that counts as one for each of its messages; the guard took the first.
+   *
+   * @throws RATE_LIMITED (429) where fewer are left; then none was taken.
+   */
+  async takeRest(keyId: string, limits: RateLimits, messages: number, res: Response): Promise<void> {
+    if (messages <= 1) return;
+    const decision = await this.buckets.take(keyId, limits, messages - 1);
+    res.setHeader('RateLimit', rateHeader(decision));
+    if (!decision.allowed) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: decision.resetSeconds, messages });
   }
 }

@@ -124,20 +124,30 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/gu;
 
 /** The body of every error answer. It stays short, whatever of the request or of the platform's answer it repeats. */
 export function errorBody(error: AppError, requestId: string, publicUrl: string): ErrorBody {
+  const { code, message, doc_url, ...extra } = errorFields(error, publicUrl);
+  return { error: { code, message, request_id: requestId, ...extra, doc_url } };
+}
+
+/** An error inside an answer about several things; bounded, as `errorBody` is. */
+export type ErrorFields = { code: string; message: string; doc_url: string } & Record<string, unknown>;
+
+export function errorFields(error: AppError, publicUrl: string): ErrorFields {
   return {
-    error: {
-      code: error.code,
-      message: clip(error.message, LONGEST_TEXT),
-      request_id: requestId,
-      ...boundedExtra(error.extra),
-      doc_url: docUrl(publicUrl, error.code),
-    },
+    code: error.code,
+    message: clip(error.message, LONGEST_TEXT),
+    ...boundedExtra(error.extra),
+    doc_url: docUrl(publicUrl, error.code),
   };
 }
 
-function boundedExtra({ details, ...others }: Record<string, unknown>): Record<string, unknown> {
+/** `errors` are fields of errors, which are bounded. */
+function boundedExtra({ details, errors, ...others }: Record<string, unknown>): Record<string, unknown> {
   const bounded = boundedValue(others) as Record<string, unknown>;
-  return details === undefined ? bounded : { ...bounded, details: boundedDetails(details as ErrorDetail[]) };
+  return {
+    ...bounded,
+    ...(details !== undefined && { details: boundedDetails(details as ErrorDetail[]) }),
+    ...(errors !== undefined && { errors }),
+  };
 }
 
 function boundedDetails(details: readonly ErrorDetail[]): ErrorDetail[] {

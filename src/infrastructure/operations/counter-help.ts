@@ -3,6 +3,7 @@
  * first event of a process is seen as a rise.
  */
 export const COUNTERS: Readonly<Record<string, string>> = {
+  batch_messages: 'Messages of batches, by what became of them: accepted, replayed or refused.',
   claims_taken_back: 'Messages and codes put back to the queue because the answer to their claim was lost.',
   connection_facts_failed: 'Failed reads of one of our numbers at the platform.',
   connections_refused: 'Connections closed because their address, or all callers together, had too many.',
@@ -86,7 +87,13 @@ export const COUNTER_FAMILIES: Readonly<Record<string, string>> = {
 };
 
 /** Counters that have labels and therefore no value before their first event. */
-export const LABELLED: ReadonlySet<string> = new Set(['keys_refused', 'send_outcomes', 'sweep_failures', 'sweep_rows']);
+export const LABELLED: ReadonlySet<string> = new Set([
+  'batch_messages',
+  'keys_refused',
+  'send_outcomes',
+  'sweep_failures',
+  'sweep_rows',
+]);
 
 /** What a counter counts; the same words for all of a family. */
 export function helpOf(name: string): string {

@@ -10,9 +10,10 @@ import {
 import { isUuid } from '../../common/ids.js';
 import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.js';
 import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
+import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
-import { BodyErrors } from '../../infrastructure/http/body.guard.js';
+import { BodyAs, BodyErrors } from '../../infrastructure/http/body.guard.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
   ListMessagesDocs,
@@ -24,6 +25,8 @@ import {
 } from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
+import { SendBatchService } from './accept/send-batch.service.js';
+import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
 import { ReadMessageRequest, type ReadMessageResponse } from './dto/read-message.dto.js';
 import { RetryMessageRequest } from './dto/retry-message.request.js';
@@ -46,7 +49,9 @@ const REPLAYED = 'Idempotency-Replayed';
 export class MessagesController {
   constructor(
     private readonly messages: MessagesService,
+    private readonly batches: SendBatchService,
     private readonly receipts: ReadReceiptsService,
+    private readonly limiter: RateLimiter,
     direct: DirectRoutes,
   ) {
     direct.add({
@@ -91,6 +96,46 @@ export class MessagesController {
     const { messageId, replayed } = await this.messages.send(caller, requiredKey(key), body);
     if (replayed) response.setHeader(REPLAYED, 'true');
     return { data: { id: messageId, status: 'queued' } };
+  }
+
+  /**
+   * Queue up to 100 messages
+   *
+   * @remarks Each message is as for POST /messages, with its own `idempotency_key` in it. They are stored in one
+   * transaction; those to one recipient go out in the order of `messages`. `index` in the answer is a message's place.
+   *
+   * With `validation: strict`, which is the default, all messages are taken or none: one that cannot be sent makes it 422
+   * with the errors of all. With `permissive` those that can be sent are taken, and `errors` lists the others with what
+   * POST /messages would answer.
+   *
+   * Repeat a batch as often as you like, whole or in parts: a key that is known makes no further message, and is
+   * `replayed`. The same key twice in one batch is refused.
+   *
+   * Each message counts as one request of the key's limit. Where fewer are left it is 429, nothing is taken, and
+   * `Retry-After` says when there will be enough. The body has at most 1 MiB.
+   */
+  @Post('batch')
+  @HttpCode(202)
+  @RequireScope('messages:write')
+  @BodyAs('json', BATCH_LIMIT_BYTES, { checkedByRoute: true })
+  @BodyErrors('unprocessable')
+  @SendBatchDocs()
+  async sendBatch(
+    @CurrentCaller() caller: Caller,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SendBatchResponse> {
+    const { apiKeyId, rateLimits } = caller;
+    const { messages, strict } = readBatch(body, rateLimits.burst);
+    await this.limiter.takeRest(apiKeyId, rateLimits, messages.length, response);
+    const { taken, errors } = await this.batches.send(caller, messages, strict);
+    const data = taken.map(({ index, messageId, replayed }) => ({
+      index,
+      id: messageId,
+      status: 'queued' as const,
+      replayed,
+    }));
+    return { data, errors };
   }
 
   /**

@@ -1,5 +1,15 @@
+import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
 import { idempotencyErrors } from '../../common/idempotency.errors.js';
+
+/** Why one message of a batch cannot be sent: what POST /messages would answer, with the message's place. */
+export interface BatchError extends Record<string, unknown> {
+  index: number;
+  code: string;
+  message: string;
+  /** Empty where the code has none. */
+  details: readonly ErrorDetail[];
+}
 
 const ownErrors = defineErrors('messages', {
   MESSAGE_NOT_FOUND: error({
@@ -74,6 +84,27 @@ const ownErrors = defineErrors('messages', {
     fix: 'Nothing can take it back; GET /messages/{id} says what became of it.',
     extra: ({ status }) => ({ status }),
     sample: { status: 'processing' },
+  }),
+  BATCH_REFUSED: error<{ errors: BatchError[]; count: number }>({
+    kind: 'unprocessable',
+    message: ({ errors, count }) =>
+      `${errors.length} of the ${count} messages cannot be sent, so that none was taken; see errors for each of them.`,
+    when: 'A message of a strict batch cannot be sent. Nothing was stored.',
+    fix: 'Fix or leave out the messages that `errors` names by their `index`, or send the batch with `validation: "permissive"`.',
+    extra: ({ errors }) => ({ errors }),
+    sample: {
+      count: 2,
+      errors: [
+        {
+          index: 1,
+          code: 'SERVICE_WINDOW_CLOSED',
+          message:
+            'The 24-hour window with this contact is closed; send an approved template, or wait for their message.',
+          details: [],
+          window_expired_at: '2026-11-20T17:42:00.000Z',
+        },
+      ],
+    },
   }),
   BACKLOG_LIMIT_REACHED: error<{ retryAfterSeconds: number; scheduled?: boolean }>({
     kind: 'rate_limited',

@@ -24,6 +24,7 @@ import { OutcomeRepository } from './send/outcome.repository.js';
 import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { QueueEstimates } from './send/queue-estimate.js';
+import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { ScheduleService } from './schedule/schedule.service.js';
@@ -35,6 +36,7 @@ import { SendRepository } from './send/send.repository.js';
   providers: [
     MessagesService,
     ReadReceiptsService,
+    SendBatchService,
     SendPreparation,
     ContentPreparation,
     MessagesRepository,

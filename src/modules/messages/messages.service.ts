@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { newId } from '../../common/ids.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { WebhookService } from '../webhook/webhook.service.js';
@@ -18,10 +17,9 @@ import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
 import type { Attempt, LaneStatus, Message } from './messages.types.js';
 import { RecipientsService } from './contacts/recipients.service.js';
-import { isUserId } from './accept/recipient.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SendProcessor } from './send/send.processor.js';
-import { SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
+import { newMessageOf, SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
 import { windowClosesAt } from './accept/windows.js';
 
 export interface SendResult {
@@ -76,28 +74,10 @@ export class MessagesService {
     } catch (error) {
       return this.replayInsteadOf(error, sender.organizationId, key, fingerprint);
     }
-    const { connection, conversationId, message } = prepared;
-    const accepted = await this.accepts.accept({
-      id: newId(),
-      organizationId: sender.organizationId,
-      connectionId: connection.id,
-      conversationId,
-      lookUp: conversationId !== null ? null : input.type === 'template' ? 'contact' : 'window',
-      type: input.type,
-      recipient: input.recipient,
-      recipientUserId: isUserId(input.recipient) ? input.recipient : null,
-      sender: connection.phoneNumber,
-      body: message.body,
-      content: message.content,
-      clientMessageId: input.clientMessageId,
-      replyToMessageId: input.replyToMessageId,
-      mediaObjectId: message.mediaObjectId,
-      idempotencyKey: key,
-      fingerprint,
-      sendAt: input.sendAt,
-      ttlSeconds: input.ttlSeconds,
-      traceContext: this.tracing.currentContext,
-    });
+    const { connection } = prepared;
+    const accepted = await this.accepts.accept(
+      newMessageOf(input, prepared, { idempotencyKey: key, fingerprint }, this.tracing.currentContext),
+    );
     if (accepted.kind === 'window_closed') {
       throw messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(accepted.lastInboundAt ?? null) });
     }

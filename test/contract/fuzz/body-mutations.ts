@@ -8,7 +8,9 @@ export type Path = (string | number)[];
 /** In the place of numbers and keys that `JSON.stringify` cannot write. */
 const RAW = /"@raw:([^"]*)"/g;
 
+/** Of a usual body, and of a batch. */
 const LIMIT_BYTES = 256 * 1_024;
+const BATCH_LIMIT_BYTES = 1_024 * 1_024;
 
 /** The body as text, with what is behind `@raw:` as it is. */
 function textOf(body: unknown): string {
@@ -244,7 +246,8 @@ export const BODY_MUTATIONS: readonly Mutation[] = [
     kind: 'oversize',
     applies: takesJson,
     bend: (request, { variant }) => {
-      const length = LIMIT_BYTES + 1 + (variant % 3) * 100_000;
+      const limit = request.operation.id === 'messages_sendBatch' ? BATCH_LIMIT_BYTES : LIMIT_BYTES;
+      const length = limit + 1 + (variant % 3) * 100_000;
       const bytes = Buffer.from(textOf(request.body ?? {}).padEnd(length, ' '));
       const call = encode({ ...request, body: {} });
       return { call: { ...call, body: bytes }, refusal: only(413, 'PAYLOAD_TOO_LARGE') };

@@ -4,7 +4,7 @@ import * as sample from '../../media/samples.js';
 import { templateArbitrary } from '../../support/template-arbitrary.js';
 import type { Made, Request } from './request.js';
 import { FILES, nextPhone, type Stage, type Tenant } from './stage.js';
-import { placedMessage } from './message-guide.js';
+import { batchedMessage, placedMessage } from './message-guide.js';
 
 type Json = Record<string, unknown>;
 type Placed = Partial<Pick<Request, 'params' | 'body' | 'key'>> & {
@@ -93,6 +93,16 @@ export const GUIDES: Record<string, Guide> = {
   connections_list: { place: () => ({}) },
 
   messages_send: { place: placedMessage, states: ['TEMPLATE_NOT_FOUND'], share: 5 },
+  messages_sendBatch: {
+    place: ({ pick, body }, stage, fresh) => {
+      const { validation, messages = [] } = body as { validation?: string; messages?: unknown[] };
+      // Only a strict batch refuses what was bent in one message. Of every fourth template only the form is right.
+      const placed = messages.map((message, n) =>
+        batchedMessage({ pick: pick * 4 + 1 + (n % 3), query: {}, body: message }, stage),
+      );
+      return { body: { messages: placed, ...(fresh && validation !== undefined && { validation }) } };
+    },
+  },
   messages_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   messages_get: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },
   messages_retry: {

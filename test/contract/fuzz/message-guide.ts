@@ -29,6 +29,12 @@ export function placedMessage({ pick, body }: Made, { own }: Stage): Pick<Reques
   return { body: placed, headers: { 'idempotency-key': newId() } };
 }
 
+/** The same as a message of a batch. */
+export function batchedMessage({ body, ...made }: Made, stage: Stage): Json {
+  const { idempotency_key: _key, ...message } = body as Json;
+  return { ...(placedMessage({ ...made, body: message }, stage).body as Json), idempotency_key: newId() };
+}
+
 function mediaOf({ type, media }: Json, own: Tenant, pick: number): Json {
   const { id, ...rest } = media as Json;
   if (id === undefined) return rest;

@@ -33,6 +33,7 @@ export const FAULTY: Refusal = {
   codes: [
     'INVALID_REQUEST',
     'VALIDATION_FAILED',
+    'BATCH_REFUSED',
     'PAYLOAD_TOO_LARGE',
     'UNSUPPORTED_CONTENT_TYPE',
     'OTP_RECIPIENT_INVALID',

@@ -28,13 +28,14 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
 /** A caller's own words, and names of the platform's things: none of them names anything of ours. */
 const NOT_IDS = new Set([
   'client_message_id',
+  'idempotency_key',
   'catalog_id',
   'flow_id',
   'product_retailer_id',
   'thumbnail_product_retailer_id',
 ]);
 /** Where a file may also be named by the platform's own id, which has any form; whose it is, the platform knows. */
-const FILE_PLACE = /^body\.(media|interactive\.header\.[a-z]+)\.id$/;
+const FILE_PLACE = /^body\.(?:messages\.)?(media|interactive\.header\.[a-z]+)\.id$/;
 const MALFORMED = [
   '0',
   'null',
@@ -89,8 +90,11 @@ function idFields(schema: Schema, description: Description, depth = 0): string[]
   if (depth > 6) return [];
   if (typeof schema.$ref === 'string') return idFields(description.resolve(schema.$ref), description, depth + 1);
   const variants = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => (schema[key] ?? []) as Schema[]);
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+  const { messages, ...others } = (schema.properties ?? {}) as Record<string, Schema>;
+  const properties = Object.entries(others);
+  const batched = messages === undefined ? [] : idFields(messages.items as Schema, description, depth + 1);
   return [
+    ...batched.map((field) => `messages.${field}`),
     ...variants.flatMap((variant) => idFields(variant, description, depth + 1)),
     ...properties.flatMap(([name, property]) =>
       isId(name, property) ? [name] : idFields(property, description, depth + 1).map((field) => `${name}.${field}`),
@@ -101,6 +105,10 @@ function idFields(schema: Schema, description: Description, depth = 0): string[]
 function withField(body: Json, field: string, id: string): Json {
   const [name = '', ...rest] = field.split('.');
   if (rest.length === 0) return { ...body, [name]: id };
+  if (name === 'messages') {
+    const [first = {}] = body.messages as Json[];
+    return { messages: [{ ...withField(first, rest.join('.'), id), idempotency_key: newId() }] };
+  }
   // A file is in a message of its own kind.
   const { connection_id: connection, to } = body;
   if (name === 'interactive') {
@@ -208,6 +216,11 @@ export function foreignIds(foreign: Tenant): string[] {
 /** A repeat under the same key would be answered for that alone. */
 function fresh(request: Request): Request {
   const { 'idempotency-key': key, ...headers } = request.headers;
+  const { messages } = (request.body ?? {}) as { messages?: Json[] };
+  if (Array.isArray(messages)) {
+    const renewed = messages.map((message) => ({ ...message, idempotency_key: newId() }));
+    return { ...request, body: { ...(request.body as Json), messages: renewed } };
+  }
   return key === undefined ? request : { ...request, headers: { ...headers, 'idempotency-key': newId() } };
 }
 

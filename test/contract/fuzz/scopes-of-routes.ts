@@ -25,6 +25,7 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'GET /api/v1/media/{id}/url': 'media:read',
   'GET /api/v1/messages': 'messages:read',
   'POST /api/v1/messages': 'messages:write',
+  'POST /api/v1/messages/batch': 'messages:write',
   'GET /api/v1/messages/{id}': 'messages:read',
   'POST /api/v1/messages/{id}/cancel': 'messages:write',
   'POST /api/v1/messages/{id}/read': 'messages:write',

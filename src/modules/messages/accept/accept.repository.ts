@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import { Database, type Statements } from '../../../infrastructure/database/database.js';
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
@@ -53,6 +54,22 @@ export interface Accepted {
   lastInboundAt?: Date | null;
 }
 
+/** Messages of one caller that are stored in one transaction. */
+interface NewGroup {
+  messages: readonly NewMessage[];
+  requireAll: boolean;
+}
+
+/** Not all of a group could be stored, so that none of it was. */
+export class GroupRefused extends Error {
+  constructor(
+    /** One a message, in the same order; what is `inserted` here was not kept. */
+    readonly results: readonly Accepted[],
+  ) {
+    super('not all messages could be stored');
+  }
+}
+
 /** A message that was inserted, or one whose conversation was looked up. */
 interface StoredRow {
   id: string;
@@ -61,6 +78,8 @@ interface StoredRow {
   lastInboundAt: Date | null;
 }
 
+/** Messages of groups that wait for their transaction; as many as a `GroupCommit` lets wait. */
+const MOST_GROUPED = 2_000;
 /** Several commits of a usual disk: then the batch under way is blocked. */
 const OVERLAP_AFTER_MS = 25;
 
@@ -75,6 +94,8 @@ interface KeyRow {
 @Injectable()
 export class AcceptRepository {
   private readonly batches: GroupCommit<NewMessage, Accepted>;
+  private readonly groups: GroupCommit<NewGroup, Accepted[]>;
+  private grouped = 0;
 
   constructor(
     private readonly database: Database,
@@ -88,6 +109,13 @@ export class AcceptRepository {
       tracing,
       commit: (messages, statements) => this.commit(messages, statements),
     });
+    this.groups = new GroupCommit(database, {
+      name: 'accept_group',
+      // A group is taken back as a whole, and shares its transaction with no other.
+      maxBatch: 1,
+      tracing,
+      commit: (groups, statements) => Promise.all(groups.map((group) => this.commitGroup(group, statements))),
+    });
   }
 
   /**
@@ -99,24 +127,59 @@ export class AcceptRepository {
     return this.batches.submit(message, false, this.tracing.current);
   }
 
+  /**
+   * As `accept` for messages whose keys differ, in one transaction. Of those to one recipient an earlier one leaves first.
+   *
+   * @param requireAll stores all or none.
+   * @returns one result a message, in the same order.
+   * @throws GroupRefused where all are required and one is neither new nor known from the same fingerprint;
+   * SERVICE_UNAVAILABLE (503) as `accept`.
+   */
+  async acceptTogether(messages: readonly NewMessage[], requireAll: boolean): Promise<Accepted[]> {
+    if (this.grouped + messages.length > MOST_GROUPED) {
+      throw commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'accept_group: too many waiting' });
+    }
+    this.grouped += messages.length;
+    try {
+      return await this.groups.submit({ messages, requireAll }, false, this.tracing.current);
+    } finally {
+      this.grouped -= messages.length;
+    }
+  }
+
   /** Resolves when no caller waits. */
-  idle(): Promise<void> {
-    return this.batches.idle();
+  async idle(): Promise<void> {
+    await Promise.all([this.batches.idle(), this.groups.idle()]);
   }
 
   /** The message of a used key; null where the key is free. */
   async findByKey(organizationId: string, idempotencyKey: string): Promise<Accepted | null> {
-    const rows = await this.database.query<{ id: string; fingerprint: string }>(
-      `select id, encode(fingerprint, 'hex') as fingerprint from message
-       where organization_id = $1 and idempotency_key = $2`,
-      [organizationId, idempotencyKey],
-    );
-    const row = rows[0];
-    return row === undefined ? null : { kind: 'known', messageId: row.id, fingerprint: row.fingerprint };
+    return (await this.findByKeys(organizationId, [idempotencyKey])).get(idempotencyKey) ?? null;
   }
 
-  private async commit(messages: NewMessage[], statements: Statements): Promise<Accepted[]> {
-    // One row a key, in the order of the index: two batches that share keys then never deadlock.
+  /** The messages of those of the keys that are used, by key. */
+  async findByKeys(organizationId: string, idempotencyKeys: readonly string[]): Promise<Map<string, Accepted>> {
+    const rows = await this.database.query<Omit<KeyRow, 'organization_id'>>(
+      `select id, idempotency_key, encode(fingerprint, 'hex') as fingerprint from message
+       where organization_id = $1 and idempotency_key = any($2::uuid[])`,
+      [organizationId, idempotencyKeys],
+    );
+    return new Map(
+      rows.map(({ id, idempotency_key: key, fingerprint }) => [key, { kind: 'known', messageId: id, fingerprint }]),
+    );
+  }
+
+  private async commitGroup({ messages, requireAll }: NewGroup, statements: Statements): Promise<Accepted[]> {
+    const results = await this.commit(messages, statements);
+    const isKept = ({ kind, fingerprint }: Accepted, index: number): boolean =>
+      kind === 'inserted' || (kind === 'known' && fingerprint === messages[index]?.fingerprint);
+    if (requireAll && !results.every(isKept)) throw new GroupRefused(results);
+    return results;
+  }
+
+  private async commit(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
+    // One row a key, in the order of the index: two batches that share keys then never deadlock. Ids count up, so the
+    // statement gives them their places in the queue in the order in which they were made.
     const byKey = new Map<string, NewMessage>();
     for (const message of messages) {
       const key = keyOf(message.organizationId, message.idempotencyKey);
@@ -253,6 +316,7 @@ with given as materialized (
   select id, body, content from accepted join fresh using (id)
 ), waiting as (
   ${place} from accepted join fresh using (id)
+  order by id
 )
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
   as "conversationId", a.last_inbound_at as "lastInboundAt"

@@ -45,18 +45,18 @@ export class BacklogGuard {
   /**
    * Scheduled messages are counted apart, up to the same limit: however many there are, a message can be sent at once.
    *
-   * @throws BACKLOG_LIMIT_REACHED (429) when the workspace has as many messages queued, or scheduled, as it may have.
+   * @throws BACKLOG_LIMIT_REACHED (429) when the workspace would have more messages queued, or scheduled, than it may have.
    */
-  check(organizationId: string, kind: Kind = 'queued'): void {
+  check(organizationId: string, kind: Kind = 'queued', count = 1): void {
     const estimate = this.estimateOf(kind === 'queued' ? organizationId : `${organizationId}/${kind}`);
     if (this.isDoubtful(estimate)) this.recount(organizationId, kind, estimate);
-    if (estimate.counted + estimate.acceptedSince >= this.limit) {
+    if (estimate.counted + estimate.acceptedSince + count > this.limit) {
       throw messagesErrors.BACKLOG_LIMIT_REACHED({
         retryAfterSeconds: RETRY_AFTER_SECONDS,
         scheduled: kind === 'scheduled',
       });
     }
-    estimate.acceptedSince++;
+    estimate.acceptedSince += count;
   }
 
   private get limit(): number {

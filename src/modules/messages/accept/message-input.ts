@@ -37,10 +37,10 @@ const WITHOUT_TYPE = MESSAGE_VARIANTS.find((variant) => variant.type === null);
 /**
  * Reads the body of POST /messages.
  *
+ * @param violations found of it before.
  * @throws VALIDATION_FAILED (422) naming each invalid field and its rule.
  */
-export function readMessageInput(body: unknown): MessageInput {
-  const violations: ErrorDetail[] = [];
+export function readMessageInput(body: unknown, violations: ErrorDetail[] = []): MessageInput {
   const variant = variantOf(body, violations);
   variant?.shape.check(body, '', violations);
   if (variant === null || violations.length > 0) throw commonErrors.VALIDATION_FAILED({ details: violations });

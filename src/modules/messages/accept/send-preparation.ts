@@ -4,6 +4,9 @@ import { BillingService } from '../../billing/billing.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import type { Connection } from '../../connections/connections.types.js';
 import { ContentPreparation, type MessageContent } from './content-preparation.js';
+import { newId } from '../../../common/ids.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
+import type { NewMessage } from './accept.repository.js';
 import type { MessageInput } from './message-input.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
@@ -25,6 +28,43 @@ export interface PreparedSend {
   conversationId: string | null;
   /** As it is to be kept. */
   message: MessageContent;
+}
+
+/** By what a repeat of a request is known. */
+export interface RequestKey {
+  /** A UUID in small letters. */
+  idempotencyKey: string;
+  fingerprint: string;
+}
+
+/** A prepared message as it is to be stored. */
+export function newMessageOf(
+  input: MessageInput,
+  { connection, conversationId, message }: PreparedSend,
+  { idempotencyKey, fingerprint }: RequestKey,
+  traceContext: TraceContext | undefined,
+): NewMessage {
+  return {
+    id: newId(),
+    organizationId: connection.organizationId,
+    connectionId: connection.id,
+    conversationId,
+    lookUp: conversationId !== null ? null : input.type === 'template' ? 'contact' : 'window',
+    type: input.type,
+    recipient: input.recipient,
+    recipientUserId: isUserId(input.recipient) ? input.recipient : null,
+    sender: connection.phoneNumber,
+    body: message.body,
+    content: message.content,
+    clientMessageId: input.clientMessageId,
+    replyToMessageId: input.replyToMessageId,
+    mediaObjectId: message.mediaObjectId,
+    idempotencyKey,
+    fingerprint,
+    sendAt: input.sendAt,
+    ttlSeconds: input.ttlSeconds,
+    traceContext,
+  };
 }
 
 /** Checks what the request's form does not show: payment, number, window, and what it refers to. */

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { describeError } from '../../common/describe-error.js';
+import { isObject } from '../../common/json.js';
+import { readStandardInput } from '../arguments.js';
+import { type Answer, padded, paint, paintStatus } from '../output.js';
+import { type Live, UsageError } from '../runner.js';
+import { type ApiClient, ApiError, type Target } from './client.js';
+import { connectionOf } from './message.js';
+
+interface BatchAnswer {
+  data: { index: number; id: string; status: string; replayed: boolean }[];
+  errors: BatchError[];
+}
+
+interface BatchError {
+  index: number;
+  code: string;
+  message: string;
+  details?: { message: string }[];
+}
+
+interface Keyed extends Record<string, unknown> {
+  idempotency_key: unknown;
+}
+
+/** What one request takes (POST /messages/batch); a little room for what surrounds the messages. */
+const MOST_MESSAGES = 100;
+const MOST_BYTES = 1_024 * 1_024 - 4_096;
+/** Each time with the same keys, so that nothing is sent twice. */
+const TRIES = 3;
+const PAUSE_MS = 1_000;
+const SERVER_ERROR = 500;
+
+/** Sends the messages of a file, or of standard input, a hundred with each request; says what became of each. */
+export async function sendFile(
+  live: Live,
+  target: Target,
+  { file, connection, permissive }: { file: string; connection?: string; permissive: boolean },
+): Promise<Answer> {
+  const given = messagesOf(await textOf(file));
+  const from = given.some((one) => one.connection_id === undefined)
+    ? await connectionOf(target, connection)
+    : undefined;
+  const messages = given.map((one): Keyed => ({
+    connection_id: from,
+    ...one,
+    idempotency_key: one.idempotency_key ?? randomUUID(),
+  }));
+  const counts = { accepted: 0, replayed: 0, refused: 0 };
+  for (let start = 0; start < messages.length;) {
+    const batch = nextBatch(messages, start);
+    const { data, errors } = await sendBatch(live, target.api, batch, start, permissive);
+    const lines = [
+      ...data.map((one) => ({ ...one, at: one.index, text: takenLine(one) })),
+      ...errors.map((one) => ({ ...one, at: one.index, text: refusedLine(one) })),
+    ];
+    for (const { at, text, ...line } of lines.sort((a, b) => a.at - b.at)) {
+      const index = start + at;
+      live.say(`${padded(String(index), 5)}  ${text}`, { event: 'message', ...line, index });
+    }
+    const replayed = data.filter((one) => one.replayed).length;
+    counts.replayed += replayed;
+    counts.accepted += data.length - replayed;
+    counts.refused += batch.length - data.length;
+    start += batch.length;
+  }
+  const { accepted, replayed, refused } = counts;
+  const text = `${accepted} taken${replayed > 0 ? `, ${replayed} taken before` : ''}${refused > 0 ? `, ${refused} not taken` : ''}`;
+  return {
+    data: { event: 'end', ...counts },
+    text: refused > 0 ? paint.bad(text) : paint.good(text),
+    failed: refused > 0,
+  };
+}
+
+async function textOf(file: string): Promise<string> {
+  if (file === '-') return readStandardInput();
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`the file ${file} can't be read: ${describeError(error)}`);
+  });
+}
+
+/** A JSON array, an object with `messages`, or an object a line. */
+function messagesOf(text: string): Record<string, unknown>[] {
+  const parsed =
+    parse(text) ??
+    text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => parse(line));
+  const list: unknown = isObject(parsed) && Array.isArray(parsed.messages) ? parsed.messages : parsed;
+  const messages = Array.isArray(list) ? (list as unknown[]) : [list];
+  if (messages.length === 0 || !messages.every(isObject)) {
+    throw new UsageError('give a JSON array of messages, each as POST /messages takes it, or one message a line');
+  }
+  return messages;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function nextBatch(messages: readonly Keyed[], start: number): Keyed[] {
+  const batch: Keyed[] = [];
+  let bytes = 0;
+  for (const message of messages.slice(start, start + MOST_MESSAGES)) {
+    bytes += Buffer.byteLength(JSON.stringify(message)) + 1;
+    if (batch.length > 0 && bytes > MOST_BYTES) break;
+    batch.push(message);
+  }
+  return batch;
+}
+
+async function sendBatch(
+  live: Live,
+  api: ApiClient,
+  messages: readonly Keyed[],
+  start: number,
+  permissive: boolean,
+): Promise<BatchAnswer> {
+  const body = { messages, validation: permissive ? 'permissive' : 'strict' };
+  for (let tries = 1; ; tries++) {
+    try {
+      return await api.post<BatchAnswer>('/messages/batch', body);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'BATCH_REFUSED') {
+        return { data: [], errors: error.extra.errors as BatchError[] };
+      }
+      if (live.signal.aborted || (error instanceof ApiError && error.status < SERVER_ERROR)) throw error;
+      if (tries >= TRIES) {
+        const places = `messages ${start} to ${start + messages.length - 1}`;
+        const advice = 'give each message an idempotency_key before you repeat it: what was taken is not sent again';
+        throw new Error(`${describeError(error)}. Whether ${places} were taken is not known: ${advice}`, {
+          cause: error,
+        });
+      }
+      await live.pause(PAUSE_MS);
+    }
+  }
+}
+
+function takenLine({ id, status, replayed }: BatchAnswer['data'][number]): string {
+  return `${paint.name(id)}  ${paintStatus(status)}${replayed ? ' (this key was used before: nothing was sent again)' : ''}`;
+}
+
+function refusedLine({ code, message, details = [] }: BatchError): string {
+  return `${paint.bad(code)}  ${[message, ...details.map((detail) => detail.message)].filter((text, n, all) => all.indexOf(text) === n).join(' ')}`;
+}

@@ -1,0 +1,287 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type ErrorDetail, type ErrorKind } from '../../../common/app-error.js';
+import { commonErrors } from '../../../common/common.errors.js';
+import { isUuid } from '../../../common/ids.js';
+import { isObject } from '../../../common/json.js';
+import { violation } from '../../../common/shape.js';
+import { errorFields } from '../../../infrastructure/http/error.filter.js';
+import { jsonViolations } from '../../../infrastructure/http/json-violations.js';
+import { PublicUrl } from '../../../infrastructure/http/public-url.js';
+import { Counters } from '../../../infrastructure/operations/counters.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
+import { RecipientsService } from '../contacts/recipients.service.js';
+import { type BatchError, messagesErrors } from '../messages.errors.js';
+import { SendProcessor } from '../send/send.processor.js';
+import { AcceptRepository, type Accepted, GroupRefused, type NewMessage } from './accept.repository.js';
+import { BacklogGuard } from './backlog-guard.js';
+import { fingerprintOf, type MessageInput, readMessageInput } from './message-input.js';
+import { requireTimeAhead } from './schedule.js';
+import { newMessageOf, SendPreparation, type PreparedSend, type RequestKey, type Sender } from './send-preparation.js';
+import { windowClosesAt } from './windows.js';
+
+export interface BatchResult {
+  /** What was taken, in the order of the batch. */
+  taken: { index: number; messageId: string; replayed: boolean }[];
+  /** Of a permissive batch: what was not. */
+  errors: BatchError[];
+}
+
+/** One message of a batch, and what is known of it so far. */
+interface Entry {
+  index: number;
+  /** Null where it is malformed. */
+  request: (RequestKey & { input: MessageInput }) | null;
+  prepared: PreparedSend | null;
+  error: AppError | null;
+  taken: { messageId: string; replayed: boolean } | null;
+}
+
+/** Messages of one batch that are looked up at the same time. */
+const PREPARED_AT_ONCE = 8;
+/** These say nothing of the message: the whole batch may be sent again as it is. */
+const NOT_OF_A_MESSAGE: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  'payment_required',
+  'rate_limited',
+  'unavailable',
+  'platform_unavailable',
+  'platform_timeout',
+  'internal',
+]);
+
+/** Takes many messages with one request: each as POST /messages would, all in one transaction. */
+@Injectable()
+export class SendBatchService {
+  constructor(
+    private readonly accepts: AcceptRepository,
+    private readonly preparation: SendPreparation,
+    private readonly recipients: RecipientsService,
+    private readonly backlog: BacklogGuard,
+    private readonly processor: SendProcessor,
+    private readonly tracing: Tracing,
+    private readonly counters: Counters,
+    private readonly publicUrl: PublicUrl,
+  ) {}
+
+  /**
+   * What was taken is durable and queued when this resolves.
+   *
+   * @param messages as parsed, each with its `idempotency_key`.
+   * @param strict takes all or none.
+   * @throws BATCH_REFUSED (422) with every error of a strict batch. What concerns no single message is thrown as it is
+   * (402, 429, 502, 503, 504) where nothing was taken.
+   */
+  async send(sender: Sender, messages: readonly unknown[], strict: boolean): Promise<BatchResult> {
+    this.tracing.current?.setAttribute('herald.messages', messages.length);
+    const entries = readEntries(messages);
+    const { organizationId } = sender;
+    await this.prepareAll(sender, entries);
+    this.checkBacklog(organizationId, entries);
+    await this.answerRepeats(organizationId, entries.filter(isRefused));
+    if (entries.some(isRefused)) {
+      if (strict) {
+        await this.findFurther(organizationId, entries);
+        throw this.refusalOf(entries);
+      }
+      if (entries.every(isRefused)) this.refuseWhole(entries);
+    }
+    await this.store(entries.filter(isStorable), strict, entries);
+    return this.resultOf(entries);
+  }
+
+  private async prepareAll(sender: Sender, entries: readonly Entry[]): Promise<void> {
+    let next = 0;
+    const prepareInTurn = async (): Promise<void> => {
+      for (let entry = entries[next++]; entry !== undefined; entry = entries[next++]) {
+        if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
+      }
+    };
+    await Promise.all(Array.from({ length: PREPARED_AT_ONCE }, prepareInTurn));
+  }
+
+  private async prepare(sender: Sender, entry: Entry, input: MessageInput): Promise<void> {
+    try {
+      requireTimeAhead(input.sendAt);
+      entry.prepared = this.preparation.fromMemory(sender, input) ?? (await this.preparation.prepare(sender, input));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      entry.error = error;
+    }
+  }
+
+  private checkBacklog(organizationId: string, entries: readonly Entry[]): void {
+    const prepared = entries.filter(isStorable);
+    for (const kind of ['queued', 'scheduled'] as const) {
+      const some = prepared.filter(({ request }) => (request.input.sendAt === undefined) === (kind === 'queued'));
+      try {
+        if (some.length > 0) this.backlog.check(organizationId, kind, some.length);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        for (const entry of some) refuse(entry, error);
+      }
+    }
+  }
+
+  /** As for one message: a refusal that arose after the first request of a key must not reach its repeat. */
+  private async answerRepeats(organizationId: string, entries: readonly Entry[]): Promise<void> {
+    const keys = entries.flatMap(({ request }) => (request === null ? [] : [request.idempotencyKey]));
+    if (keys.length === 0) return;
+    const known = await this.accepts.findByKeys(organizationId, keys);
+    for (const entry of entries) {
+      const found = known.get(entry.request?.idempotencyKey ?? '');
+      if (found !== undefined) settle(entry, found);
+    }
+  }
+
+  /** What only the statement would have found of the others, so that the answer has every error. */
+  private async findFurther(organizationId: string, entries: readonly Entry[]): Promise<void> {
+    const others = entries.filter(isStorable);
+    await this.answerRepeats(organizationId, others);
+    for (const entry of others.filter(isStorable)) {
+      const { request, prepared } = entry;
+      if (prepared.conversationId !== null || request.input.type === 'template') continue;
+      const window = await this.recipients.findOpen(prepared.connection.id, request.input.recipient);
+      if (window.open === null) refuse(entry, messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt }));
+    }
+  }
+
+  private async store(storable: readonly StorableEntry[], strict: boolean, all: readonly Entry[]): Promise<void> {
+    if (storable.length === 0) return;
+    const traceContext = this.tracing.currentContext;
+    const messages = storable.map(({ request, prepared }) =>
+      newMessageOf(request.input, prepared, request, traceContext),
+    );
+    let results: readonly Accepted[];
+    try {
+      results = await this.accepts.acceptTogether(messages, strict);
+    } catch (error) {
+      if (!(error instanceof GroupRefused)) throw error;
+      this.settleAll(storable, error.results);
+      throw this.refusalOf(all);
+    }
+    this.settleAll(storable, results);
+    this.wake(messages, results);
+  }
+
+  private settleAll(entries: readonly StorableEntry[], results: readonly Accepted[]): void {
+    entries.forEach((entry, index) => {
+      const accepted = results[index];
+      if (accepted !== undefined) settle(entry, accepted);
+    });
+  }
+
+  private wake(messages: readonly NewMessage[], results: readonly Accepted[]): void {
+    const connections = new Set<string>();
+    results.forEach(({ kind, conversationId, lastInboundAt }, index) => {
+      const message = messages[index];
+      if (kind !== 'inserted' || message === undefined) return;
+      const { connectionId, recipient } = message;
+      if (conversationId && lastInboundAt) {
+        this.recipients.remember(connectionId, recipient, conversationId, lastInboundAt);
+      }
+      if (message.sendAt === undefined) connections.add(connectionId);
+    });
+    for (const id of connections) this.processor.wake(id);
+  }
+
+  private refusalOf(entries: readonly Entry[]): AppError {
+    this.refuseWhole(entries);
+    this.count('refused', entries.length);
+    return messagesErrors.BATCH_REFUSED({ errors: this.errorsOf(entries), count: entries.length });
+  }
+
+  private refuseWhole(entries: readonly Entry[]): void {
+    for (const { error } of entries) {
+      if (error === null || !NOT_OF_A_MESSAGE.has(error.kind)) continue;
+      this.count('refused', entries.length);
+      throw error;
+    }
+  }
+
+  private resultOf(entries: readonly Entry[]): BatchResult {
+    const taken = entries.flatMap(({ index, taken: one }) => (one === null ? [] : [{ index, ...one }]));
+    const errors = this.errorsOf(entries);
+    const replayed = taken.filter((one) => one.replayed).length;
+    this.count('accepted', taken.length - replayed);
+    this.count('replayed', replayed);
+    this.count('refused', errors.length);
+    return { taken, errors };
+  }
+
+  private count(outcome: string, messages: number): void {
+    if (messages > 0) this.counters.incrementBy('batch_messages', { outcome }, messages);
+  }
+
+  private errorsOf(entries: readonly Entry[]): BatchError[] {
+    return entries.flatMap(({ index, error }) => {
+      if (error === null) return [];
+      const { code, message, details = [], ...others } = errorFields(error, this.publicUrl.value);
+      return [{ index, code, message, details: details as ErrorDetail[], ...others }];
+    });
+  }
+}
+
+type StorableEntry = Entry & { request: NonNullable<Entry['request']>; prepared: PreparedSend };
+
+function isStorable(entry: Entry): entry is StorableEntry {
+  return entry.prepared !== null && entry.error === null && entry.taken === null;
+}
+
+function isRefused({ error }: Entry): boolean {
+  return error !== null;
+}
+
+function refuse(entry: Entry, error: AppError): void {
+  entry.error = error;
+}
+
+/** What the statement, or an earlier request with its key, made of a message. */
+function settle(entry: Entry, { kind, messageId, fingerprint, lastInboundAt }: Accepted): void {
+  if (kind === 'window_closed') {
+    refuse(entry, messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) }));
+  } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {
+    refuse(entry, messagesErrors.IDEMPOTENCY_KEY_REUSED());
+  } else {
+    entry.error = null;
+    entry.taken = { messageId, replayed: kind === 'known' };
+  }
+}
+
+function readEntries(messages: readonly unknown[]): Entry[] {
+  const firsts = new Map<string, number>();
+  return messages.map((message, index) => {
+    const entry: Entry = { index, request: null, prepared: null, error: null, taken: null };
+    try {
+      entry.request = readRequest(message, index, firsts);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      entry.error = error;
+    }
+    return entry;
+  });
+}
+
+/** @throws VALIDATION_FAILED (422) as for POST /messages, of `idempotency_key` too. */
+function readRequest(message: unknown, index: number, firsts: Map<string, number>): NonNullable<Entry['request']> {
+  // With a backslash, so that every text is looked at.
+  const unfit = jsonViolations(message, '\\u');
+  if (unfit.length > 0) throw commonErrors.VALIDATION_FAILED({ details: unfit });
+  const { idempotency_key: given, ...body } = isObject(message) ? message : {};
+  const violations = isObject(message) ? keyViolations(given, index, firsts) : [];
+  const input = readMessageInput(isObject(message) ? body : message, violations);
+  return { input, idempotencyKey: String(given).toLowerCase(), fingerprint: fingerprintOf(input) };
+}
+
+function keyViolations(given: unknown, index: number, firsts: Map<string, number>): ErrorDetail[] {
+  const field = 'idempotency_key';
+  if (given === undefined) {
+    return [violation(field, 'required', `${field} is missing; give each message a new UUID.`)];
+  }
+  if (!isUuid(given)) return [violation(field, 'format', `${field} must be a UUID.`)];
+  const key = given.toLowerCase();
+  const first = firsts.get(key);
+  if (first === undefined) {
+    firsts.set(key, index);
+    return [];
+  }
+  return [violation(field, 'unique', `${field} is that of messages[${first}], too; give each message its own.`)];
+}

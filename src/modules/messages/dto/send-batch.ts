@@ -1,0 +1,139 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiAcceptedResponse, ApiBody, ApiProperty } from '@nestjs/swagger';
+import type { ErrorDetail } from '../../../common/app-error.js';
+import { commonErrors } from '../../../common/common.errors.js';
+import { EXAMPLE_IDEMPOTENCY_KEY, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
+import { array, free, object, oneOf, violation, type Shape } from '../../../common/shape.js';
+import { ApiErrors, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
+import type { BatchError } from '../messages.errors.js';
+import { MESSAGE_EXAMPLES } from './message-examples.js';
+
+/** As many as a full bucket of a key has by default. */
+export const MOST_MESSAGES = 100;
+/** A hundred texts of full length, or templates with twenty values each. */
+export const BATCH_LIMIT_BYTES = 1_024 * 1_024;
+
+const KEY = {
+  type: 'string',
+  format: 'uuid',
+  description: 'A UUID for each message that you mean to send, another one for each message of the batch.',
+};
+
+/** A form of POST /messages with the key, which is a header there. */
+function withKey(schema: Shape['schema']): Readonly<Record<string, unknown>> {
+  const { properties, required } = schema as { properties: object; required: readonly string[] };
+  return { ...schema, properties: { idempotency_key: KEY, ...properties }, required: ['idempotency_key', ...required] };
+}
+
+const ITEM_SCHEMAS = MESSAGE_VARIANTS.map(({ name, shape }) => ({
+  name: `Batch${name}`,
+  schema: withKey(shape.schema),
+}));
+
+const messages = (itemSchema: Shape['schema']): Shape =>
+  array(free(itemSchema), {
+    min: 1,
+    max: MOST_MESSAGES,
+    description: 'In the order in which they go to one recipient.',
+  });
+const validation = oneOf(['strict', 'permissive'], {
+  description:
+    'strict: one message that cannot be sent, and none is taken. permissive: the others are taken. Default: strict.',
+});
+
+const bodyOf = (itemSchema: Shape['schema']): Shape =>
+  object({ required: { messages: messages(itemSchema) }, optional: { validation } });
+const BODY = bodyOf({});
+
+/** A well-formed envelope; its messages are not looked at yet. */
+export interface SendBatchRequest {
+  messages: unknown[];
+  strict: boolean;
+}
+
+/**
+ * @param most messages that the caller's limit lets through at once.
+ * @throws VALIDATION_FAILED (422).
+ */
+export function readBatch(body: unknown, most: number): SendBatchRequest {
+  const details: ErrorDetail[] = [];
+  BODY.check(body, '', details);
+  if (details.length > 0) throw commonErrors.VALIDATION_FAILED({ details });
+  const batch = body as { messages: unknown[]; validation?: string };
+  if (batch.messages.length > most) {
+    const text = `messages must have at most ${most} items: this key may make ${most} requests at once, and each message counts as one.`;
+    throw commonErrors.VALIDATION_FAILED({ details: [violation('messages', 'length', text)] });
+  }
+  return { messages: batch.messages, strict: batch.validation !== 'permissive' };
+}
+
+export class BatchedMessage {
+  /** Place of the message in `messages`, from 0 on. */
+  @ApiProperty({ type: 'integer', minimum: 0, example: 0 })
+  index!: number;
+
+  /** The message's id: follow it with GET /messages/{id}. */
+  @ApiProperty({ format: 'uuid', example: EXAMPLE_MESSAGE_ID })
+  id!: string;
+
+  @ApiProperty({ enum: ['queued'], example: 'queued' })
+  status!: 'queued';
+
+  /** The key stood for this message already; nothing new was made. */
+  @ApiProperty({ type: Boolean, example: false })
+  replayed!: boolean;
+}
+
+export class SendBatchResponse {
+  @ApiProperty({ type: [BatchedMessage] })
+  data!: BatchedMessage[];
+
+  /** Of a permissive batch: what was not taken, and why. Beside these fields stand those of the code. */
+  @ApiProperty({
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['index', 'code', 'message', 'details'],
+      properties: {
+        index: { type: 'integer', minimum: 0 },
+        code: { type: 'string' },
+        message: { type: 'string' },
+        details: { type: 'array', items: { $ref: '#/components/schemas/ErrorDetail' } },
+      },
+      additionalProperties: true,
+    },
+    example: [],
+  })
+  errors!: BatchError[];
+}
+
+const keyed = (example: { value: Record<string, unknown> } | undefined, idempotency_key: string): object => ({
+  idempotency_key,
+  ...example?.value,
+});
+const BATCH = [
+  keyed(MESSAGE_EXAMPLES.text, EXAMPLE_IDEMPOTENCY_KEY),
+  keyed(MESSAGE_EXAMPLES.template, '7c9e6679-7425-40de-944b-e07fc1f90ae7'),
+];
+
+export const SendBatchDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiBody({
+      required: true,
+      schema: bodyOf({ oneOf: ITEM_SCHEMAS.map(({ name, schema }) => namedSchema(name, schema)) }).schema,
+      examples: {
+        strict: { summary: 'All or none', value: { messages: BATCH } },
+        permissive: { summary: 'Those that can be sent', value: { messages: BATCH, validation: 'permissive' } },
+      },
+    }),
+    ApiAcceptedResponse({ type: SendBatchResponse, description: 'What was taken is queued.' }),
+    ApiErrors(
+      'VALIDATION_FAILED',
+      'BATCH_REFUSED',
+      'SUBSCRIPTION_REQUIRED',
+      'BACKLOG_LIMIT_REACHED',
+      'PLATFORM_UNAVAILABLE',
+      'PLATFORM_TIMEOUT',
+    ),
+  );
