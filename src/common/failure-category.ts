@@ -18,3 +18,89 @@ export const FAILURE_CATEGORIES = [
 ] as const;
 
 export type FailureCategory = (typeof FAILURE_CATEGORIES)[number];
+
+/** Who can do something about a failure: the caller of the API, the person written to, who runs Herald, or WhatsApp. */
+export const RESPONSIBLES = ['you', 'recipient', 'operator', 'whatsapp'] as const;
+export type Responsible = (typeof RESPONSIBLES)[number];
+
+/** A failure in plain words, for people. */
+export interface FailureMeaning {
+  /** What happened, and what to do about it. */
+  summary: string;
+  /** Null: only time helps, or it is not known. */
+  responsible: Responsible | null;
+  /** Minutes after the failure from which the same message may be sent again with hope; null: as it is, it fails again. */
+  retryAfterMinutes: number | null;
+}
+
+const meaning = (
+  responsible: Responsible | null,
+  retryAfterMinutes: number | null,
+  summary: string,
+): FailureMeaning => ({ summary, responsible, retryAfterMinutes });
+
+/** What each category means; a platform code may say more (`meaningOf`). */
+export const FAILURE_MEANINGS: Readonly<Record<FailureCategory, FailureMeaning>> = {
+  invalid_recipient: meaning(
+    'you',
+    null,
+    'This recipient cannot get this message. Check the number or user id that you send to.',
+  ),
+  recipient_unreachable: meaning(
+    'recipient',
+    null,
+    'The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel.',
+  ),
+  service_window_closed: meaning(
+    'you',
+    null,
+    'More than 24 hours have passed since the customer last wrote. Send an approved template, or retry after they write again.',
+  ),
+  template_unavailable: meaning(
+    'you',
+    null,
+    'The template is paused, disabled or deleted, or does not exist in this language. Use an approved one.',
+  ),
+  invalid_content: meaning('you', null, 'WhatsApp refuses the content. Change it and send it as a new message.'),
+  media_error: meaning(
+    'you',
+    null,
+    'The file is gone, too large or of a kind that WhatsApp does not take. Upload it again, or another one.',
+  ),
+  rate_limited: meaning(
+    null,
+    15,
+    'More was sent than WhatsApp takes at that pace. Herald waited and tried again until its tries were used up.',
+  ),
+  recipient_limit: meaning(
+    'whatsapp',
+    24 * 60,
+    'WhatsApp limits how many marketing messages a person gets, and this one exceeded it. Not before a day has passed.',
+  ),
+  account_restricted: meaning(
+    'operator',
+    null,
+    'WhatsApp restricts the business account or the number. WhatsApp Manager says why; retry once it is lifted.',
+  ),
+  sender_not_ready: meaning(
+    'operator',
+    null,
+    'The sending number is not registered with WhatsApp, or the token cannot reach it. Retry once it is registered.',
+  ),
+  authentication: meaning(
+    'operator',
+    null,
+    'WhatsApp refuses the access token, or the token lacks a right. Retry once the connection has a valid one.',
+  ),
+  platform_unavailable: meaning('whatsapp', 15, 'WhatsApp was not available. The same message may go through later.'),
+  expired: meaning(
+    'operator',
+    0,
+    'It waited in the queue until its time was over; nothing was sent. Retry it if it still makes sense.',
+  ),
+  unknown: meaning(
+    null,
+    null,
+    "WhatsApp refused it for a reason that Herald does not know. `error` has WhatsApp's words.",
+  ),
+};

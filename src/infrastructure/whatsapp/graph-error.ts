@@ -1,4 +1,4 @@
-import type { FailureCategory } from '../../common/failure-category.js';
+import { FAILURE_MEANINGS, type FailureCategory, type FailureMeaning } from '../../common/failure-category.js';
 import { own, ownId, ownInteger, ownObject, ownText, storableText } from './json-access.js';
 
 /** The platform's error envelope, `{"error": {...}}`, as far as it could be read. */
@@ -59,59 +59,147 @@ export interface PlatformErrorClass {
   readonly action: PlatformAction;
 }
 
+/** One code, or the first and last of a range. A row of one code wins over a range. */
+type Codes = number | readonly [first: number, last: number];
+/** Where it means more than its category does. */
+type Meant = Partial<FailureMeaning>;
+
 interface Row extends PlatformErrorClass {
-  /** One code, or the first and last of a range. A row of one code wins over a range. */
-  readonly code: number | readonly [first: number, last: number];
+  readonly code: Codes;
   /** Only with this subcode. */
   readonly subcode?: number;
+  readonly meant?: Meant;
 }
 
-function fail(category: FailureCategory, ...codes: Row['code'][]): Row[] {
-  return codes.map((code) => ({ code, category, action: 'fail' }));
+/** A code with what it means in plain words. */
+interface Explained {
+  readonly code: number;
+  readonly meant: Meant;
 }
 
-function pauseLane(category: FailureCategory, ...codes: Row['code'][]): Row[] {
-  return codes.map((code) => ({ code, category, action: 'pause_lane' }));
+const says = (code: number, summary: string, change: Omit<Meant, 'summary'> = {}): Explained => ({
+  code,
+  meant: { summary, ...change },
+});
+
+function rows(action: PlatformAction, category: FailureCategory, codes: readonly (Codes | Explained)[]): Row[] {
+  return codes.map((each) =>
+    typeof each === 'object' && 'meant' in each ? { ...each, category, action } : { code: each, category, action },
+  );
 }
+
+const fail = (category: FailureCategory, ...codes: (Codes | Explained)[]): Row[] => rows('fail', category, codes);
+const pauseLane = (category: FailureCategory, ...codes: (Codes | Explained)[]): Row[] =>
+  rows('pause_lane', category, codes);
+
+const MAY_BE_OUT = 'WhatsApp had an error of its own; messages were seen to arrive after this answer.';
 
 /** The platform's error codes. HTTP statuses differ from copy to copy of its manual; the code is what counts. */
 const ROWS: readonly Row[] = [
   // The account or the number: no message of it can go, so none is used up.
-  ...pauseLane('authentication', 0, 10, 190, 200),
-  ...pauseLane('rate_limited', 4, 80007, 130429),
-  ...pauseLane('account_restricted', 368, 131031, 131042),
-  ...pauseLane('sender_not_ready', 131045, 133010),
+  ...pauseLane('authentication', 0, 10, says(190, 'The access token has expired or was revoked.'), 200),
+  ...pauseLane(
+    'rate_limited',
+    4,
+    80007,
+    says(130429, 'The number sent more messages a second than WhatsApp allows it. Herald slows down and tries again.'),
+  ),
+  ...pauseLane(
+    'account_restricted',
+    368,
+    says(131031, 'WhatsApp has locked the business account, for a violation of its policy or a failed verification.'),
+    says(131042, 'The WhatsApp Business account has no valid way to pay. Add or repair it in WhatsApp Manager.'),
+  ),
+  ...pauseLane(
+    'sender_not_ready',
+    says(131045, "The number's certificate is not valid: it must be registered again."),
+    says(133010, 'The sending number is not registered with WhatsApp.'),
+  ),
 
   // For now only.
-  { code: 131056, category: 'rate_limited', action: 'defer_recipient' },
-  { code: 131057, category: 'platform_unavailable', action: 'defer' },
+  {
+    code: 131056,
+    category: 'rate_limited',
+    action: 'defer_recipient',
+    meant: { summary: 'Too many messages went from this number to this one recipient in a short time.' },
+  },
+  {
+    code: 131057,
+    category: 'platform_unavailable',
+    action: 'defer',
+    meant: { summary: 'WhatsApp is doing maintenance on the account.' },
+  },
   { code: 133004, category: 'platform_unavailable', action: 'defer' },
 
   // The platform's own trouble: messages were seen to arrive after these answers.
-  { code: 1, category: 'unknown', action: 'unknown' },
-  { code: 2, category: 'platform_unavailable', action: 'unknown' },
-  { code: 131000, category: 'unknown', action: 'unknown' },
-  { code: 131016, category: 'platform_unavailable', action: 'unknown' },
+  ...rows('unknown', 'unknown', [says(1, MAY_BE_OUT), says(131000, MAY_BE_OUT)]),
+  ...rows('unknown', 'platform_unavailable', [says(2, MAY_BE_OUT), says(131016, MAY_BE_OUT)]),
 
-  ...fail('authentication', 3, [201, 299], 131005),
+  ...fail(
+    'authentication',
+    3,
+    [201, 299],
+    says(131005, 'The access token lacks the right to send, or the number is not in its reach.'),
+  ),
   ...fail('rate_limited', 613, 80008, 138013),
 
   // The sender: 33 is a phone number id that is gone or out of the token's reach.
   ...fail('sender_not_ready', 33, 803, 131037, [133000, 133999]),
   { code: 100, subcode: 33, category: 'sender_not_ready', action: 'fail' },
-  ...fail('account_restricted', 130497, 131048, 131063, 131064, 134011),
+  ...fail(
+    'account_restricted',
+    says(130497, 'The account may not write to people in this country.', { responsible: 'you' }),
+    says(
+      131048,
+      "Too many of the number's messages were blocked or reported as spam, so WhatsApp limits what it sends.",
+    ),
+    131063,
+    131064,
+    134011,
+  ),
 
-  // The recipient. 131021 is the sender's own number, 131030 one that is not on a test number's list, 131062 a
-  // user id where only a number will do, 137000 a changed identity; the rest are groups.
-  ...fail('invalid_recipient', 131020, 131021, 131030, 131041, 131062, [131200, 131299], 137000),
+  // The recipient. 131062 is a user id where only a number will do; the rest of the unexplained are groups.
+  ...fail(
+    'invalid_recipient',
+    131020,
+    says(131021, 'The recipient is the sending number itself.'),
+    says(131030, 'The sending number is a test number, and the recipient is not on its list of allowed numbers.'),
+    131041,
+    says(131062, 'This message needs a phone number; a user id is not enough.'),
+    [131200, 131299],
+    says(137000, "The recipient's identity has changed since you confirmed it."),
+  ),
   ...fail('recipient_unreachable', 130403, 131026),
-  ...fail('recipient_limit', 130472, 131049, 131050),
+  ...fail(
+    'recipient_limit',
+    says(130472, 'The recipient is part of an experiment of WhatsApp, and gets no marketing messages meanwhile.', {
+      retryAfterMinutes: null,
+    }),
+    131049,
+    says(131050, 'The recipient has chosen to get no marketing messages from you.', {
+      responsible: 'recipient',
+      retryAfterMinutes: null,
+    }),
+  ),
   ...fail('service_window_closed', 131047),
 
   // The content.
   ...fail('invalid_content', 100, 131008, 131009, 131051, 131055, 131059, 135000),
-  ...fail('media_error', 131052, 131053),
-  ...fail('invalid_content', 132000, 132005, 132008, 132012, 132018, 134100, 134103),
+  ...fail(
+    'media_error',
+    says(131052, 'WhatsApp could not download the file.'),
+    says(131053, 'WhatsApp could not take the file: its kind, size or encoding is not what it allows.'),
+  ),
+  ...fail(
+    'invalid_content',
+    says(132000, 'The number of values is not the number of variables in the template.'),
+    says(132005, 'The template with these values is too long.'),
+    132008,
+    says(132012, 'A value is not of the kind that the template expects.'),
+    132018,
+    134100,
+    134103,
+  ),
   ...fail('template_unavailable', [132000, 132999], 134101),
   ...fail('platform_unavailable', 134102),
 ];
@@ -120,8 +208,10 @@ const UNLISTED: PlatformErrorClass = { category: 'unknown', action: 'fail' };
 
 const byCode = new Map<string, PlatformErrorClass>();
 const ranges: { first: number; last: number; row: PlatformErrorClass }[] = [];
-for (const { code, subcode, category, action } of ROWS) {
+const meanings = new Map<PlatformErrorClass, Meant>();
+for (const { code, subcode, category, action, meant } of ROWS) {
   const row: PlatformErrorClass = Object.freeze({ category, action });
+  if (meant !== undefined) meanings.set(row, meant);
   if (typeof code !== 'number') {
     ranges.push({ first: code[0], last: code[1], row });
     continue;
@@ -150,4 +240,10 @@ export function findPlatformError(code: number, subcode?: number | null): Platfo
 /** As `findPlatformError`, and for an unlisted code a plain failure: an answer that names a code has refused the message. */
 export function classifyPlatformError(code: number, subcode?: number | null): PlatformErrorClass {
   return findPlatformError(code, subcode) ?? UNLISTED;
+}
+
+/** What a failure means in plain words, by its category, and by the platform's code where that says more. */
+export function meaningOf(category: FailureCategory, code: number | null): FailureMeaning {
+  const row = code === null ? null : findPlatformError(code);
+  return { ...FAILURE_MEANINGS[category], ...(row?.category === category ? meanings.get(row) : undefined) };
 }

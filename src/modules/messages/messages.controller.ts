@@ -19,6 +19,7 @@ import {
   ListMessagesDocs,
   CancelMessageDocs,
   GetMessageDocs,
+  MessageTimelineDocs,
   ReadMessageDocs,
   RetryMessageDocs,
   SendMessageDocs,
@@ -30,9 +31,11 @@ import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } f
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
 import { ReadMessageRequest, type ReadMessageResponse } from './dto/read-message.dto.js';
 import { RetryMessageRequest } from './dto/retry-message.request.js';
+import { timelineResponseOf, type TimelineResponse } from './dto/timeline.response.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
+import { TimelineService } from './timeline/timeline.service.js';
 
 /** The specification lists no 400 for these routes: an id that can't be one names nothing. */
 const MessageId = (example = EXAMPLE_MESSAGE_ID): ParameterDecorator =>
@@ -51,7 +54,11 @@ export class MessagesController {
     private readonly messages: MessagesService,
     private readonly batches: SendBatchService,
     private readonly receipts: ReadReceiptsService,
+<<<<<<< HEAD
     private readonly limiter: RateLimiter,
+=======
+    private readonly timelines: TimelineService,
+>>>>>>> d0dce38 (feat(messages): the timeline of a message, and what it means in words)
     direct: DirectRoutes,
   ) {
     direct.add({
@@ -168,6 +175,27 @@ export class MessagesController {
   @GetMessageDocs()
   async get(@CurrentCaller() caller: Caller, @MessageId() id: string): Promise<SingleMessageResponse> {
     return { data: responseOf(await this.messages.getById(caller.organizationId, id)) };
+  }
+
+  /**
+   * Read what happened to one message, and why
+   *
+   * @remarks Every move with its time, its cause and who brought it about, with the webhook deliveries that told of it;
+   * and `explanation`: where the message stands in words, who can do something about it, and whether a retry makes
+   * sense. `summary` is for people; programs branch on `event`, `status` and `failure_category`.
+   *
+   * Told from what is kept: the last 100 attempts, and up to 500 entries. `not_kept` says what is gone. A retry clears
+   * the times of the attempt before it, which are then told by webhook events alone. Deliveries are looked for among the
+   * 10,000 events behind each move.
+   */
+  @Get(':id/timeline')
+  @RequireScope('messages:read')
+  @MessageTimelineDocs()
+  async timeline(
+    @CurrentCaller() caller: Caller,
+    @MessageId(EXAMPLE_FAILED_MESSAGE_ID) id: string,
+  ): Promise<TimelineResponse> {
+    return timelineResponseOf(await this.timelines.of(caller.organizationId, id));
   }
 
   /**

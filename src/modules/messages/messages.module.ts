@@ -19,6 +19,7 @@ import { MessagesMaintenance } from './maintenance/messages.maintenance.js';
 import { MessagesController } from './messages.controller.js';
 import { MessagesRepository } from './messages.repository.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
+import { TimelineService } from './timeline/timeline.service.js';
 import { MessagesService } from './messages.service.js';
 import { OutcomeRepository } from './send/outcome.repository.js';
 import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
@@ -35,6 +36,7 @@ import { SendRepository } from './send/send.repository.js';
   controllers: [MessagesController, ConversationsController],
   providers: [
     MessagesService,
+    TimelineService,
     ReadReceiptsService,
     SendBatchService,
     SendPreparation,

@@ -27,6 +27,16 @@ export interface ReadableMessage {
   readAt: Date | null;
 }
 
+export interface MessageMarks {
+  /** The time that its caller gave it, where it was not to go at once. */
+  sendAt: Date | null;
+  /** Its content is not kept any more. */
+  isCleared: boolean;
+  /** All that named the contact was erased. */
+  isErased: boolean;
+  now: Date;
+}
+
 const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, platform_code, platform_message,
   failure_category, meta_message_id, trace_id`;
 
@@ -59,6 +69,18 @@ export class MessagesRepository {
     );
     const row = rows[0];
     return row === undefined ? null : { ...messageOf(row), attempts: row.attempts.map(attemptOf) };
+  }
+
+  /** What a timeline needs beside the message; null where the workspace has no such message. */
+  async findMarks(organizationId: string, id: string): Promise<MessageMarks | null> {
+    // Every message of ours that was not erased has the fingerprint of its request, and every received one its id.
+    const rows = await this.database.query<MessageMarks>(
+      `select m.send_at as "sendAt", c.message_id is null as "isCleared", clock_timestamp() as now,
+         case m.direction when 'inbound' then m.meta_message_id is null else m.fingerprint = '' end as "isErased"
+       from message m left join message_content c on c.message_id = m.id where m.organization_id = $1 and m.id = $2`,
+      [organizationId, id],
+    );
+    return rows[0] ?? null;
   }
 
   /** One page of the journal, newest first. */

@@ -65,6 +65,9 @@ export interface Attempt {
   traceId: string | null;
 }
 
+/** A message with its send attempts, oldest first. */
+export type DetailedMessage = Message & { attempts: Attempt[] };
+
 /** What the platform reported about a message that it took from us. */
 export interface StatusReport {
   status: 'sent' | 'delivered' | 'read' | 'failed';

@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { lowestIdSince } from '../../common/ids.js';
 import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import { Database } from '../../infrastructure/database/database.js';
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
 import type { DeliveryResponse, QueuedEventData } from './dto/webhook.response.js';
-import { DELIVERY_STATUSES, EVENT_TYPES, type DeliveryStatus, type EventType } from './webhook.types.js';
+import {
+  DELIVERY_STATUSES,
+  EVENT_TYPES,
+  type DeliveryStatus,
+  type EventType,
+  type MessageEventDelivery,
+} from './webhook.types.js';
 
 export interface DeliveryFilter extends Partial<ListCursor> {
   /** 1 to 101. */
@@ -16,6 +23,13 @@ export interface DeliveryFilter extends Partial<ListCursor> {
 export interface QueuedEvent extends QueuedEventData {
   endpoint_id: string;
 }
+
+/** How long after a change its event is looked for: the platform may report late. */
+const EVENT_WITHIN_MS = 86_400_000;
+/** Events of all workspaces that are read behind each change, and deliveries of the endpoint behind each event. */
+const MOST_READ = 10_000;
+const MOST_EVENTS = 300;
+const MOST_DELIVERIES = 50;
 
 /** The log of deliveries, and single events that a caller asked for. */
 @Injectable()
@@ -33,6 +47,22 @@ export class DeliveriesRepository {
       before ?? null,
       beforeId ?? null,
       limit,
+    ]);
+  }
+
+  /**
+   * Events of a message that are still kept, by the time of their occurrence, the first 300, each with its first 50 deliveries. No
+   * index leads from a message to its events, and none is worth a write with each of them: they are looked for by time.
+   *
+   * @param times of the message's changes; behind each, up to ten thousand events are read.
+   */
+  ofMessage(organizationId: string, messageId: string, times: readonly Date[]): Promise<MessageEventDelivery[]> {
+    return this.database.query<MessageEventDelivery>(OF_MESSAGE, [
+      organizationId,
+      messageId,
+      times.map(lowestIdSince),
+      times.map((time) => lowestIdSince(new Date(time.getTime() + EVENT_WITHIN_MS))),
+      DELIVERY_STATUSES,
     ]);
   }
 
@@ -63,6 +93,26 @@ export class DeliveriesRepository {
     return underWay ?? null;
   }
 }
+
+// An event's id and its attempts' begin with their times.
+const OF_MESSAGE = `
+with found as materialized (
+  select distinct on (v.id) v.*, left(v.id::text, 13) as time_of_id from unnest($3::uuid[], $4::uuid[]) as part (low, high) cross join lateral (
+    select e.* from webhook_event e where e.id >= part.low and e.id < part.high order by e.id limit ${MOST_READ}) as v
+  where v.organization_id = $1 and coalesce(v.data ->> 'message_id', v.data -> 'message' ->> 'id') = $2
+  order by v.id limit ${MOST_EVENTS}
+)
+select found.type, found.data ->> 'status' as status, found.data ->> 'previous_status' as "previousStatus",
+  (found.data ->> 'attempt')::integer as attempt, found.occurred_at as "occurredAt", found.status as state, (
+    select coalesce(array_agg(d.id order by d.created_at, d.id), '{}') from (
+      select of_event.* from unnest($5::text[]) as kind (status) cross join lateral (
+        select id, event_id, created_at from webhook_delivery
+        where organization_id = $1 and endpoint_id = found.endpoint_id and event_type = found.type
+          and status = kind.status and id >= (found.time_of_id || '-7000-8000-000000000000')::uuid
+          and created_at >= to_timestamp((('x' || replace(found.time_of_id, '-', ''))::bit(48)::bigint - 1) / 1000.0)
+        order by created_at limit ${MOST_READ}) as of_event
+      where found.attempt_count > 0 and of_event.event_id = found.id limit ${MOST_DELIVERIES}) as d) as "deliveryIds"
+from found order by found.occurred_at, found.id`;
 
 // One walk of the index for each kind and state, merged: a page costs the same whatever is filtered.
 const LIST = `

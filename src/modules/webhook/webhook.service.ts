@@ -22,7 +22,7 @@ import type { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.j
 import { headerViolations } from './webhook-headers.js';
 import { EndpointSecrets } from './webhook-signature.js';
 import { webhookErrors } from './webhook.errors.js';
-import { TEST_EVENT, type EventType } from './webhook.types.js';
+import { TEST_EVENT, type EventType, type MessageEventDelivery } from './webhook.types.js';
 
 const INVALIDATION = 'webhook';
 // A stale answer costs a wake that finds nothing, or one that the sweep makes up for within a second.
@@ -124,6 +124,15 @@ export class WebhookService {
     const data = found.slice(0, limit);
     const next = found.length > limit ? data.at(-1) : undefined;
     return { data, pagination: { next_before: next?.created_at ?? null, next_before_id: next?.id ?? null } };
+  }
+
+  /** What told the workspace of a message's changes, as far as it is kept: see `DeliveriesRepository.ofMessage`. */
+  deliveriesOfMessage(
+    organizationId: string,
+    messageId: string,
+    times: readonly Date[],
+  ): Promise<MessageEventDelivery[]> {
+    return this.deliveries.ofMessage(organizationId, messageId, times);
   }
 
   /** Delivers the event of a delivery again, under its id. @throws WEBHOOK_DELIVERY_NOT_FOUND (404). */

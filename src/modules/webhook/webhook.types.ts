@@ -23,6 +23,19 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Why deliveries stopped: the endpoint answered 410, or five days passed without one success. */
 export type DisabledReason = 'gone' | 'failing';
 
+/** An event that told of a message, with what became of it. */
+export interface MessageEventDelivery {
+  type: EventType;
+  /** Of `message.status.updated`: the state that it told of, and of which attempt. */
+  status: string | null;
+  previousStatus: string | null;
+  attempt: number | null;
+  occurredAt: Date;
+  state: 'pending' | 'delivered' | 'exhausted';
+  /** Attempts to deliver it, oldest first, as GET /webhook/deliveries lists them. */
+  deliveryIds: string[];
+}
+
 /**
  * SQL text of an insert, for use as a data-modifying CTE in the statement of the change that it reports: an event
  * then commits with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor

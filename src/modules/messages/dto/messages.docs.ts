@@ -6,6 +6,7 @@ import { ReadMessageRequest, ReadMessageResponse } from './read-message.dto.js';
 import { RetryMessageRequest } from './retry-message.request.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
+import { TimelineResponse } from './timeline.response.js';
 import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';
 
 const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
@@ -70,6 +71,12 @@ export const ListMessagesDocs = (): MethodDecorator =>
 export const GetMessageDocs = (): MethodDecorator =>
   applyDecorators(
     ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' }),
+    ApiErrors('MESSAGE_NOT_FOUND'),
+  );
+
+export const MessageTimelineDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiOkResponse({ type: TimelineResponse, description: 'Its history, oldest first.' }),
     ApiErrors('MESSAGE_NOT_FOUND'),
   );
 

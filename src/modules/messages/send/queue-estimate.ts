@@ -37,6 +37,8 @@ export interface Waiting extends QueueEstimate {
   until: Date | null;
   /** When the message is given up if it has not left by then. */
   expiresAt: Date;
+  /** With `number_paused`: the category of what the platform answered, and its code; null where every lane is held. */
+  pauseReason: string | null;
 }
 
 /** A message that is not queued yet. */
@@ -94,6 +96,7 @@ interface LaneRow {
   canSend: boolean;
   ratePerSecond: number;
   pausedUntil: Date | null;
+  pauseReason: string | null;
   /** The time of the next free slot of the pace. */
   nextSlotAt: Date | null;
   isDrained: boolean;
@@ -129,7 +132,7 @@ function estimateOf(row: LaneRow): QueueEstimate {
 function waitingOf(row: LaneRow, ttlHours: number): Waiting {
   const estimate = estimateOf(row);
   const expiresAt = new Date(row.queuedAt.getTime() + ttlHours * 3_600_000);
-  return { ...estimate, ...reasonOf(row, estimate), expiresAt };
+  return { ...estimate, ...reasonOf(row, estimate), expiresAt, pauseReason: row.pauseReason };
 }
 
 function reasonOf(row: LaneRow, { ahead, estimatedSendAt }: QueueEstimate): Pick<Waiting, 'reason' | 'until'> {
@@ -158,7 +161,8 @@ const estimateSql = (subject: string): string => `
 with subject as materialized (${subject}), lane_now as materialized (
   select c.id, c.status in ('connected', 'restricted') as can_send, c.throughput_per_second, l.next_slot_at,
     coalesce(l.low_seq, 0) as low_seq, coalesce(${isHeld('l')}, false) as is_drained,
-    case when l.paused_until > clock_timestamp() then l.paused_until end as paused_until
+    case when l.paused_until > clock_timestamp() then l.paused_until end as paused_until,
+    case when l.paused_until > clock_timestamp() then l.pause_reason end as pause_reason
   from subject s join connection c on c.id = s.connection_id and c.organization_id = s.organization_id
   left join lane l on l.key = c.id::text
 ), earlier as materialized (
@@ -194,7 +198,7 @@ with subject as materialized (${subject}), lane_now as materialized (
   group by arc.low, arc.high
 )
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
-  l.paused_until as "pausedUntil", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
+  l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
   ${LANES_HELD} as "allHeld", s.queued_at as "queuedAt", s.next_attempt_at as "nextAttemptAt", s.last_code as "lastCode",
   t.earlier::integer as earlier, (select next_attempt_at from earlier limit 1) as "earlierDueAt",
   coalesce((select sum(messages) from passed), 0)::integer as others,

@@ -1,0 +1,106 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { RESPONSIBLES, type Responsible } from '../../../common/failure-category.js';
+import { MESSAGE_STATUSES } from '../message-state.js';
+import type { Explanation } from '../timeline/explanation.js';
+import { TIMELINE_EVENTS, TIMELINE_SOURCES, type TimelineEntry } from '../timeline/timeline.js';
+import type { Timeline } from '../timeline/timeline.service.js';
+
+/** One move of a message, or one thing that happened to it. */
+export class TimelineEntryResponse {
+  /** Of what WhatsApp reports in whole seconds. */
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:01.204Z' })
+  at!: string;
+
+  @ApiProperty({ enum: TIMELINE_EVENTS, example: 'attempt_rejected' })
+  event!: string;
+
+  /** The state that the message came to; absent where it stayed in its state. */
+  @ApiProperty({ enum: MESSAGE_STATUSES, required: false, example: 'failed' })
+  status?: string;
+
+  @ApiProperty({ type: 'integer', required: false, example: 1 })
+  attempt?: number;
+
+  /** `api`: a request of yours. `operator`: who runs Herald. */
+  @ApiProperty({ enum: TIMELINE_SOURCES, example: 'whatsapp' })
+  source!: string;
+
+  /** In words, for people: they may change. */
+  @ApiProperty({
+    example:
+      'Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)',
+  })
+  summary!: string;
+
+  @ApiProperty({ type: 'integer', required: false, example: 131026 })
+  platform_code?: number;
+
+  /** Deliveries of the webhook event of this move, as GET /webhook/deliveries lists them; absent where no event of it is kept. */
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', format: 'uuid' },
+    required: false,
+    example: ['01936f6e-9d2b-7a10-8f00-4b5c6d7e8f90'],
+  })
+  delivery_ids?: string[];
+}
+
+/** Whether POST /messages/{id}/retry makes sense. */
+export class RetryAdviceResponse {
+  @ApiProperty({ example: false })
+  advised!: boolean;
+
+  /** Not before this time; null: at once, or not at all. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: null })
+  not_before!: string | null;
+}
+
+/** Where the message stands, in words. */
+export class ExplanationResponse {
+  @ApiProperty({
+    example:
+      'The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel.',
+  })
+  summary!: string;
+
+  /** Who can do something about it: `you` call this API, `operator` runs Herald; null where only time helps or nothing is wrong. */
+  @ApiProperty({ type: 'string', enum: [...RESPONSIBLES, null], nullable: true, example: 'recipient' })
+  responsible!: Responsible | null;
+
+  @ApiProperty({ type: RetryAdviceResponse })
+  retry!: RetryAdviceResponse;
+}
+
+export class TimelineResponse {
+  /** Oldest first; at most the last 500. */
+  @ApiProperty({ type: [TimelineEntryResponse] })
+  data!: TimelineEntryResponse[];
+
+  @ApiProperty({ type: ExplanationResponse })
+  explanation!: ExplanationResponse;
+
+  /** What of its history is no longer kept, in sentences; empty where all is there. */
+  @ApiProperty({ type: [String], example: [] })
+  not_kept!: string[];
+}
+
+export function timelineResponseOf({ entries, explanation, notKept }: Timeline): TimelineResponse {
+  return { data: entries.map(entryOf), explanation: explanationResponseOf(explanation), not_kept: notKept };
+}
+
+function entryOf({ at, event, status, attempt, source, summary, platformCode, deliveryIds }: TimelineEntry) {
+  return {
+    at: at.toISOString(),
+    event,
+    ...(status !== undefined && { status }),
+    ...(attempt !== undefined && { attempt }),
+    source,
+    summary,
+    ...(platformCode !== undefined && { platform_code: platformCode }),
+    ...(deliveryIds !== undefined && { delivery_ids: deliveryIds }),
+  };
+}
+
+function explanationResponseOf({ summary, responsible, retry }: Explanation): ExplanationResponse {
+  return { summary, responsible, retry: { advised: retry.advised, not_before: retry.notBefore?.toISOString() ?? null } };
+}

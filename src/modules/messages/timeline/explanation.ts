@@ -1,0 +1,152 @@
+import {
+  FAILURE_CATEGORIES,
+  type FailureCategory,
+  type FailureMeaning,
+  type Responsible,
+} from '../../../common/failure-category.js';
+import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
+import type { Message } from '../messages.types.js';
+import type { Waiting, WaitingReason } from '../send/queue-estimate.js';
+
+/** Where a message stands, in words: what happened, who can do something about it, and whether to send it again. */
+export interface Explanation {
+  summary: string;
+  /** Null: nothing needs to be done, or only time helps. */
+  responsible: Responsible | null;
+  retry: {
+    /** Whether POST /messages/{id}/retry makes sense as things are. */
+    advised: boolean;
+    /** Not before this time; null: at once, or not at all. */
+    notBefore: Date | null;
+  };
+}
+
+export interface Explained {
+  message: Message;
+  /** While it is queued. */
+  waiting: Waiting | null;
+  /** All that named the contact was erased. */
+  isErased: boolean;
+  /** Its content is no longer kept: there is nothing that could be sent again. */
+  isCleared: boolean;
+  now: Date;
+}
+
+const NO_RETRY = { advised: false, notBefore: null };
+
+/** What a failure means, by its category and where the platform's code says more by that. */
+export function meaningOfFailure(category: string | null, code: number | null): FailureMeaning {
+  const known = FAILURE_CATEGORIES.find((each) => each === category) ?? ('unknown' satisfies FailureCategory);
+  return meaningOf(known, code);
+}
+
+/** The platform's code of an error; null where it is a word of Herald's own. */
+export function codeOf(errorCode: string | null): number | null {
+  return errorCode !== null && /^-?\d{1,10}$/.test(errorCode) ? Number(errorCode) : null;
+}
+
+/** A day without a sign of the phone. */
+const SILENT_MS = 86_400_000;
+
+export function explanationOf(explained: Explained): Explanation {
+  const { message, waiting, now } = explained;
+  const fine = (summary: string, responsible: Responsible | null = null): Explanation => ({
+    summary,
+    responsible,
+    retry: NO_RETRY,
+  });
+  switch (message.status) {
+    case 'received':
+      return fine(
+        message.readAt === null
+          ? 'A customer wrote this message. You have not marked it as read.'
+          : 'A customer wrote this message, and you marked it as read.',
+      );
+    case 'queued':
+      return waiting === null ? fine('It is queued.') : waitingOf(waiting);
+    case 'processing':
+      return fine('It is being sent at this moment. If no answer comes, its outcome becomes unknown.');
+    case 'accepted':
+      return fine('WhatsApp took it; whether it has left is not reported yet.');
+    case 'sent': {
+      const isSilent = message.sentAt !== null && now.getTime() - message.sentAt.getTime() > SILENT_MS;
+      return isSilent
+        ? fine(
+            'WhatsApp sent it, and the phone has not taken it for more than a day: it is probably off or offline.',
+            'recipient',
+          )
+        : fine("WhatsApp sent it. It is not on the recipient's phone yet.");
+    }
+    case 'delivered':
+      return fine("It arrived on the recipient's phone. Whether it was read is reported only where receipts are on.");
+    case 'read':
+      return fine('It arrived, and the recipient opened it.');
+    case 'outcome_unknown':
+      return doubtful(message);
+    case 'failed':
+      return failed(explained);
+  }
+}
+
+function doubtful({ errorCode }: Message): Explanation {
+  const summary =
+    errorCode === 'RESTORED'
+      ? 'The database was restored from a backup, and it is not known whether the message had been sent before.'
+      : 'It may have been sent: its request left, and no clear answer came. The first report of WhatsApp settles it.';
+  return {
+    summary: `${summary} A retry needs confirm_outcome_unknown, and the recipient may then get it twice.`,
+    responsible: errorCode === 'RESTORED' ? 'operator' : 'whatsapp',
+    retry: NO_RETRY,
+  };
+}
+
+function failed({ message, isErased, isCleared, now }: Explained): Explanation {
+  if (message.errorCode === 'ERASED') {
+    const summary = 'It was withdrawn before it was sent, because all that is known of the recipient was erased.';
+    return { summary, responsible: 'operator', retry: NO_RETRY };
+  }
+  const { summary, responsible, retryAfterMinutes } = meaningOfFailure(
+    message.failureCategory,
+    codeOf(message.errorCode),
+  );
+  if (isErased || isCleared) {
+    const gone = isErased ? 'its contact was erased' : 'its content is no longer kept';
+    return { summary: `${summary} It cannot be retried: ${gone}.`, responsible, retry: NO_RETRY };
+  }
+  if (retryAfterMinutes === null) return { summary, responsible, retry: NO_RETRY };
+  const from = new Date((message.failedAt ?? now).getTime() + retryAfterMinutes * 60_000);
+  return { summary, responsible, retry: { advised: true, notBefore: from > now ? from : null } };
+}
+
+const WAITS: Readonly<Record<WaitingReason, [summary: string, responsible: Responsible | null]>> = {
+  scheduled: ['It waits for the time that you gave it.', null],
+  earlier_message_to_recipient: ['It waits for an earlier message to the same recipient.', null],
+  number_pace: ['It waits for its turn at the pace of its number.', null],
+  pair_limit: ['WhatsApp asks for a pause between messages to this recipient.', null],
+  number_paused: ['Its number rests for a while.', null],
+  retry: ['The last attempt was put off; Herald tries it again by itself.', null],
+  number_disconnected: ['Its number cannot send: it is disconnected, or not connected yet.', 'operator'],
+  due: ['It is due, and leaves as soon as a worker takes it.', null],
+};
+
+const HELD = 'Every number rests until the operator has confirmed the database after a restore: herald restore.';
+const STALLED = 'It is due, and no worker takes messages of its number: see that one runs (herald queue status).';
+
+function waitingOf(waiting: Waiting): Explanation {
+  const { reason, until, ahead, estimatedSendAt, expiresAt, pauseReason } = waiting;
+  let [summary, responsible] = WAITS[reason];
+  if (reason === 'number_paused' && until === null) [summary, responsible] = [HELD, 'operator'];
+  else if (reason === 'number_paused') {
+    const [, category = null, code = null] = /^(\w+)(?: \((\d+)\))?$/.exec(pauseReason ?? '') ?? [];
+    const cause = meaningOfFailure(category, codeOf(code));
+    [summary, responsible] = [`${summary} ${cause.summary}`, cause.responsible];
+  }
+  if (reason === 'due' && estimatedSendAt === null) [summary, responsible] = [STALLED, 'operator'];
+  const details = [
+    until === null ? '' : `Until ${until.toISOString()}.`,
+    ahead === 0 ? '' : `Ahead of it: ${ahead}.`,
+    estimatedSendAt === null ? '' : `It leaves at about ${estimatedSendAt.toISOString()}.`,
+    `It expires at ${expiresAt.toISOString()}.`,
+  ].filter((text) => text !== '');
+  return { summary: [summary, ...details].join(' '), responsible, retry: NO_RETRY };
+}

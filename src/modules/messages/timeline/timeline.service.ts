@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { Audit } from '../../../infrastructure/audit/audit.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { WebhookService } from '../../webhook/webhook.service.js';
+import { messagesErrors } from '../messages.errors.js';
+import { MessagesRepository } from '../messages.repository.js';
+import { QueueEstimates } from '../send/queue-estimate.js';
+import { explanationOf, type Explanation } from './explanation.js';
+import { MOST_ATTEMPTS, timelineOf, timesOf, type TimelineEntry } from './timeline.js';
+
+export interface Timeline {
+  entries: TimelineEntry[];
+  explanation: Explanation;
+  /** What of the message's history is not kept, in sentences. */
+  notKept: string[];
+}
+
+/** Tells a message's whole history from what is kept of it. */
+@Injectable()
+export class TimelineService {
+  constructor(
+    private readonly messages: MessagesRepository,
+    private readonly estimates: QueueEstimates,
+    private readonly webhook: WebhookService,
+    private readonly audit: Audit,
+    private readonly config: Config,
+  ) {}
+
+  /** @throws MESSAGE_NOT_FOUND (404). */
+  async of(organizationId: string, id: string): Promise<Timeline> {
+    const message = await this.messages.findWithAttempts(organizationId, id);
+    const marks = message === null ? null : await this.messages.findMarks(organizationId, id);
+    if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+    const [events, waiting, erasedAt] = await Promise.all([
+      this.webhook.deliveriesOfMessage(organizationId, message.id, timesOf(message)),
+      message.status === 'queued' ? this.estimates.ofMessage(message) : null,
+      marks.isErased ? this.erasedAt(organizationId, message.createdAt) : null,
+    ]);
+    const entries = timelineOf({ message, events, erasedAt, sendAt: marks.sendAt });
+    const explanation = explanationOf({ message, waiting, ...marks });
+    const notKept = this.notKept(message, {
+      ...marks,
+      isErasureDated: erasedAt !== null || message.errorCode === 'ERASED',
+    });
+    return { entries, explanation, notKept };
+  }
+
+  /** The trail does not name contacts: the time is certain only where there was one erasure since. */
+  private async erasedAt(organizationId: string, since: Date): Promise<Date | null> {
+    const [first, second] = await this.audit.list({ organizationId, action: 'contact.erased', since, limit: 2 });
+    return first !== undefined && second === undefined ? first.occurredAt : null;
+  }
+
+  private notKept(
+    { createdAt, attempts, attemptCount }: { createdAt: Date; attempts: unknown[]; attemptCount: number },
+    marks: { isErased: boolean; isErasureDated: boolean; isCleared: boolean; now: Date },
+  ): string[] {
+    const { attemptDays, webhookDays } = this.config.retention;
+    const missing = attemptCount - attempts.length;
+    const isBefore = (days: number): boolean => marks.now.getTime() - createdAt.getTime() > days * 86_400_000;
+    return [
+      missing > 0 &&
+        `${missing} earlier attempt${missing === 1 ? ' is' : 's are'} not listed: the last ${MOST_ATTEMPTS} are, and those that a later one replaced are kept for ${attemptDays} days.`,
+      isBefore(webhookDays) && `Webhook events and their deliveries are kept for ${webhookDays} days.`,
+      marks.isErased && !marks.isErasureDated && 'The contact was erased; when is not known of a single message.',
+      marks.isCleared && !marks.isErased && 'Its content was removed when its retention time was over.',
+    ].filter((text) => text !== false);
+  }
+}

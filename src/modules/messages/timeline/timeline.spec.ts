@@ -1,0 +1,315 @@
+import { readFileSync } from 'node:fs';
+import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../../common/failure-category.js';
+import { newId } from '../../../common/ids.js';
+import { meaningOf } from '../../../infrastructure/whatsapp/graph-error.js';
+import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
+import type { Attempt, DetailedMessage } from '../messages.types.js';
+import type { Waiting, WaitingReason } from '../send/queue-estimate.js';
+import { explanationOf, type Explained } from './explanation.js';
+import { MOST_ENTRIES, timelineOf, timesOf, type MessageHistory } from './timeline.js';
+
+const START = Date.parse('2026-11-21T08:00:00.000Z');
+const at = (seconds: number): Date => new Date(START + seconds * 1_000);
+
+function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
+  return {
+    id: newId(),
+    organizationId: newId(),
+    connectionId: newId(),
+    conversationId: null,
+    direction: 'outbound',
+    type: 'text',
+    recipient: '15550001234',
+    recipientUserId: null,
+    sender: '15550000000',
+    body: 'hello',
+    content: { body: 'hello' },
+    clientMessageId: null,
+    replyToMessageId: null,
+    mediaObjectId: null,
+    status: 'queued',
+    metaMessageId: null,
+    failureCategory: null,
+    errorCode: null,
+    errorMessage: null,
+    attemptCount: 0,
+    createdAt: at(0),
+    nextAttemptAt: null,
+    queuedAt: at(0),
+    processingAt: null,
+    acceptedAt: null,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
+    contact: { phone: '15550001234', userId: null, name: null },
+    inboundContext: {},
+    attempts: [],
+    ...change,
+  };
+}
+
+function attempt(number: number, status: Attempt['status'], change: Partial<Attempt> = {}): Attempt {
+  return {
+    number,
+    status,
+    startedAt: at(number * 10),
+    finishedAt: status === 'started' ? null : at(number * 10 + 1),
+    httpStatus: null,
+    platformCode: null,
+    platformMessage: null,
+    failureCategory: null,
+    metaMessageId: null,
+    traceId: null,
+    ...change,
+  };
+}
+
+const told = (change: Partial<MessageHistory> & { message: DetailedMessage }) =>
+  timelineOf({ sendAt: null, erasedAt: null, events: [], ...change });
+const moves = (change: Parameters<typeof told>[0]) =>
+  told(change).map(({ event, status, attempt: n, source }) => [event, status, n, source]);
+
+const event = (status: string, attemptNumber: number, seconds: number): MessageEventDelivery => ({
+  type: 'message.status.updated',
+  status,
+  previousStatus: null,
+  attempt: attemptNumber,
+  occurredAt: at(seconds),
+  state: 'delivered',
+  deliveryIds: [`${status}-${attemptNumber}`],
+});
+
+describe('the timeline', () => {
+  it('of a message that was read, each move with its deliveries', () => {
+    const read = message({
+      status: 'read',
+      attempts: [attempt(1, 'accepted', { httpStatus: 200 })],
+      processingAt: at(10),
+      acceptedAt: at(11),
+      sentAt: at(12),
+      deliveredAt: at(12),
+      readAt: at(60),
+    });
+    const events = [event('accepted', 1, 11), event('sent', 1, 12), event('delivered', 1, 12), event('read', 1, 60)];
+    expect(told({ message: read, events }).map((entry) => [entry.event, entry.deliveryIds])).toEqual([
+      ['queued', undefined],
+      ['attempt_started', undefined],
+      ['attempt_accepted', ['accepted-1']],
+      ['sent', ['sent-1']],
+      ['delivered', ['delivered-1']],
+      ['read', ['read-1']],
+    ]);
+    expect(timesOf(read).map(Number)).toEqual([at(60), at(12), at(11)].map(Number));
+  });
+
+  it('of attempts that were put off, and of the one under way', () => {
+    const waiting = message({
+      status: 'processing',
+      attempts: [
+        attempt(1, 'deferred', { httpStatus: 429, platformCode: 131056, failureCategory: 'rate_limited' }),
+        attempt(2, 'deferred', {}),
+        attempt(3, 'started'),
+      ],
+    });
+    expect(moves({ message: waiting })).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 1, 'herald'],
+      ['attempt_deferred', 'queued', 1, 'whatsapp'],
+      ['attempt_started', 'processing', 2, 'herald'],
+      ['attempt_deferred', 'queued', 2, 'herald'],
+      ['attempt_started', 'processing', 3, 'herald'],
+    ]);
+    const [, , first, , second] = told({ message: waiting });
+    expect(first).toMatchObject({ platformCode: 131056 });
+    expect(first?.summary).toContain('to this one recipient');
+    expect(second?.summary).toContain('Nothing was written to WhatsApp');
+  });
+
+  it('of an unknown outcome that a report settled, where its event is kept', () => {
+    const settled = message({
+      status: 'sent',
+      attempts: [attempt(1, 'accepted', { metaMessageId: 'wamid.1' })],
+      sentAt: at(30),
+    });
+    expect(moves({ message: settled, events: [event('outcome_unknown', 1, 12), event('sent', 1, 30)] })).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 1, 'herald'],
+      ['attempt_accepted', undefined, 1, 'whatsapp'],
+      ['outcome_unknown', 'outcome_unknown', 1, 'herald'],
+      ['sent', 'sent', 1, 'whatsapp'],
+    ]);
+  });
+
+  it('of a retried message: the attempts before it stay, and what the retry cleared is told by events', () => {
+    const retried = message({
+      status: 'queued',
+      queuedAt: at(40),
+      attempts: [
+        attempt(1, 'accepted', { httpStatus: 200, failureCategory: 'recipient_unreachable', platformCode: 131026 }),
+      ],
+    });
+    expect(moves({ message: retried, events: [event('accepted', 1, 11), event('failed', 1, 30)] })).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 1, 'herald'],
+      ['attempt_accepted', 'accepted', 1, 'whatsapp'],
+      ['failed', 'failed', 1, 'whatsapp'],
+      ['retried', 'queued', undefined, 'api'],
+    ]);
+  });
+
+  it.each([
+    ['EXPIRED', 'expired', 'expired', 'herald'],
+    ['ERASED', 'unknown', 'erased', 'operator'],
+  ])('of one that ended by %s, without an attempt', (errorCode, failureCategory, name, source) => {
+    const ended = message({ status: 'failed', failedAt: at(90), errorCode, failureCategory });
+    expect(moves({ message: ended }).at(-1)).toEqual([name, 'failed', undefined, source]);
+  });
+
+  it('of a failure that WhatsApp reported after it had taken the message', () => {
+    const failed = message({
+      status: 'failed',
+      acceptedAt: at(11),
+      failedAt: at(20),
+      failureCategory: 'recipient_unreachable',
+      errorCode: '131026',
+      errorMessage: 'Message undeliverable',
+      attempts: [
+        attempt(1, 'accepted', { httpStatus: 200, failureCategory: 'recipient_unreachable', platformCode: 131026 }),
+      ],
+    });
+    const last = told({ message: failed }).at(-1);
+    expect(last).toMatchObject({
+      event: 'failed',
+      status: 'failed',
+      attempt: 1,
+      source: 'whatsapp',
+      platformCode: 131026,
+    });
+    expect(last?.summary).toContain('Message undeliverable');
+  });
+
+  it('of a restored database, a schedule, an erasure and a received message', () => {
+    const restored = message({ status: 'outcome_unknown', errorCode: 'RESTORED' });
+    expect(moves({ message: restored }).at(-1)).toEqual(['restored', 'outcome_unknown', undefined, 'operator']);
+    const released = message({ queuedAt: at(3_600) });
+    expect(moves({ message: released, sendAt: at(3_600) })).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['released', undefined, undefined, 'herald'],
+    ]);
+    const received = message({ direction: 'inbound', status: 'received', sentAt: at(-1), readAt: at(5) });
+    const events = [{ ...event('', 1, 0), type: 'message.received' as const, status: null, attempt: null }];
+    const entries = told({ message: received, events, erasedAt: at(9) });
+    expect(entries.map((entry) => [entry.event, entry.status, entry.source])).toEqual([
+      ['received', 'received', 'whatsapp'],
+      ['read', undefined, 'api'],
+      ['erased', undefined, 'operator'],
+    ]);
+    expect(entries[0]?.deliveryIds).toEqual(['-1']);
+  });
+
+  it('is bounded', () => {
+    const attempts = Array.from({ length: 400 }, (_, n) => attempt(n + 1, 'deferred'));
+    const entries = told({ message: message({ attempts }) });
+    expect([entries.length, entries.at(-1)?.attempt]).toEqual([MOST_ENTRIES, 400]);
+    expect(timesOf(message({ attempts })).length).toBe(15);
+  });
+});
+
+describe('the explanation', () => {
+  const explained = (change: Partial<DetailedMessage>, marks: Partial<Explained> = {}) =>
+    explanationOf({
+      message: message(change),
+      waiting: null,
+      isErased: false,
+      isCleared: false,
+      now: at(60),
+      ...marks,
+    });
+
+  it.each(FAILURE_CATEGORIES)(
+    'of a failure by %s: its words, who can mend it, and when to retry',
+    (failureCategory) => {
+      const { summary, responsible, retryAfterMinutes } = FAILURE_MEANINGS[failureCategory];
+      expect(explained({ status: 'failed', failedAt: at(50), failureCategory })).toEqual({
+        summary,
+        responsible,
+        retry:
+          retryAfterMinutes === null
+            ? { advised: false, notBefore: null }
+            : { advised: true, notBefore: retryAfterMinutes === 0 ? null : at(50 + retryAfterMinutes * 60) },
+      });
+      const cleared = explained({ status: 'failed', failedAt: at(50), failureCategory }, { isCleared: true });
+      expect(cleared.retry.advised).toBe(false);
+      expect(cleared.summary).toContain('no longer kept');
+    },
+  );
+
+  it('of a platform code that says more than its category', () => {
+    const failed = { status: 'failed' as const, failedAt: at(50), failureCategory: 'recipient_limit' };
+    expect(explained({ ...failed, errorCode: '131050' })).toMatchObject({
+      responsible: 'recipient',
+      retry: { advised: false },
+    });
+    expect(explained({ ...failed, errorCode: '131049' })).toMatchObject({
+      responsible: 'whatsapp',
+      retry: { advised: true, notBefore: at(50 + 86_400) },
+    });
+    // Of another category: a code whose subcode is not kept.
+    expect(meaningOf('sender_not_ready', 100)).toEqual(FAILURE_MEANINGS.sender_not_ready);
+  });
+
+  it.each([
+    ['received', null],
+    ['processing', null],
+    ['accepted', null],
+    ['sent', null],
+    ['delivered', null],
+    ['read', null],
+    ['outcome_unknown', 'whatsapp'],
+  ] as const)('of a message that is %s', (status, responsible) => {
+    const { summary, ...rest } = explained({ status, sentAt: at(0) });
+    expect(summary).toMatch(/^[A-Z].*\.$/);
+    expect(rest).toEqual({ responsible, retry: { advised: false, notBefore: null } });
+  });
+
+  it('of a phone that has been away for more than a day', () => {
+    expect(explained({ status: 'sent', sentAt: at(0) }, { now: at(90_000) }).responsible).toBe('recipient');
+  });
+
+  it.each<[WaitingReason, Partial<Waiting>, string | null, RegExp]>([
+    ['scheduled', { until: at(90) }, null, /the time that you gave it/],
+    ['earlier_message_to_recipient', { ahead: 1 }, null, /Ahead of it: 1\./],
+    ['number_pace', { ahead: 30, estimatedSendAt: at(63) }, null, /leaves at about 2026-11-21T08:01:03/],
+    ['pair_limit', { until: at(90) }, null, /Until 2026-11-21T08:01:30/],
+    ['retry', { until: at(90) }, null, /put off/],
+    ['number_paused', { until: at(90), pauseReason: 'authentication (190)' }, 'operator', /expired or was revoked/],
+    ['number_paused', { until: at(90), pauseReason: 'rate_limited (130429)' }, null, /more messages a second/],
+    ['number_paused', { until: null }, 'operator', /herald restore/],
+    ['number_disconnected', {}, 'operator', /cannot send/],
+    ['due', { estimatedSendAt: at(60) }, null, /as soon as a worker takes it/],
+    ['due', {}, 'operator', /no worker takes/],
+  ])('of one that waits: %s', (reason, change, responsible, words) => {
+    const waiting = { reason, until: null, ahead: 0, estimatedSendAt: null, expiresAt: at(3_600), pauseReason: null };
+    const found = explained({ status: 'queued' }, { waiting: { ...waiting, ...change } });
+    expect(found).toMatchObject({ responsible, retry: { advised: false } });
+    expect(found.summary).toMatch(words);
+    expect(found.summary).toContain('It expires at 2026-11-21T09:00:00.000Z.');
+  });
+
+  it('names the same people as the page on statuses', () => {
+    const page = readFileSync('docs/statuses-and-retries.md', 'utf8');
+    const people = {
+      you: 'you',
+      recipient: 'the recipient',
+      operator: 'the operator',
+      whatsapp: 'WhatsApp',
+      none: 'time',
+    };
+    for (const category of FAILURE_CATEGORIES) {
+      const [, who] = new RegExp(`^\\| \`${category}\`\\s*\\| ([^|]+?)\\s*\\|`, 'm').exec(page) ?? [];
+      const expected = FAILURE_MEANINGS[category].responsible;
+      expect([category, who]).toEqual([category, category === 'unknown' ? '-' : people[expected ?? 'none']]);
+    }
+  });
+});

@@ -1,0 +1,313 @@
+import type { MessageEventDelivery } from '../../webhook/webhook.types.js';
+import type { MessageStatus, OutboundStatus } from '../message-state.js';
+import type { Attempt, DetailedMessage } from '../messages.types.js';
+import { codeOf, meaningOfFailure } from './explanation.js';
+
+/** Where a move came from: a request of yours, Herald itself, the platform, or who runs Herald. */
+export const TIMELINE_SOURCES = ['api', 'herald', 'whatsapp', 'operator'] as const;
+export type TimelineSource = (typeof TIMELINE_SOURCES)[number];
+
+export const TIMELINE_EVENTS = [
+  'queued',
+  'retried',
+  'released',
+  'attempt_started',
+  'attempt_accepted',
+  'attempt_rejected',
+  'attempt_deferred',
+  'attempt_unknown',
+  'accepted',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'outcome_unknown',
+  'expired',
+  'canceled',
+  'erased',
+  'restored',
+  'received',
+] as const;
+export type TimelineEvent = (typeof TIMELINE_EVENTS)[number];
+
+export interface TimelineEntry {
+  at: Date;
+  event: TimelineEvent;
+  /** The state that the message came to; absent where it stayed. */
+  status?: MessageStatus;
+  attempt?: number;
+  source: TimelineSource;
+  summary: string;
+  platformCode?: number;
+  /** Attempts to deliver the webhook event of this move; absent where there is none, or it is not kept any more. */
+  deliveryIds?: string[];
+}
+
+/** Attempts that a timeline names, the latest. */
+export const MOST_ATTEMPTS = 100;
+
+/** Entries of one timeline, the latest. */
+export const MOST_ENTRIES = 500;
+
+/** All that is kept of a message. */
+export interface MessageHistory {
+  message: DetailedMessage;
+  /** When it was to be sent, where that was not at once. */
+  sendAt: Date | null;
+  /** When all that named the contact was erased, where that is known. */
+  erasedAt: Date | null;
+  events: MessageEventDelivery[];
+}
+
+/** Moves of one moment in the order in which they happen. */
+const RANK = new Map(TIMELINE_EVENTS.map((event, index) => [event, index]));
+
+/** Every move of a message that its rows and its webhook events still tell of, oldest first. */
+export function timelineOf(history: MessageHistory): TimelineEntry[] {
+  const { message, erasedAt } = history;
+  const entries = message.direction === 'inbound' ? receivedMoves(message) : sentMoves(history);
+  addEvents(entries, history);
+  if (erasedAt !== null && !entries.some(({ event }) => event === 'erased')) {
+    entries.push({
+      at: erasedAt,
+      event: 'erased',
+      source: 'operator',
+      summary: 'Everything that named the contact was erased: content, numbers and ids at WhatsApp.',
+    });
+  }
+  return entries.sort((a, b) => a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0));
+}
+
+/** When changes happened that webhook events may tell of: the latest fifteen. */
+export function timesOf(message: DetailedMessage): Date[] {
+  const times = [
+    message.direction === 'inbound' ? message.createdAt : null,
+    message.acceptedAt,
+    message.direction === 'inbound' ? null : message.sentAt,
+    message.deliveredAt,
+    message.direction === 'inbound' ? null : message.readAt,
+    message.failedAt,
+    ...message.attempts.map(({ finishedAt }) => finishedAt),
+  ].filter((time) => time !== null);
+  const distinct = [...new Set(times.map((time) => time.getTime()))].sort((a, b) => b - a);
+  return distinct.slice(0, 15).map((time) => new Date(time));
+}
+
+function receivedMoves(message: DetailedMessage): TimelineEntry[] {
+  const { createdAt, sentAt, readAt } = message;
+  const written = sentAt === null ? '' : `, which the customer wrote at ${sentAt.toISOString()}`;
+  const entries: TimelineEntry[] = [
+    {
+      at: createdAt,
+      event: 'received',
+      status: 'received',
+      source: 'whatsapp',
+      summary: `WhatsApp handed over the message${written}.`,
+    },
+  ];
+  if (readAt !== null) {
+    entries.push({
+      at: readAt,
+      event: 'read',
+      source: 'api',
+      summary: 'You marked it as read; the customer sees the two blue ticks.',
+    });
+  }
+  return entries;
+}
+
+function sentMoves(history: MessageHistory): TimelineEntry[] {
+  const { message, sendAt } = history;
+  const later = sendAt === null ? '' : `, to be sent at ${sendAt.toISOString()}`;
+  return [
+    {
+      at: message.createdAt,
+      event: 'queued',
+      status: 'queued',
+      source: 'api',
+      summary: `You sent it with POST /messages; Herald stored it durably${later}.`,
+    },
+    ...queuedAgain(history),
+    ...message.attempts.flatMap((attempt) => attemptMoves(attempt, message)),
+    ...reportedMoves(message),
+    ...endMoves(message),
+  ];
+}
+
+/** What put the message into the queue last, where that was not its acceptance. */
+function queuedAgain({ message, sendAt }: MessageHistory): TimelineEntry[] {
+  const { queuedAt, createdAt, attempts } = message;
+  if (queuedAt === null || queuedAt <= createdAt) return [];
+  const isRetry = attempts.some(({ startedAt }) => startedAt < queuedAt) || sendAt === null || queuedAt < sendAt;
+  if (!isRetry) {
+    return [{ at: queuedAt, event: 'released', source: 'herald', summary: 'Its time came: it joined the queue.' }];
+  }
+  const summary = 'You sent it again with POST /messages/{id}/retry.';
+  return [{ at: queuedAt, event: 'retried', status: 'queued', source: 'api', summary }];
+}
+
+const WORDS_OF_HERALD = 'Nothing was written to WhatsApp.';
+
+function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry[] {
+  const { number, startedAt, finishedAt, status } = attempt;
+  const started: TimelineEntry = {
+    at: startedAt,
+    event: 'attempt_started',
+    status: 'processing',
+    attempt: number,
+    source: 'herald',
+    summary: `Attempt ${number} began: a worker took the message.`,
+  };
+  if (finishedAt === null || status === 'started') return [started];
+  const base = {
+    at: finishedAt,
+    attempt: number,
+    ...(attempt.platformCode !== null && { platformCode: attempt.platformCode }),
+  };
+  const isAnswered = attempt.httpStatus !== null || attempt.platformCode !== null;
+  const answered: TimelineSource = isAnswered ? 'whatsapp' : 'herald';
+  const why = reasonOf(attempt);
+  const isLast = number === message.attempts.at(-1)?.number;
+  switch (status) {
+    case 'accepted': {
+      // A report may have overtaken the answer: then the message was never in this state.
+      const at = isLast ? (message.acceptedAt ?? finishedAt) : finishedAt;
+      const isState = !isLast || message.acceptedAt !== null;
+      const late = attempt.failureCategory === null || isLast ? '' : ` Later it reported that it failed: ${why}`;
+      return [
+        started,
+        {
+          at,
+          event: 'attempt_accepted',
+          ...(isState && { status: 'accepted' as const }),
+          attempt: number,
+          source: 'whatsapp',
+          summary: `WhatsApp took the message and gave it an id.${late}`,
+        },
+      ];
+    }
+    case 'rejected':
+      return [
+        started,
+        {
+          ...base,
+          event: 'attempt_rejected',
+          status: 'failed',
+          source: answered,
+          summary: `Attempt ${number} failed: ${why}`,
+        },
+      ];
+    case 'deferred': {
+      const summary = `Attempt ${number} was put off: ${why} ${isAnswered ? '' : WORDS_OF_HERALD}`.trim();
+      return [started, { ...base, event: 'attempt_deferred', status: 'queued', source: answered, summary }];
+    }
+    case 'unknown': {
+      const summary = `No clear answer came to attempt ${number}: it is not known whether WhatsApp took the message.`;
+      return [started, { ...base, event: 'attempt_unknown', status: 'outcome_unknown', source: answered, summary }];
+    }
+  }
+}
+
+function reasonOf({ failureCategory, platformCode, platformMessage }: Attempt): string {
+  if (failureCategory === null && platformMessage === null) return 'the request was not written.';
+  const words = platformMessage === null ? '' : ` WhatsApp's words: ${platformMessage}`;
+  // Without a code they are Herald's own.
+  if (platformCode === null && platformMessage !== null) return platformMessage;
+  const code = platformCode === null ? '' : ` (code ${platformCode})`;
+  return `${meaningOfFailure(failureCategory, platformCode).summary}${code}${words}`;
+}
+
+const REPORTED: readonly [OutboundStatus & TimelineEvent, 'sentAt' | 'deliveredAt' | 'readAt', string][] = [
+  ['sent', 'sentAt', 'WhatsApp sent it on to the recipient.'],
+  ['delivered', 'deliveredAt', "It is on the recipient's phone."],
+  ['read', 'readAt', 'The recipient opened it.'],
+];
+
+/** The last attempt's: times of earlier ones are cleared by a retry. */
+function reportedMoves(message: DetailedMessage): TimelineEntry[] {
+  const attempt = bringerOf(message);
+  return REPORTED.flatMap(([status, field, summary]) => {
+    const at = message[field];
+    return at === null ? [] : [{ at, event: status, status, ...attempt, source: 'whatsapp' as const, summary }];
+  });
+}
+
+const ENDS: Readonly<Record<string, [event: TimelineEvent, source: TimelineSource, summary: string]>> = {
+  EXPIRED: ['expired', 'herald', 'It waited in the queue until its time was over. Nothing was sent.'],
+  CANCELED: ['canceled', 'api', 'You canceled it before it was sent.'],
+  ERASED: ['erased', 'operator', 'All that is known of the recipient was erased before it was sent; it was withdrawn.'],
+};
+
+/** Failures and doubts that are no attempt's answer. */
+function endMoves(message: DetailedMessage): TimelineEntry[] {
+  const { status, failedAt, failureCategory, errorCode, errorMessage } = message;
+  if (status === 'outcome_unknown' && errorCode === 'RESTORED') {
+    const summary = 'The database was restored from a backup: whether the message was sent before is not known.';
+    const at = message.attempts.at(-1)?.finishedAt ?? message.queuedAt ?? message.createdAt;
+    return [{ at, event: 'restored', status, source: 'operator', summary }];
+  }
+  if (status !== 'failed' || failedAt === null) return [];
+  const end = ENDS[errorCode ?? ''] ?? (failureCategory === 'canceled' ? ENDS.CANCELED : undefined);
+  if (end !== undefined) return [{ at: failedAt, event: end[0], status, source: end[1], summary: end[2] }];
+  const last = message.attempts.at(-1);
+  if (last?.status === 'rejected' && message.acceptedAt === null) return [];
+  const code = codeOf(errorCode);
+  const isReported = last !== undefined;
+  const words = isReported && errorMessage !== null ? ` WhatsApp's words: ${errorMessage}` : '';
+  const summary = isReported
+    ? `WhatsApp reported that it failed: ${meaningOfFailure(failureCategory, code).summary}${words}`
+    : (errorMessage ?? meaningOfFailure(failureCategory, code).summary);
+  return [
+    {
+      at: failedAt,
+      event: 'failed',
+      status,
+      ...bringerOf(message),
+      source: isReported ? 'whatsapp' : 'herald',
+      summary,
+      ...(code !== null && { platformCode: code }),
+    },
+  ];
+}
+
+function bringerOf({ attempts }: DetailedMessage): { attempt?: number } {
+  const last = attempts.at(-1);
+  return last === undefined ? {} : { attempt: last.number };
+}
+
+/** Gives the moves their deliveries; an event whose move the rows have forgotten is a move of its own. */
+function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory): void {
+  for (const event of events) {
+    const status = (event.type === 'message.received' ? 'received' : event.status) as MessageStatus | null;
+    if (status === null || (event.type !== 'message.received' && event.type !== 'message.status.updated')) continue;
+    const known = entries.find(
+      (entry) =>
+        entry.status === status &&
+        entry.deliveryIds === undefined &&
+        (entry.attempt === undefined || event.attempt === null || entry.attempt === event.attempt),
+    );
+    if (known !== undefined) {
+      known.deliveryIds = event.deliveryIds;
+      continue;
+    }
+    if (message.direction === 'inbound') continue;
+    entries.push({
+      at: event.occurredAt,
+      event: status as TimelineEvent,
+      status,
+      ...(event.attempt !== null && { attempt: event.attempt }),
+      source: status === 'outcome_unknown' ? 'herald' : 'whatsapp',
+      summary: FORGOTTEN[status] ?? `It became ${status}.`,
+      deliveryIds: event.deliveryIds,
+    });
+  }
+}
+
+const FORGOTTEN: Readonly<Partial<Record<MessageStatus, string>>> = {
+  accepted: 'WhatsApp took the message.',
+  sent: 'WhatsApp sent it on to the recipient.',
+  delivered: "It was on the recipient's phone.",
+  read: 'The recipient opened it.',
+  failed: 'It failed.',
+  outcome_unknown: 'No clear answer came: it was not known whether WhatsApp took the message.',
+};
