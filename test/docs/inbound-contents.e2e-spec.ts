@@ -62,8 +62,11 @@ describe('the table of what customers send', () => {
     expect(content).toMatchObject(own);
     expect(data.media_object_id === null).toBe(!isFile);
   });
+});
 
-  it('stands beside the program as the file is', () => {
-    expect(readProjectFile('docs/support-chat.md')).toContain(readProjectFile('docs/examples/support-desk.mjs'));
-  });
+it.each([
+  ['docs/support-chat.md', 'docs/examples/support-desk.mjs'],
+  ['docs/one-time-codes.md', 'docs/examples/login.mjs'],
+])('%s has the program as the file is', (page, program) => {
+  expect(readProjectFile(page)).toContain(readProjectFile(program));
 });
