@@ -54,11 +54,8 @@ export class MessagesController {
     private readonly messages: MessagesService,
     private readonly batches: SendBatchService,
     private readonly receipts: ReadReceiptsService,
-<<<<<<< HEAD
     private readonly limiter: RateLimiter,
-=======
     private readonly timelines: TimelineService,
->>>>>>> d0dce38 (feat(messages): the timeline of a message, and what it means in words)
     direct: DirectRoutes,
   ) {
     direct.add({
