@@ -98,6 +98,7 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureCategory, FailureMeaning>>
     0,
     'It waited in the queue until its time was over; nothing was sent. Retry it if it still makes sense.',
   ),
+  canceled: meaning('you', null, 'You canceled it before it was sent.'),
   unknown: meaning(
     null,
     null,

@@ -33,6 +33,7 @@ const OPERATIONS = [
   'messages_list',
   'messages_get',
   'messages_cancel',
+  'messages_timeline',
   'messages_retry',
   'messages_read',
   'conversations_list',

@@ -76,6 +76,9 @@ export function createHeraldClient(options: HeraldClientOptions) {
           }),
         ),
       get: async (id: string) => dataOf(await api.GET('/api/v1/messages/{id}', { params: { path: { id } } })),
+      /** Whole: its history in `data`, beside it `explanation` and `not_kept`. */
+      timeline: async (id: string) =>
+        answerOf(await api.GET('/api/v1/messages/{id}/timeline', { params: { path: { id } } })),
       list: (filter: R.MessageFilter = {}) =>
         everyItem(async (place) =>
           answerOf(await api.GET('/api/v1/messages', { params: { query: { ...filter, ...place } } })),

@@ -10,6 +10,7 @@ export type Delivery = Schemas['DeliveryResponse'];
 export type Media = Schemas['MediaResponse'];
 export type Message = Schemas['MessageResponse'];
 export type MessageListItem = Schemas['MessageListItem'];
+export type MessageTimeline = Schemas['TimelineResponse'];
 export type OtpChallenge = Schemas['OtpChallengeResponse'];
 export type Profile = Schemas['ProfileResponse'];
 export type Template = Schemas['TemplateResponse'];

@@ -49,6 +49,30 @@ export interface ApiMessageDetail extends ApiMessage {
   read_at: string | null;
   failed_at: string | null;
   attempts: ApiAttempt[];
+  /** These three while it is queued. */
+  waiting?: { reason: string; until: string | null; ahead: number };
+  estimated_send_at?: string | null;
+  expires_at?: string;
+}
+
+/** As GET /messages/{id}/timeline answers. */
+export interface ApiTimeline {
+  data: {
+    at: string;
+    event: string;
+    status?: string;
+    attempt?: number;
+    source: string;
+    summary: string;
+    platform_code?: number;
+    delivery_ids?: string[];
+  }[];
+  explanation: {
+    summary: string;
+    responsible: string | null;
+    retry: { advised: boolean; not_before: string | null };
+  };
+  not_kept: string[];
 }
 
 export interface Single<T> {

@@ -17,6 +17,7 @@ import {
 } from '../api/message.js';
 import { sendFile } from '../api/batch.js';
 import { KEY_OPTION, type Target, type TargetOptions, URL_OPTION, targetOf } from '../api/client.js';
+import { addHistoryCommands } from './message-history.command.js';
 import { type Live, action, liveAction, guide, UsageError } from '../runner.js';
 import { JournalTail, type TailEvent } from '../api/journal-tail.js';
 
@@ -72,11 +73,12 @@ interface ListOptions extends TargetOptions {
   connection?: string;
 }
 
-/** `message send|watch|list|retry|read`: over the API, with a key, as an integration does it. */
+/** `message send|watch|show|explain|list|retry|read`: over the API, with a key, as an integration does it. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
   addWatch(message);
+  addHistoryCommands(message);
   addList(message);
   addRetry(message);
   addRead(message);

@@ -7,7 +7,7 @@ import { pageOf, type JournalQuery, type NamedContact } from './journal/journal-
 import { laneRecipient } from './contacts/conversations.repository.js';
 import { attemptOf, messageJoins, MESSAGE_SELECT, messageOf, type AttemptRow, type MessageRow } from './message-row.js';
 import type { MessageStatus, OutboundStatus } from './message-state.js';
-import type { Attempt, Message } from './messages.types.js';
+import type { DetailedMessage, Message } from './messages.types.js';
 
 export interface RetryCommand {
   organizationId: string;
@@ -57,7 +57,7 @@ export class MessagesRepository {
    * A message with its send attempts, oldest first, at most the last hundred; null where the workspace has none. One
    * statement, so that the two agree even while the message moves.
    */
-  async findWithAttempts(organizationId: string, id: string): Promise<(Message & { attempts: Attempt[] }) | null> {
+  async findWithAttempts(organizationId: string, id: string): Promise<DetailedMessage | null> {
     const rows = await this.database.query<MessageRow & { attempts: AttemptRow[] }>(
       `select ${MESSAGE_SELECT}, (
          select coalesce(json_agg(a order by a.number), '[]') from (

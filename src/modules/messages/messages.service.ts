@@ -15,9 +15,10 @@ import { statesThatTake } from './message-state.js';
 import { MaintenanceRepository } from './maintenance/maintenance.repository.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesRepository } from './messages.repository.js';
-import type { Attempt, LaneStatus, Message } from './messages.types.js';
+import type { DetailedMessage, LaneStatus, Message } from './messages.types.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
+import { QueueEstimates, type Waiting } from './send/queue-estimate.js';
 import { SendProcessor } from './send/send.processor.js';
 import { newMessageOf, SendPreparation, type PreparedSend, type Sender } from './accept/send-preparation.js';
 import { windowClosesAt } from './accept/windows.js';
@@ -37,6 +38,9 @@ export interface JournalPage {
 /** Looks for a message that moves from one place to another meanwhile. */
 const CANCEL_ROUNDS = 5;
 
+/** At a message that leaves the queue, and is back in it, while it is looked at. */
+const LOOKS = 3;
+
 /** Sends, reads and retries the workspace's messages. */
 @Injectable()
 export class MessagesService {
@@ -46,6 +50,7 @@ export class MessagesService {
     private readonly preparation: SendPreparation,
     private readonly recipients: RecipientsService,
     private readonly backlog: BacklogGuard,
+    private readonly estimates: QueueEstimates,
     private readonly connections: ConnectionsService,
     private readonly processor: SendProcessor,
     private readonly schedule: ScheduleRepository,
@@ -88,11 +93,19 @@ export class MessagesService {
     return { messageId: accepted.messageId, replayed: false };
   }
 
-  /** @throws MESSAGE_NOT_FOUND (404). */
-  async getById(organizationId: string, id: string): Promise<Message & { attempts: Attempt[] }> {
-    const message = await this.messages.findWithAttempts(organizationId, id);
-    if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
-    return message;
+  /**
+   * One message, and while it is queued why it waits. One statement, and only for a queued message another.
+   *
+   * @throws MESSAGE_NOT_FOUND (404).
+   */
+  async getById(organizationId: string, id: string): Promise<DetailedMessage & { waiting: Waiting | null }> {
+    for (let look = 1; ; look++) {
+      const message = await this.messages.findWithAttempts(organizationId, id);
+      if (message === null) throw messagesErrors.MESSAGE_NOT_FOUND();
+      const waiting = message.status === 'queued' ? await this.estimates.ofMessage(message) : null;
+      // It may have left the queue between the two statements: then it is another message by now.
+      if (message.status !== 'queued' || waiting !== null || look === LOOKS) return { ...message, waiting };
+    }
   }
 
   /**

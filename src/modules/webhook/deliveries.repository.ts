@@ -51,8 +51,9 @@ export class DeliveriesRepository {
   }
 
   /**
-   * Events of a message that are still kept, by the time of their occurrence, the first 300, each with its first 50 deliveries. No
-   * index leads from a message to its events, and none is worth a write with each of them: they are looked for by time.
+   * Events of a message that are still kept, by the time of their occurrence: the first 300, each with its first 50
+   * deliveries. No index leads from a message to its events, and none is worth a write with each event: they are looked
+   * for by time.
    *
    * @param times of the message's changes; behind each, up to ten thousand events are read.
    */

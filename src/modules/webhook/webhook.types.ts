@@ -31,7 +31,7 @@ export interface MessageEventDelivery {
   previousStatus: string | null;
   attempt: number | null;
   occurredAt: Date;
-  state: 'pending' | 'delivered' | 'exhausted';
+  state: 'pending' | 'delivered' | 'exhausted' | 'recorded';
   /** Attempts to deliver it, oldest first, as GET /webhook/deliveries lists them. */
   deliveryIds: string[];
 }

@@ -104,6 +104,7 @@ export const GUIDES: Record<string, Guide> = {
     },
   },
   messages_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
+  messages_timeline: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },
   messages_get: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },
   messages_retry: {
     place: async ({ pick, body }, { own, test }, fresh) => {

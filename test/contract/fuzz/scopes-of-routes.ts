@@ -28,6 +28,7 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'POST /api/v1/messages/batch': 'messages:write',
   'GET /api/v1/messages/{id}': 'messages:read',
   'POST /api/v1/messages/{id}/cancel': 'messages:write',
+  'GET /api/v1/messages/{id}/timeline': 'messages:read',
   'POST /api/v1/messages/{id}/read': 'messages:write',
   'POST /api/v1/messages/{id}/retry': 'messages:write',
   'POST /api/v1/otp/send': 'otp:send',

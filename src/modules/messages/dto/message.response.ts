@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_CONVERSATION_ID, EXAMPLE_MESSAGE_ID } from '../../../common/example-ids.js';
 import { MESSAGE_STATUSES } from '../message-state.js';
 import type { Attempt, Message } from '../messages.types.js';
+import { WAITING_REASONS, type Waiting } from '../send/queue-estimate.js';
 
 const nullableTime = { type: 'string', format: 'date-time', nullable: true } as const;
 const ID = EXAMPLE_MESSAGE_ID;
@@ -155,6 +156,26 @@ export class AttemptResponse {
   trace_id!: string | null;
 }
 
+/** Why a queued message has not left yet. */
+export class WaitingResponse {
+  /**
+   * `scheduled`: until the time that you gave it. `earlier_message_to_recipient`: messages to one recipient leave in
+   * order. `number_pace`: its turn comes at the pace of its number. `pair_limit` and `retry`: WhatsApp or the network
+   * refused it for now. `number_paused`: so for the whole number, or every number rests after a restore.
+   * `number_disconnected`: the number cannot send. `due`: as soon as a worker takes it.
+   */
+  @ApiProperty({ enum: WAITING_REASONS, example: 'number_pace' })
+  reason!: string;
+
+  /** When this reason ends, where that is known. */
+  @ApiProperty({ ...nullableTime, example: '2026-11-21T08:00:03.750Z' })
+  until!: string | null;
+
+  /** Messages of the number that leave before it; 10000 stands for that many or more. */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: 10_000, example: 290 })
+  ahead!: number;
+}
+
 /** A message with everything that is known about it. */
 export class MessageResponse extends MessageListItem {
   @ApiProperty({ type: ContactResponse })
@@ -203,6 +224,21 @@ export class MessageResponse extends MessageListItem {
   @ApiProperty({ ...nullableTime, example: null })
   failed_at!: string | null;
 
+  /** Only while the message is queued, in the answer of GET /messages/{id}. */
+  @ApiProperty({ type: WaitingResponse, required: false })
+  waiting?: WaitingResponse;
+
+  /**
+   * With `waiting`: when it leaves, by the queue as it stands and the pace of the number; null where that can't be known,
+   * or 10,000 messages or more are ahead.
+   */
+  @ApiProperty({ ...nullableTime, required: false, example: '2026-11-21T08:00:03.750Z' })
+  estimated_send_at?: string | null;
+
+  /** With `waiting`: when the message is given up (`failed`, category `expired`) if it has not left by then. */
+  @ApiProperty({ format: 'date-time', required: false, example: '2026-11-22T08:00:00.125Z' })
+  expires_at?: string;
+
   /** The send attempts, oldest first. Only in the answer of GET /messages/{id}. */
   @ApiProperty({ type: [AttemptResponse], required: false })
   attempts?: AttemptResponse[];
@@ -229,7 +265,7 @@ export function listItemOf(message: Message): MessageListItem {
   };
 }
 
-export function responseOf(message: Message & { attempts?: Attempt[] }): MessageResponse {
+export function responseOf(message: Message & { attempts?: Attempt[]; waiting?: Waiting | null }): MessageResponse {
   const response: MessageResponse = {
     ...listItemOf(message),
     contact: {
@@ -251,8 +287,17 @@ export function responseOf(message: Message & { attempts?: Attempt[] }): Message
     read_at: time(message.readAt),
     failed_at: time(message.failedAt),
   };
+  if (message.waiting) Object.assign(response, waitingOf(message.waiting));
   if (message.attempts !== undefined) response.attempts = message.attempts.map(attemptResponseOf);
   return response;
+}
+
+function waitingOf({ reason, until, ahead, estimatedSendAt, expiresAt }: Waiting) {
+  return {
+    waiting: { reason, until: time(until), ahead },
+    estimated_send_at: time(estimatedSendAt),
+    expires_at: expiresAt.toISOString(),
+  };
 }
 
 function attemptResponseOf(attempt: Attempt): AttemptResponse {

@@ -3,7 +3,7 @@ import { RESPONSIBLES, type Responsible } from '../../../common/failure-category
 import { MESSAGE_STATUSES } from '../message-state.js';
 import type { Explanation } from '../timeline/explanation.js';
 import { TIMELINE_EVENTS, TIMELINE_SOURCES, type TimelineEntry } from '../timeline/timeline.js';
-import type { Timeline } from '../timeline/timeline.service.js';
+import type { MessageTimeline } from '../timeline/timeline.service.js';
 
 /** One move of a message, or one thing that happened to it. */
 export class TimelineEntryResponse {
@@ -84,7 +84,7 @@ export class TimelineResponse {
   not_kept!: string[];
 }
 
-export function timelineResponseOf({ entries, explanation, notKept }: Timeline): TimelineResponse {
+export function timelineResponseOf({ entries, explanation, notKept }: MessageTimeline): TimelineResponse {
   return { data: entries.map(entryOf), explanation: explanationResponseOf(explanation), not_kept: notKept };
 }
 
@@ -102,5 +102,9 @@ function entryOf({ at, event, status, attempt, source, summary, platformCode, de
 }
 
 function explanationResponseOf({ summary, responsible, retry }: Explanation): ExplanationResponse {
-  return { summary, responsible, retry: { advised: retry.advised, not_before: retry.notBefore?.toISOString() ?? null } };
+  return {
+    summary,
+    responsible,
+    retry: { advised: retry.advised, not_before: retry.notBefore?.toISOString() ?? null },
+  };
 }

@@ -78,7 +78,16 @@ export class QueueEstimates {
   async ofMessage(message: { id: string; organizationId: string; connectionId: string }): Promise<Waiting | null> {
     const params = [this.sends.cursorOf(message.connectionId), message.id, message.organizationId];
     const [row] = await this.database.query<LaneRow>(OF_MESSAGE, params);
-    return row === undefined ? null : waitingOf(row, this.config.limits.messageTtlHours);
+    const { messageTtlHours } = this.config.limits;
+    if (row !== undefined) return waitingOf(row, messageTtlHours);
+    const [scheduled] = await this.database.query<ScheduledRow>(OF_SCHEDULED, [
+      message.id,
+      message.organizationId,
+      messageTtlHours,
+    ]);
+    if (scheduled === undefined) return null;
+    const { until, expiresAt } = scheduled;
+    return { reason: 'scheduled', until, ahead: 0, estimatedSendAt: until, expiresAt, pauseReason: null };
   }
 
   /** Of a message that would be queued at this moment; null where the workspace has no such number. */
@@ -103,6 +112,8 @@ interface LaneRow {
   /** Every lane rests: the database is another one than the one that was confirmed. */
   allHeld: boolean;
   queuedAt: Date;
+  /** Null where the time to live is the one of all messages. */
+  expiresAt: Date | null;
   nextAttemptAt: Date | null;
   lastCode: number | null;
   /** Messages to the same recipient that leave first, and when the first of them is due; on the wire it is null. */
@@ -111,6 +122,11 @@ interface LaneRow {
   others: number;
   /** Not all that may be ahead was read. */
   isCut: boolean;
+}
+
+interface ScheduledRow {
+  until: Date;
+  expiresAt: Date;
 }
 
 const later = (a: Date, b: Date | null): Date => (b !== null && b > a ? b : a);
@@ -131,7 +147,7 @@ function estimateOf(row: LaneRow): QueueEstimate {
 
 function waitingOf(row: LaneRow, ttlHours: number): Waiting {
   const estimate = estimateOf(row);
-  const expiresAt = new Date(row.queuedAt.getTime() + ttlHours * 3_600_000);
+  const expiresAt = row.expiresAt ?? new Date(row.queuedAt.getTime() + ttlHours * 3_600_000);
   return { ...estimate, ...reasonOf(row, estimate), expiresAt, pauseReason: row.pauseReason };
 }
 
@@ -199,7 +215,8 @@ with subject as materialized (${subject}), lane_now as materialized (
 )
 select clock_timestamp() as now, l.can_send as "canSend", l.throughput_per_second as "ratePerSecond",
   l.paused_until as "pausedUntil", l.pause_reason as "pauseReason", l.next_slot_at as "nextSlotAt", l.is_drained as "isDrained",
-  ${LANES_HELD} as "allHeld", s.queued_at as "queuedAt", s.next_attempt_at as "nextAttemptAt", s.last_code as "lastCode",
+  ${LANES_HELD} as "allHeld", s.queued_at as "queuedAt",
+  s.expires_at as "expiresAt", s.next_attempt_at as "nextAttemptAt", s.last_code as "lastCode",
   t.earlier::integer as earlier, (select next_attempt_at from earlier limit 1) as "earlierDueAt",
   coalesce((select sum(messages) from passed), 0)::integer as others,
   coalesce((select bool_or(is_cut) from passed), false) as "isCut"
@@ -207,7 +224,7 @@ from subject s cross join turn t join lane_now l on true`;
 
 // $2 message, $3 workspace.
 const OF_MESSAGE = estimateSql(`
-  select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.next_attempt_at, (
+  select q.organization_id, q.connection_id, q.recipient, q.seq, q.queued_at, q.next_attempt_at, q.expires_at, (
     select a.platform_code from message_attempt a where a.message_id = q.message_id order by a.number desc limit 1)
     as last_code
   from message_queue q where q.message_id = $2 and q.organization_id = $3 and ${queueTakes('claimed')}`);
@@ -215,6 +232,14 @@ const OF_MESSAGE = estimateSql(`
 // $2 workspace, $3 connection, $4 recipient, $5 user id, $6 conversation.
 const OF_NEW = estimateSql(`
   select g.organization_id, g.connection_id, ${laneRecipient('g')} as recipient, 9223372036854775807 as seq,
-    clock_timestamp() as queued_at, null::timestamptz as next_attempt_at, null::integer as last_code
+    clock_timestamp() as queued_at, null::timestamptz as next_attempt_at,
+    null::timestamptz as expires_at, null::integer as last_code
   from (select $2::uuid as organization_id, $3::uuid as connection_id, $4::text as recipient,
     $5::text as recipient_user_id, $6::uuid as conversation_id) as g`);
+
+// $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
+const OF_SCHEDULED = `
+select greatest(t.scheduled_for, t.release_at) as until,
+  t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3)) as "expiresAt"
+from message_schedule t join message m on m.id = t.message_id
+where t.message_id = $1 and t.organization_id = $2`;

@@ -8,7 +8,7 @@ import { QueueEstimates } from '../send/queue-estimate.js';
 import { explanationOf, type Explanation } from './explanation.js';
 import { MOST_ATTEMPTS, timelineOf, timesOf, type TimelineEntry } from './timeline.js';
 
-export interface Timeline {
+export interface MessageTimeline {
   entries: TimelineEntry[];
   explanation: Explanation;
   /** What of the message's history is not kept, in sentences. */
@@ -27,7 +27,7 @@ export class TimelineService {
   ) {}
 
   /** @throws MESSAGE_NOT_FOUND (404). */
-  async of(organizationId: string, id: string): Promise<Timeline> {
+  async of(organizationId: string, id: string): Promise<MessageTimeline> {
     const message = await this.messages.findWithAttempts(organizationId, id);
     const marks = message === null ? null : await this.messages.findMarks(organizationId, id);
     if (message === null || marks === null) throw messagesErrors.MESSAGE_NOT_FOUND();

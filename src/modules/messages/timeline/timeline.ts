@@ -75,7 +75,9 @@ export function timelineOf(history: MessageHistory): TimelineEntry[] {
       summary: 'Everything that named the contact was erased: content, numbers and ids at WhatsApp.',
     });
   }
-  return entries.sort((a, b) => a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0));
+  return entries
+    .sort((a, b) => a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0))
+    .slice(-MOST_ENTRIES);
 }
 
 /** When changes happened that webhook events may tell of: the latest fifteen. */
@@ -282,11 +284,12 @@ function addEvents(entries: TimelineEntry[], { message, events }: MessageHistory
     if (status === null || (event.type !== 'message.received' && event.type !== 'message.status.updated')) continue;
     const known = entries.find(
       (entry) =>
-        entry.status === status &&
+        (entry.status ?? (entry.event === 'attempt_accepted' ? 'accepted' : null)) === status &&
         entry.deliveryIds === undefined &&
         (entry.attempt === undefined || event.attempt === null || entry.attempt === event.attempt),
     );
     if (known !== undefined) {
+      known.status = status;
       known.deliveryIds = event.deliveryIds;
       continue;
     }

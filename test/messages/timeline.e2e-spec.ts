@@ -1,0 +1,303 @@
+import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-category.js';
+import { newId } from '../../src/common/ids.js';
+import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import { SendRepository } from '../../src/modules/messages/send/send.repository.js';
+import { Receiver } from '../faults/webhook-receiver.js';
+import { testPhone } from '../support/factories.js';
+import type { TestApp } from '../support/test-app.js';
+import { waitFor } from '../support/wait-for.js';
+import { startWebhookApp } from '../webhook/fixture.js';
+import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+interface Entry {
+  at: string;
+  event: string;
+  status?: string;
+  attempt?: number;
+  source: string;
+  summary: string;
+  platform_code?: number;
+  delivery_ids?: string[];
+}
+
+interface Told {
+  data: Entry[];
+  explanation: { summary: string; responsible: string | null; retry: { advised: boolean; not_before: string | null } };
+  not_kept: string[];
+}
+
+let test: TestApp;
+let receiver: Receiver;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  [test, receiver] = await Promise.all([
+    startWebhookApp({
+      roles: ['api', 'worker', 'simulator'],
+      env: { WHATSAPP_TIMEOUT_MS: '1500' },
+      simulator: { statusGapMs: 20 },
+    }),
+    Receiver.start(),
+  ]);
+  workspace = await sendingWorkspace(test);
+  const made = await workspace.api.request({ method: 'PUT', path: '/webhook', body: { url: receiver.url() } });
+  if (made.status !== 200) throw new Error(`PUT /webhook: ${made.status}`);
+});
+afterAll(async () => {
+  await test?.stop();
+  await receiver?.stop();
+});
+afterEach(() => test.simulator.applyFaults({ statuses: 'on' }));
+
+async function told(id: string, api = workspace.api): Promise<Told> {
+  const { status, body } = await api.get(`/messages/${id}/timeline`);
+  expect(status).toBe(200);
+  return body as unknown as Told;
+}
+
+const movesOf = ({ data }: Told) => data.map(({ event, status, attempt, source }) => [event, status, attempt, source]);
+
+/** Once every event of it that is told of was delivered. */
+async function delivered(id: string, events: number): Promise<Told> {
+  return waitFor(
+    async () => {
+      const timeline = await told(id);
+      const carried = timeline.data.filter(({ delivery_ids: ids = [] }) => ids.length > 0);
+      if (carried.length < events) throw new Error(`${carried.length} of ${events} are delivered`);
+      return timeline;
+    },
+    { what: 'the deliveries' },
+  );
+}
+
+describe('the timeline of a sent message', () => {
+  it('has each move until it was read, and the deliveries that told of it', async () => {
+    const id = await workspace.sendAnswered(await workspace.contact());
+    await workspace.reaches(id, 'read');
+    const timeline = await delivered(id, 4);
+    expect(movesOf(timeline)).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 1, 'herald'],
+      ['attempt_accepted', 'accepted', 1, 'whatsapp'],
+      ['sent', 'sent', 1, 'whatsapp'],
+      ['delivered', 'delivered', 1, 'whatsapp'],
+      ['read', 'read', 1, 'whatsapp'],
+    ]);
+    const times = timeline.data.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+    const log = (await workspace.api.get('/webhook/deliveries?limit=100')).body.data as {
+      id: string;
+      event_id: string;
+    }[];
+    const ids = timeline.data.flatMap(({ delivery_ids: of = [] }) => of);
+    const events = ids.map((deliveryId) => log.find((delivery) => delivery.id === deliveryId)?.event_id);
+    expect(new Set(events).size).toBe(4);
+    const bodies = events.map((eventId) => JSON.parse(receiver.of(eventId ?? '')[0]?.body ?? '{}'));
+    expect(bodies.map(({ data }) => [data.message_id, data.status])).toEqual(
+      ['accepted', 'sent', 'delivered', 'read'].map((status) => [id, status]),
+    );
+    expect([timeline.explanation.responsible, timeline.explanation.retry, timeline.not_kept]).toEqual([
+      null,
+      { advised: false, not_before: null },
+      [],
+    ]);
+  });
+
+  it('of one that was refused at once: the code, its words, and who can mend it', async () => {
+    const id = await workspace.sendText(await workspace.contact('0003'));
+    await workspace.reaches(id, 'failed');
+    const { data, explanation } = await delivered(id, 1);
+    expect(data.at(-1)).toMatchObject({
+      event: 'attempt_rejected',
+      status: 'failed',
+      source: 'whatsapp',
+      platform_code: 131009,
+      summary: expect.stringContaining('this message is always refused') as string,
+    });
+    expect(explanation).toEqual({
+      summary: FAILURE_MEANINGS.invalid_content.summary,
+      responsible: 'you',
+      retry: { advised: false, not_before: null },
+    });
+  });
+
+  it('of one that WhatsApp put off and took at last', async () => {
+    const id = await workspace.sendText(await workspace.contact('0004'));
+    await workspace.reaches(id, 'read');
+    const moves = movesOf(await told(id));
+    expect(moves.slice(1, 7)).toEqual([
+      ['attempt_started', 'processing', 1, 'herald'],
+      ['attempt_deferred', 'queued', 1, 'whatsapp'],
+      ['attempt_started', 'processing', 2, 'herald'],
+      ['attempt_deferred', 'queued', 2, 'whatsapp'],
+      ['attempt_started', 'processing', 3, 'herald'],
+      ['attempt_accepted', 'accepted', 3, 'whatsapp'],
+    ]);
+  });
+
+  it('of one that failed and was retried: what the retry cleared is told by the events', async () => {
+    const id = await workspace.sendAnswered(await workspace.contact('0002'));
+    await workspace.reaches(id, 'failed');
+    const before = await delivered(id, 2);
+    expect(before.data.at(-1)).toMatchObject({ event: 'failed', source: 'whatsapp', platform_code: 131026 });
+    expect(before.explanation.responsible).toBe('recipient');
+    test.simulator.applyFaults({ statuses: 'hold' });
+    expect((await workspace.api.post(`/messages/${id}/retry`)).status).toBe(202);
+    await workspace.reaches(id, 'accepted');
+    const after = await delivered(id, 3);
+    expect(movesOf(after)).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 1, 'herald'],
+      ['attempt_accepted', 'accepted', 1, 'whatsapp'],
+      ['failed', 'failed', 1, 'whatsapp'],
+      ['retried', 'queued', undefined, 'api'],
+      ['attempt_started', 'processing', 2, 'herald'],
+      ['attempt_accepted', 'accepted', 2, 'whatsapp'],
+    ]);
+    expect(after.data[3]?.delivery_ids).toEqual(before.data.at(-1)?.delivery_ids);
+  });
+
+  it('of an unknown outcome, and after a report has settled it', async () => {
+    test.simulator.applyFaults({ statuses: 'hold' });
+    const id = await workspace.sendText(await workspace.contact('0005'));
+    await workspace.reaches(id, 'outcome_unknown');
+    const open = await told(id);
+    expect(movesOf(open).at(-1)).toEqual(['attempt_unknown', 'outcome_unknown', 1, 'herald']);
+    expect(open.explanation).toMatchObject({ responsible: 'whatsapp', retry: { advised: false, not_before: null } });
+    expect(open.explanation.summary).toContain('confirm_outcome_unknown');
+    await delivered(id, 1);
+    test.simulator.applyFaults({ statuses: 'on' });
+    await workspace.reaches(id, 'read');
+    const settled = movesOf(await told(id)).map(([event]) => event);
+    expect(settled).toEqual(expect.arrayContaining(['attempt_accepted', 'outcome_unknown', 'delivered', 'read']));
+  });
+});
+
+describe('the explanation', () => {
+  it.each(FAILURE_CATEGORIES)('of a failure by %s', async (failureCategory) => {
+    const { connection } = workspace;
+    const { id } = await test.factories.message({ connection, status: 'failed', failureCategory });
+    const { explanation } = await told(id);
+    const { summary, responsible, retryAfterMinutes } = FAILURE_MEANINGS[failureCategory];
+    expect(explanation).toMatchObject({ summary, responsible, retry: { advised: retryAfterMinutes !== null } });
+    expect(explanation.retry.not_before === null).toBe((retryAfterMinutes ?? 0) === 0);
+  });
+
+  it('of one that waits, of one whose time is over, and of lanes that are held', async () => {
+    const connection = await connectionAtSimulator(test, workspace.organizationId, { status: 'disconnected' });
+    const { id } = await test.factories.message({ connection, recipient: testPhone() });
+    const waiting = await told(id);
+    expect(movesOf(waiting)).toEqual([['queued', 'queued', undefined, 'api']]);
+    expect(waiting.explanation).toMatchObject({ responsible: 'operator', retry: { advised: false } });
+    expect(waiting.explanation.summary).toContain('cannot send');
+
+    await test.database.execute(
+      `update message_queue set queued_at = queued_at - interval '25 hours', created_at = created_at - interval '25 hours'
+       where message_id = $1`,
+      [id],
+    );
+    await test.app.get(SendRepository, { strict: false }).expireQueued(24, 100);
+    const expired = await told(id);
+    expect(movesOf(expired).at(-1)).toEqual(['expired', 'failed', undefined, 'herald']);
+    expect(expired.explanation).toMatchObject({ responsible: 'operator', retry: { advised: true, not_before: null } });
+
+    const { id: held } = await test.factories.message({
+      connection: workspace.connection,
+      recipient: testPhone(),
+      nextAttemptAt: new Date(Date.now() + 3_600_000),
+    });
+    await test.database.execute(`update database_identity set identity = 'another'`);
+    try {
+      const { explanation } = await told(held);
+      expect([explanation.responsible, explanation.summary]).toEqual([
+        'operator',
+        expect.stringContaining('herald restore') as string,
+      ]);
+    } finally {
+      await test.database.execute('update database_identity set identity = identity_of_database(), held_since = null');
+    }
+  });
+});
+
+describe('what is not kept', () => {
+  it('is said of contents and of earlier attempts', async () => {
+    const { connection } = workspace;
+    const { id } = await test.factories.message({
+      connection,
+      status: 'failed',
+      failureCategory: 'platform_unavailable',
+    });
+    await test.database.execute('delete from message_content where message_id = $1', [id]);
+    await test.database.execute('update message_state set attempt_number = 3 where message_id = $1', [id]);
+    const { not_kept: notKept, explanation } = await told(id);
+    expect(notKept).toEqual([
+      expect.stringMatching(/^2 earlier attempts are not listed: .* 400 days\.$/),
+      expect.stringMatching(/^Its content was removed/),
+    ]);
+    expect(explanation.retry.advised).toBe(false);
+    expect(explanation.summary).toContain('It cannot be retried');
+    const old = new Date(Date.now() - 31 * 86_400_000);
+    const { id: older } = await test.factories.message({ connection, status: 'read', createdAt: old });
+    expect((await told(older)).not_kept).toEqual([expect.stringContaining('kept for 30 days')]);
+  });
+
+  it('of an erased contact is when, unless there was one erasure since', async () => {
+    const own = await sendingWorkspace(test);
+    const recipient = testPhone();
+    const { id } = await test.factories.message({ connection: own.connection, status: 'read', recipient });
+    const erasure = test.app.get(Erasure);
+    const before = Date.now();
+    await erasure.erase(own.organizationId, recipient);
+    const once = await told(id, own.api);
+    const last = once.data.at(-1);
+    expect(last).toMatchObject({ event: 'erased', source: 'operator' });
+    expect(Math.abs(Date.parse(last?.at ?? '') - before)).toBeLessThan(600_000);
+    expect(once.not_kept).toEqual([]);
+    expect(JSON.stringify(once)).not.toContain(recipient);
+    await erasure.erase(own.organizationId, testPhone());
+    const twice = await told(id, own.api);
+    expect(twice.data.map(({ event }) => event)).not.toContain('erased');
+    expect(twice.not_kept).toEqual([expect.stringContaining('erased')]);
+  });
+});
+
+describe('the timeline of a received message', () => {
+  it('has its arrival, its delivery, and that you read it', async () => {
+    const from = testPhone();
+    const response = await fetch(`${test.simulatorUrl}/_simulator/inbound`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ phone_number_id: workspace.connection.phoneNumberId, from, message: 'Are you open?' }),
+    });
+    expect(response.ok).toBe(true);
+    const id = await waitFor(
+      async () => (await workspace.api.get(`/messages?from=${from}`)).body.data[0]?.id as string,
+      { what: 'the message in the journal' },
+    );
+    const arrived = await delivered(id, 1);
+    expect(movesOf(arrived)).toEqual([['received', 'received', undefined, 'whatsapp']]);
+    expect(arrived.explanation.summary).toContain('not marked it as read');
+    await workspace.api.post(`/messages/${id}/read`);
+    const read = await told(id);
+    expect(movesOf(read).at(-1)).toEqual(['read', undefined, undefined, 'api']);
+    expect(read.explanation.retry).toEqual({ advised: false, not_before: null });
+  });
+});
+
+describe('refusals', () => {
+  it('an unknown id, a malformed one, another workspace’s, and a key without the scope', async () => {
+    const { id } = await test.factories.message({ connection: workspace.connection, status: 'read' });
+    const stranger = await sendingWorkspace(test);
+    const codeOf = async (path: string, api = workspace.api) => {
+      const { status, body } = await api.get(path);
+      return [status, body.error?.code];
+    };
+    expect(await codeOf(`/messages/${newId()}/timeline`)).toEqual([404, 'MESSAGE_NOT_FOUND']);
+    expect(await codeOf('/messages/nonsense/timeline')).toEqual([404, 'MESSAGE_NOT_FOUND']);
+    expect(await codeOf(`/messages/${id}/timeline`, stranger.api)).toEqual([404, 'MESSAGE_NOT_FOUND']);
+    const { organizationId } = workspace;
+    const { text } = await test.factories.apiKey({ organizationId, scopes: ['messages:write'] });
+    expect(await codeOf(`/messages/${id}/timeline`, test.api.as(text))).toEqual([403, 'SCOPE_REQUIRED']);
+    expect(await codeOf(`/messages/${id}/timeline?limit=3`)).toEqual([400, 'INVALID_REQUEST']);
+  });
+});
