@@ -10097,6 +10097,13 @@ export interface operations {
                      *         "delivered_at": "2026-11-21T08:00:02.000Z",
                      *         "read_at": null,
                      *         "failed_at": null,
+                     *         "waiting": {
+                     *           "reason": "number_pace",
+                     *           "until": "2026-11-21T08:00:03.750Z",
+                     *           "ahead": 290
+                     *         },
+                     *         "estimated_send_at": "2026-11-21T08:00:03.750Z",
+                     *         "expires_at": "2026-11-22T08:00:00.125Z",
                      *         "attempts": [
                      *           {
                      *             "number": 1,

@@ -86,8 +86,12 @@ export class QueueEstimates {
       messageTtlHours,
     ]);
     if (scheduled === undefined) return null;
-    const { until, expiresAt } = scheduled;
-    return { reason: 'scheduled', until, ahead: 0, estimatedSendAt: until, expiresAt, pauseReason: null };
+    const { until, now, allHeld, expiresAt } = scheduled;
+    if (until > now)
+      return { reason: 'scheduled', until, ahead: 0, estimatedSendAt: until, expiresAt, pauseReason: null };
+    // Its time has come, and a sweep is about to put it into the queue.
+    const reason = allHeld ? 'number_paused' : 'due';
+    return { reason, until: null, ahead: 0, estimatedSendAt: allHeld ? null : now, expiresAt, pauseReason: null };
   }
 
   /** Of a message that would be queued at this moment; null where the workspace has no such number. */
@@ -126,6 +130,8 @@ interface LaneRow {
 
 interface ScheduledRow {
   until: Date;
+  now: Date;
+  allHeld: boolean;
   expiresAt: Date;
 }
 
@@ -239,7 +245,7 @@ const OF_NEW = estimateSql(`
 
 // $1 message, $2 workspace, $3 hours to live of messages without a time of their own. A release may take several looks.
 const OF_SCHEDULED = `
-select greatest(t.scheduled_for, t.release_at) as until,
+select greatest(t.scheduled_for, t.release_at) as until, clock_timestamp() as now, ${LANES_HELD} as "allHeld",
   t.scheduled_for + coalesce(make_interval(secs => m.ttl_seconds), make_interval(hours => $3)) as "expiresAt"
 from message_schedule t join message m on m.id = t.message_id
 where t.message_id = $1 and t.organization_id = $2`;

@@ -35,6 +35,8 @@ function message(change: Partial<DetailedMessage> = {}): DetailedMessage {
     attemptCount: 0,
     createdAt: at(0),
     nextAttemptAt: null,
+    scheduledFor: null,
+    expiresAt: null,
     queuedAt: at(0),
     processingAt: null,
     acceptedAt: null,
@@ -160,6 +162,7 @@ describe('the timeline', () => {
 
   it.each([
     ['EXPIRED', 'expired', 'expired', 'herald'],
+    ['CANCELED', 'canceled', 'canceled', 'api'],
     ['ERASED', 'unknown', 'erased', 'operator'],
   ])('of one that ended by %s, without an attempt', (errorCode, failureCategory, name, source) => {
     const ended = message({ status: 'failed', failedAt: at(90), errorCode, failureCategory });
