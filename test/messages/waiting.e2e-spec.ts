@@ -1,0 +1,161 @@
+import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { testPhone } from '../support/factories.js';
+import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
+
+interface Waiting {
+  waiting?: { reason: string; until: string | null; ahead: number };
+  estimated_send_at?: string | null;
+  expires_at?: string;
+}
+
+let test: TestApp;
+let workspace: SendingWorkspace;
+
+beforeAll(async () => {
+  test = await startTestApp({ simulator: { statusGapMs: 20 } });
+  workspace = await sendingWorkspace(test);
+});
+afterAll(async () => test?.stop());
+
+const DAY_MS = 86_400_000;
+const waitingOf = async (id: string) => (await workspace.message(id)) as Waiting & Record<string, unknown>;
+
+describe('while a message is queued', () => {
+  it('its number is disconnected: the reason, no time, and when it expires', async () => {
+    const connection = await connectionAtSimulator(test, workspace.organizationId, { status: 'disconnected' });
+    const [first, second] = [
+      await test.factories.message({ connection, recipient: testPhone() }),
+      await test.factories.message({ connection, recipient: testPhone() }),
+    ];
+    const message = await waitingOf(second?.id ?? '');
+    expect(message.waiting).toEqual({
+      reason: 'number_disconnected',
+      until: null,
+      ahead: expect.any(Number) as number,
+    });
+    expect(message.estimated_send_at).toBeNull();
+    expect(Date.parse(message.expires_at ?? '')).toBe(Date.parse(message.queued_at as string) + DAY_MS);
+    // The list costs no look at the queue.
+    const { data } = (await workspace.api.get(`/messages?connection_id=${connection.id}`)).body;
+    expect(data.map((each: Waiting & { id: string }) => [each.id, each.waiting, each.expires_at])).toEqual([
+      [second?.id, undefined, undefined],
+      [first?.id, undefined, undefined],
+    ]);
+  });
+
+  it('its number rests: until when', async () => {
+    const connection = await connectionAtSimulator(test, workspace.organizationId);
+    await test.app.get(LaneRepository, { strict: false }).pause(connection.id, 'rate_limited (130429)', 60_000);
+    const to = testPhone();
+    await test.factories.conversation({ connection, phone: to });
+    const { id } = (await workspace.send(to, { body: { connection_id: connection.id } })).body.data as { id: string };
+    const { id: behind } = (await workspace.send(to, { body: { connection_id: connection.id } })).body.data as {
+      id: string;
+    };
+    for (const [each, ahead] of [
+      [id, 0],
+      [behind, 1],
+    ] as const) {
+      const message = await waitingOf(each);
+      expect(message.waiting).toMatchObject({ reason: 'number_paused', ahead });
+      expect(Date.parse(message.waiting?.until ?? '')).toBeGreaterThan(Date.now());
+      expect(Date.parse(message.estimated_send_at ?? '')).toBeGreaterThanOrEqual(
+        Date.parse(message.waiting?.until ?? ''),
+      );
+    }
+  });
+
+  it('an attempt was put off, and a message to the same recipient stands behind it', async () => {
+    const { connection } = workspace;
+    const recipient = testPhone();
+    const nextAttemptAt = new Date(Date.now() + 3_600_000);
+    const { id } = await test.factories.message({ connection, recipient, nextAttemptAt });
+    const { id: behind } = await test.factories.message({ connection, recipient });
+    expect(await waitingOf(id)).toMatchObject({
+      waiting: { reason: 'retry', until: nextAttemptAt.toISOString(), ahead: 0 },
+      estimated_send_at: nextAttemptAt.toISOString(),
+    });
+    const next = await waitingOf(behind);
+    expect(next.waiting).toEqual({
+      reason: 'earlier_message_to_recipient',
+      until: nextAttemptAt.toISOString(),
+      ahead: 1,
+    });
+    expect(Date.parse(next.estimated_send_at ?? '')).toBeGreaterThanOrEqual(nextAttemptAt.getTime());
+  });
+
+  it('it is scheduled: until then, and it expires that much later', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000);
+    const to = await workspace.contact();
+    const body = { send_at: sendAt.toISOString(), ttl_seconds: 600 };
+    const { id } = (await workspace.send(to, { body })).body.data as { id: string };
+    expect(await waitingOf(id)).toMatchObject({
+      status: 'queued',
+      waiting: { reason: 'scheduled', until: sendAt.toISOString(), ahead: 0 },
+      estimated_send_at: sendAt.toISOString(),
+      expires_at: new Date(sendAt.getTime() + 600_000).toISOString(),
+    });
+  });
+
+  it('and no more once it has left; another workspace sees nothing of it', async () => {
+    const id = await workspace.sendText(await workspace.contact());
+    const message = await workspace.reaches(id, 'read');
+    expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['waiting']));
+    expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['estimated_send_at']));
+    expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['expires_at']));
+    const stranger = await sendingWorkspace(test);
+    const { id: queued } = await test.factories.message({
+      connection: workspace.connection,
+      recipient: testPhone(),
+      nextAttemptAt: new Date(Date.now() + 3_600_000),
+    });
+    expect((await stranger.api.get(`/messages/${queued}`)).status).toBe(404);
+  });
+});
+
+describe('the estimate of a paced number', () => {
+  const MESSAGES = 60;
+  const PER_SECOND = 10;
+
+  it('is the order in which the messages leave, and never later than they do', async () => {
+    const connection = await connectionAtSimulator(test, workspace.organizationId, {
+      throughputPerSecond: PER_SECOND,
+    });
+    const lanes = test.app.get(LaneRepository, { strict: false });
+    // All are there before the first one leaves.
+    await lanes.pause(connection.id, 'rate_limited (130429)', 60_000);
+    const ids: string[] = [];
+    for (let n = 0; n < MESSAGES; n++) {
+      const to = testPhone();
+      await test.factories.conversation({ connection, phone: to });
+      const { body } = await workspace.send(to, { body: { connection_id: connection.id } });
+      ids.push(body.data.id as string);
+    }
+    await lanes.resume(connection.id);
+    const estimates: { id: string; ahead: number; at: number }[] = [];
+    for (const id of ids.toReversed()) {
+      const { waiting, estimated_send_at: estimated } = await waitingOf(id);
+      if (waiting?.reason !== 'number_pace') continue;
+      const { data: now } = (await workspace.api.get(`/messages/${id}`)).body as { data: { status: string } };
+      if (now.status === 'queued') estimates.push({ id, ahead: waiting.ahead, at: Date.parse(estimated ?? '') });
+      if (estimates.length === 20) break;
+    }
+    expect(estimates.length).toBeGreaterThan(5);
+    for (const id of ids) await workspace.reaches(id, 'accepted', 'sent', 'delivered', 'read');
+    const rows = await test.database.query<{ id: string; at: Date }>(
+      'select message_id as id, processing_at as at from message_state where connection_id = $1 order by processing_at',
+      [connection.id],
+    );
+    const order = new Map(rows.map(({ id }, index) => [id, index]));
+    const leftAt = new Map(rows.map(({ id, at }) => [id, at.getTime()]));
+    const errors = estimates.map(({ id, at }) => (leftAt.get(id) ?? 0) - at);
+    process.stderr.write(`left so many ms after the estimate: ${errors.map(Math.round).join(' ')}\n`);
+    // They were asked from the last to the first. What one claim takes at once leaves in any order.
+    const ranks = estimates.map(({ id }) => order.get(id) ?? -1);
+    const turned = ranks.filter((rank, index) => rank > (ranks[index - 1] ?? Infinity) + 3);
+    expect(turned).toEqual([]);
+    // Nothing leaves sooner than the pace allows: a burst of a quarter of a second, and what one claim takes at once.
+    expect(Math.min(...errors)).toBeGreaterThan(-1_000);
+  });
+});
