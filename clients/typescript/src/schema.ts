@@ -475,6 +475,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what happened to one message, and why
+         * @description Every move with its time, its cause and who brought it about, with the webhook deliveries that told of it;
+         *     and `explanation`: where the message stands in words, who can do something about it, and whether a retry makes
+         *     sense. `summary` is for people; programs branch on `event`, `status` and `failure_category`.
+         *
+         *     Told from what is kept: the last 100 attempts, and up to 500 entries. `not_kept` says what is gone. A retry clears
+         *     the times of the attempt before it, which are then told by webhook events alone. Deliveries are looked for among the
+         *     10,000 events behind each move.
+         *
+         *     Needs a key with the scope `messages:read`.
+         */
+        get: operations["messages_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/messages/batch": {
         parameters: {
             query?: never;
@@ -3099,6 +3127,17 @@ export interface components {
              */
             next: string;
         };
+        ExplanationResponse: {
+            /**
+             * @description Who can do something about it: `you` call this API, `operator` runs Herald; null where only time helps or nothing is wrong.
+             * @example recipient
+             * @enum {string|null}
+             */
+            responsible: "you" | "recipient" | "operator" | "whatsapp" | null;
+            retry: components["schemas"]["RetryAdviceResponse"];
+            /** @example The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. */
+            summary: string;
+        };
         InboundContextResponse: {
             forwarded?: boolean;
             frequently_forwarded?: boolean;
@@ -3572,6 +3611,19 @@ export interface components {
             error: components["schemas"]["MessageErrorResponse"] | null;
             /**
              * Format: date-time
+             * @description With `waiting`: when it leaves, by the queue as it stands and the pace of the number; null where that can't be known,
+             *     or 10,000 messages or more are ahead.
+             * @example 2026-11-21T08:00:03.750Z
+             */
+            estimated_send_at?: string | null;
+            /**
+             * Format: date-time
+             * @description With `waiting`: when the message is given up (`failed`, category `expired`) if it has not left by then.
+             * @example 2026-11-22T08:00:00.125Z
+             */
+            expires_at?: string;
+            /**
+             * Format: date-time
              * @example null
              */
             failed_at: string | null;
@@ -3672,6 +3724,8 @@ export interface components {
              * @example ana.lima
              */
             username?: string;
+            /** @description Only while the message is queued, in the answer of GET /messages/{id}. */
+            waiting?: components["schemas"]["WaitingResponse"];
         };
         /** MessageStatusUpdatedEvent */
         MessageStatusUpdatedEvent: {
@@ -3978,6 +4032,16 @@ export interface components {
         };
         ReadMessageResponse: {
             data: components["schemas"]["ReadMessage"];
+        };
+        RetryAdviceResponse: {
+            /** @example false */
+            advised: boolean;
+            /**
+             * Format: date-time
+             * @description Not before this time; null: at once, or not at all.
+             * @example null
+             */
+            not_before: string | null;
         };
         RetryMessageRequest: {
             /** @description Send again although the message may have been sent already. Default: false. */
@@ -5816,6 +5880,57 @@ export interface components {
              */
             type?: "message.received" | "message.status.updated" | "template.status.updated" | "media.ready" | "media.failed" | "connection.updated" | "webhook.test";
         };
+        TimelineEntryResponse: {
+            /**
+             * Format: date-time
+             * @description Of what WhatsApp reports in whole seconds.
+             * @example 2026-11-21T08:00:01.204Z
+             */
+            at: string;
+            /** @example 1 */
+            attempt?: number;
+            /**
+             * @description Deliveries of the webhook event of this move, as GET /webhook/deliveries lists them; absent where no event of it is kept.
+             * @example [
+             *       "01936f6e-9d2b-7a10-8f00-4b5c6d7e8f90"
+             *     ]
+             */
+            delivery_ids?: string[];
+            /**
+             * @example attempt_rejected
+             * @enum {string}
+             */
+            event: "queued" | "retried" | "released" | "attempt_started" | "attempt_accepted" | "attempt_rejected" | "attempt_deferred" | "attempt_unknown" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "expired" | "canceled" | "erased" | "restored" | "received";
+            /** @example 131026 */
+            platform_code?: number;
+            /**
+             * @description `api`: a request of yours. `operator`: who runs Herald.
+             * @example whatsapp
+             * @enum {string}
+             */
+            source: "api" | "herald" | "whatsapp" | "operator";
+            /**
+             * @description The state that the message came to; absent where it stayed in its state.
+             * @example failed
+             * @enum {string}
+             */
+            status?: "queued" | "processing" | "accepted" | "sent" | "delivered" | "read" | "failed" | "outcome_unknown" | "received";
+            /**
+             * @description In words, for people: they may change.
+             * @example Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)
+             */
+            summary: string;
+        };
+        TimelineResponse: {
+            /** @description Oldest first; at most the last 500. */
+            data: components["schemas"]["TimelineEntryResponse"][];
+            explanation: components["schemas"]["ExplanationResponse"];
+            /**
+             * @description What of its history is no longer kept, in sentences; empty where all is there.
+             * @example []
+             */
+            not_kept: string[];
+        };
         UpdateProfileRequest: {
             /**
              * @description The line under the name; it can't be empty.
@@ -5882,6 +5997,28 @@ export interface components {
              * @example 019b76f0-9c1d-7a55-8f3e-0d4c2b1a6f7e
              */
             id: string;
+        };
+        WaitingResponse: {
+            /**
+             * @description Messages of the number that leave before it; 10000 stands for that many or more.
+             * @example 290
+             */
+            ahead: number;
+            /**
+             * @description `scheduled`: until the time that you gave it. `earlier_message_to_recipient`: messages to one recipient leave in
+             *     order. `number_pace`: its turn comes at the pace of its number. `pair_limit` and `retry`: WhatsApp or the network
+             *     refused it for now. `number_paused`: so for the whole number, or every number rests after a restore.
+             *     `number_disconnected`: the number cannot send. `due`: as soon as a worker takes it.
+             * @example number_pace
+             * @enum {string}
+             */
+            reason: "scheduled" | "earlier_message_to_recipient" | "number_pace" | "pair_limit" | "number_paused" | "retry" | "number_disconnected" | "due";
+            /**
+             * Format: date-time
+             * @description When this reason ends, where that is known.
+             * @example 2026-11-21T08:00:03.750Z
+             */
+            until: string | null;
         };
         WebhookResponse: {
             data: components["schemas"]["WebhookSettings"];
@@ -9894,6 +10031,13 @@ export interface operations {
                      *         "delivered_at": "2026-11-21T08:00:02.000Z",
                      *         "read_at": null,
                      *         "failed_at": null,
+                     *         "waiting": {
+                     *           "reason": "number_pace",
+                     *           "until": "2026-11-21T08:00:03.750Z",
+                     *           "ahead": 290
+                     *         },
+                     *         "estimated_send_at": "2026-11-21T08:00:03.750Z",
+                     *         "expires_at": "2026-11-22T08:00:00.125Z",
                      *         "attempts": [
                      *           {
                      *             "number": 1,
@@ -10587,6 +10731,13 @@ export interface operations {
                      *         "delivered_at": "2026-11-21T08:00:02.000Z",
                      *         "read_at": null,
                      *         "failed_at": null,
+                     *         "waiting": {
+                     *           "reason": "number_pace",
+                     *           "until": "2026-11-21T08:00:03.750Z",
+                     *           "ahead": 290
+                     *         },
+                     *         "estimated_send_at": "2026-11-21T08:00:03.750Z",
+                     *         "expires_at": "2026-11-22T08:00:00.125Z",
                      *         "attempts": [
                      *           {
                      *             "number": 1,
@@ -10802,6 +10953,168 @@ export interface operations {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_timeline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Message ID, from POST /messages or GET /messages. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its history, oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "at": "2026-11-21T08:00:01.204Z",
+                     *           "event": "attempt_rejected",
+                     *           "status": "failed",
+                     *           "attempt": 1,
+                     *           "source": "whatsapp",
+                     *           "summary": "Attempt 1 failed: The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel. (code 131026)",
+                     *           "platform_code": 131026,
+                     *           "delivery_ids": [
+                     *             "01936f6e-9d2b-7a10-8f00-4b5c6d7e8f90"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "explanation": {
+                     *         "summary": "The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel.",
+                     *         "responsible": "recipient",
+                     *         "retry": {
+                     *           "advised": false,
+                     *           "not_before": null
+                     *         }
+                     *       },
+                     *       "not_kept": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TimelineResponse"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`MESSAGE_NOT_FOUND`](/docs/errors#MESSAGE_NOT_FOUND): The id names no message of this key's workspace. */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
