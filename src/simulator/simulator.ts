@@ -23,7 +23,8 @@ import { Blocklist } from './numbers/blocklist.routes.js';
 import { CallPermissions, callRoutes } from './numbers/calls.routes.js';
 import { SIMULATED_APP } from './numbers/health.js';
 import { NumberCalls } from './numbers/number.routes.js';
-import { Numbers } from './numbers/numbers.js';
+import { noticesOf } from './numbers/number-notices.js';
+import { FIRST_FACTS, Numbers } from './numbers/numbers.js';
 import { profileRoutes } from './numbers/profile.routes.js';
 import { type QrCode, qrCodeRoutes } from './numbers/qr-codes.routes.js';
 import { registrationRoutes } from './numbers/registration.routes.js';
@@ -267,9 +268,17 @@ export class Simulator {
 
   /**
    * Forgets messages, notifications, faults, revoked tokens, how often templates were created, and what has become of
-   * the numbers since they were added; profiles, files, templates and flows stay.
+   * the numbers since they were added; profiles, files, templates and flows stay. That a number is as it was is
+   * announced, so that who follows the platform's notifications knows it too.
    */
   reset(): void {
+    const notices = this.numbers.all().flatMap((number) => {
+      const before = this.numbers.factsOf(number.phoneNumberId);
+      const verifiedName = before.verifiedName === null ? null : number.verifiedName;
+      return noticesOf(number, before, { ...FIRST_FACTS, verifiedName }).map(
+        (notice) => [number.wabaId, notice] as const,
+      );
+    });
     this.schedule.clear();
     this.courier.clear();
     this.queued.clear();
@@ -285,6 +294,7 @@ export class Simulator {
     this.qrCodes.clear();
     this.store.rewrite();
     this.applyFaults(NO_FAULTS);
+    for (const [wabaId, [field, value]] of notices) this.notifyAccount(wabaId, field, value);
   }
 
   applyFaults(changes: Partial<Faults>): void {

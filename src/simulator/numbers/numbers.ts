@@ -39,7 +39,8 @@ export interface NumberState {
   attempts?: number[];
 }
 
-const FIRST_FACTS: Readonly<NumberFacts> = {
+/** How a number is until something changes it. */
+export const FIRST_FACTS: Readonly<NumberFacts> = {
   qualityRating: 'GREEN',
   throughput: 'STANDARD',
   status: 'CONNECTED',

@@ -300,12 +300,27 @@ describe('the platform’s calls about numbers and accounts', () => {
     expect(code(await rig.client.call('GET', `/v26.0/${String(copy.id)}`))).toEqual([400, 100]);
   });
 
-  it('bring numbers back with a reset', async () => {
-    await rig.client.control('POST', `numbers/${PHONE_NUMBER_ID}`, { status: 'BANNED', quality_rating: 'RED' });
+  it('bring numbers back with a reset, which is announced', async () => {
+    await rig.client.control('POST', `numbers/${PHONE_NUMBER_ID}`, {
+      status: 'BANNED',
+      quality_rating: 'RED',
+      verified_name: 'Other',
+      notify: false,
+    });
     await post(`${NUMBER}/settings`, { calling: { status: 'ENABLED' } });
     await rig.client.control('POST', 'reset');
     expect(await fieldsOf('status,quality_rating')).toMatchObject({ status: 'CONNECTED', quality_rating: 'GREEN' });
     expect(await get(`${NUMBER}/settings`)).toMatchObject({ calling: { status: 'DISABLED' } });
+    const changes = () =>
+      rig.receiver.requests.flatMap(({ body: sent }) => sent.entry.flatMap((entry) => entry.changes));
+    await rig.receiver.until('what has changed', () => changes().length === 3);
+    expect(changes().map(({ field, value }) => [field, (value as { event?: string }).event])).toEqual([
+      ['phone_number_quality_update', 'UNFLAGGED'],
+      ['account_update', 'DISABLED_UPDATE'],
+      ['phone_number_name_update', undefined],
+    ]);
+    await rig.client.control('POST', 'reset');
+    expect((await rig.client.control('GET', 'count')).json).toMatchObject({ notifications: { pending: 0 } });
   });
 });
 
