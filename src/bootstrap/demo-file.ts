@@ -97,10 +97,17 @@ export function demoShell(demo: DemoFile): string {
     PHONE_NUMBER_ID: demo.phone_number_id,
     ...(demo.simulator_url === null ? {} : { SIMULATOR: `${demo.simulator_url}/_simulator` }),
   };
+  const exported = {
+    HERALD_URL: demo.base_url,
+    HERALD_API_KEY: demo.api_key,
+    HERALD_OTP_KEY: demo.otp_sandbox_key,
+  };
   return [
     '# What the commands in README.md and docs/ use. Herald writes it at each start; read it into a shell with',
     '#   . .data/demo.sh',
     ...Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`),
+    // For programs: the code samples of /docs take them, and the command line.
+    ...Object.entries(exported).map(([name, value]) => `export ${name}=${quoted(value)}`),
     "uuid() { node -p 'crypto.randomUUID()'; }",
     JSON_FUNCTION,
     '',

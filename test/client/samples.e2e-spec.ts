@@ -102,7 +102,7 @@ if (missing.length > 0)
   /** The requests that a sample made. */
   async function requestsOf(program: string, ...args: string[]): Promise<Noted[]> {
     noted = [];
-    const env = { ...process.env, HERALD_KEY: 'key', HERALD_OTP_KEY: 'otp' };
+    const env = { ...process.env, HERALD_API_KEY: 'key', HERALD_OTP_KEY: 'otp' };
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.on('data', (data: Buffer) => (errors += data.toString()));

@@ -19,6 +19,7 @@ const DOCUMENTS = [
   'docs/media.md',
   'docs/support-chat.md',
   'docs/one-time-codes.md',
+  'docs/order-confirmations.md',
   'docs/webhooks.md',
   'docs/versioning.md',
   'docs/simulator.md',

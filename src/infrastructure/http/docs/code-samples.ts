@@ -109,7 +109,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     needsKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body: first === undefined ? json?.example : first.value,
     isUpload: requestBody?.content?.[UPLOAD] !== undefined,
-    keyVariable: security.some((one) => OTP_SECURITY_SCHEME in one) ? 'HERALD_OTP_KEY' : 'HERALD_KEY',
+    keyVariable: security.some((one) => OTP_SECURITY_SCHEME in one) ? 'HERALD_OTP_KEY' : 'HERALD_API_KEY',
     isEmpty: '204' in responses,
     isPaged: parameters.some(({ name }) => name === 'before_id'),
   };
