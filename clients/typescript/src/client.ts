@@ -83,6 +83,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/v1/messages', { params: { query: { ...filter, ...place } } })),
         ),
+      cancel: async (id: string) =>
+        dataOf(await api.POST('/api/v1/messages/{id}/cancel', { params: { path: { id } } })),
       markRead: async (id: string, { typing = false }: { typing?: boolean } = {}) =>
         dataOf(
           await api.POST('/api/v1/messages/{id}/read', {
