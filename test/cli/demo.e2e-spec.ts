@@ -8,6 +8,12 @@ import { HeraldProcess, runHerald, temporaryDataDir } from '../support/herald-pr
 import { ROOT } from '../support/project-files.js';
 import { waitFor } from '../support/wait-for.js';
 
+interface EventPage {
+  data: { cursor: string; data: { message_id?: string; status?: string } }[];
+  next: string;
+  done: boolean;
+}
+
 /** The lines of `--json` of a command that goes on for a while. */
 function linesOf<T>(stdout: string): T[] {
   return stdout
@@ -194,6 +200,61 @@ describe('herald, as a new user calls it beside the running demo', () => {
     }
     await ended;
     expect(child.exitCode).toBe(0);
+  }, 180_000);
+
+  it('events list and tail: each event once, in order, and on from a cursor', async () => {
+    const now = JSON.parse((await runHerald(['events', 'list', '--after', 'now', '--json'], env)).stdout) as EventPage;
+    const send = async (): Promise<string | undefined> => {
+      const sent = await runHerald(
+        ['message', 'send', '--to', '15550001234', '--text', 'Hi', '--json', '--watch'],
+        env,
+      );
+      return linesOf<{ message?: { id: string } }>(sent.stdout).at(-1)?.message?.id;
+    };
+    const first = await send();
+    const statuses = ['accepted', 'sent', 'delivered', 'read'];
+    const { data } = await waitFor(
+      async () => {
+        const listed = await runHerald(['events', 'list', '--after', now.next, '--json'], env);
+        const page = JSON.parse(listed.stdout) as EventPage;
+        // Messages of the tests before may still come to other states.
+        const data = page.data.filter((event) => event.data.message_id === first);
+        return page.done && data.length === 4 && { data };
+      },
+      { timeoutMs: 60_000 },
+    );
+    expect(data.map((event) => event.data.status)).toEqual(statuses);
+    const shown = await runHerald(['events', 'list', '--after', now.next, '--limit', '1'], env);
+    expect(shown.stdout).toContain('message.status.updated');
+    expect(shown.stdout).toContain('there is more; next: ');
+
+    const args = ['events', 'tail', '--json', '--after', data[1]?.cursor ?? ''];
+    const child = spawn(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), ...args], {
+      cwd: dataDir.path,
+      env: { PATH: process.env.PATH, ...env },
+    });
+    const ids = [first ?? ''];
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += String(chunk)));
+    const ended = once(child, 'close');
+    try {
+      const tailed = () =>
+        linesOf<EventPage['data'][number]>(output).flatMap(({ data: { message_id: id, status } }) =>
+          id !== undefined && ids.includes(id) ? [status] : [],
+        );
+      await waitFor(() => output.endsWith('\n') && tailed().length === 2, { timeoutMs: 60_000 });
+      expect(tailed()).toEqual(statuses.slice(2));
+      ids.push((await send()) ?? '');
+      await waitFor(() => output.endsWith('\n') && tailed().length === 6, { timeoutMs: 60_000 });
+      expect(tailed().slice(2)).toEqual(statuses);
+    } finally {
+      child.kill('SIGINT');
+    }
+    await ended;
+    expect(child.exitCode).toBe(0);
+    const refused = await runHerald(['events', 'list', '--after', 'yesterday', '--json'], env);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('INVALID_REQUEST');
   }, 180_000);
 
   it('a file that is not there is wrong use, before anything is sent', async () => {

@@ -30,6 +30,10 @@ beforeAll(async () => {
 
 afterAll(() => test.stop());
 
+async function place(after: string): Promise<{ next: string }> {
+  return (await sender.api.get(`/events?after=${after}`)).body as unknown as { next: string };
+}
+
 /** One of each variant. That this compiles without a cast is part of the test. */
 function variants(connection_id: string, replyTo: string): Record<string, SendMessage> {
   const common = { connection_id, to };
@@ -156,6 +160,40 @@ describe('the client against Herald', () => {
     const { body } = await sender.api.get('/messages?limit=100');
     expect(ids).toEqual((body.data as { id: string }[]).map(({ id }) => id));
     expect(ids.length).toBeGreaterThan(4);
+  });
+
+  it('reads events once and in order, to their end and as they come', async () => {
+    const { next } = await place('now');
+    const send = async () => (await herald.messages.send({ connection_id: sender.connection.id, to, body: 'Hi' })).id;
+    const first = await send();
+    const listed = async () => {
+      const events: WebhookEvent[] = [];
+      for await (const event of herald.events.list({ after: next, limit: 2 })) events.push(event);
+      return events.filter((event) => event.type === 'message.status.updated' && event.data.message_id === first);
+    };
+    const events = await waitFor(async () => {
+      const found = await listed();
+      return found.length === 4 && found;
+    });
+    const stop = new AbortController();
+    const followed: string[] = [];
+    const following = (async () => {
+      const from = { after: events[1]?.cursor ?? '', types: ['message.status.updated'] as const };
+      for await (const event of herald.events.follow(from, { everyMs: 20, signal: stop.signal })) {
+        if (event.type === 'message.status.updated') followed.push(`${event.data.message_id} ${event.data.status}`);
+      }
+    })();
+    await waitFor(() => followed.length >= 2);
+    const second = await send();
+    await waitFor(() => followed.includes(`${second} read`));
+    stop.abort();
+    await following;
+    const wanted = [
+      ...['delivered', 'read'].map((status) => `${first} ${status}`),
+      ...['accepted', 'sent', 'delivered', 'read'].map((status) => `${second} ${status}`),
+    ];
+    expect(followed.filter((line) => line.startsWith(first) || line.startsWith(second))).toEqual(wanted);
+    await expect(herald.events.list({ after: 'yesterday' }).next()).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   });
 
   it('rejects with the code, the invalid fields and the request id', async () => {

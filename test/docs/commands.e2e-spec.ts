@@ -21,6 +21,7 @@ const DOCUMENTS = [
   'docs/one-time-codes.md',
   'docs/order-confirmations.md',
   'docs/webhooks.md',
+  'docs/events.md',
   'docs/versioning.md',
   'docs/simulator.md',
 ];

@@ -7,6 +7,7 @@ import { clockStepsBack } from './clock-steps-back.js';
 import { commitCut } from './commit-cut.js';
 import { crowdedLanes } from './crowded-lanes.js';
 import { databaseDiskFull } from './database-disk-full.js';
+import { eventsRead } from './events-read.js';
 import { gracefulStop } from './graceful-stop.js';
 import { identicalRequests } from './identical-requests.js';
 import { keyRevoked } from './key-revoked.js';
@@ -36,6 +37,7 @@ export const SCENARIOS: readonly Scenario[] = [
   zombie,
   workerKilled,
   postgresKilled,
+  eventsRead,
   clockSkew,
   queueAway,
   webhookWorkerKilled,
