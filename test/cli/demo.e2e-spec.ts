@@ -124,6 +124,24 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(child.exitCode).toBe(0);
   }, 180_000);
 
+  it('message show and message explain say where a message stands, and what happened to it', async () => {
+    const sent = await runHerald(['message', 'send', '--to', '15550100003', '--text', 'Hi', '--json'], env);
+    const { id } = JSON.parse(sent.stdout) as { id: string };
+    await runHerald(['message', 'watch', id], env);
+    const show = await runHerald(['message', 'show', id], env);
+    expect([show.code, show.stdout]).toEqual([0, expect.stringMatching(/Failure +invalid_content, 131009/) as string]);
+    const explain = await runHerald(['message', 'explain', id], env);
+    expect(explain.code).toBe(0);
+    expect(explain.stdout).toContain('Who can do something about it: you');
+    expect(explain.stdout).toMatch(/attempt_rejected +whatsapp +Attempt 1 failed: .*131009/);
+    const json = JSON.parse((await runHerald(['message', 'explain', id, '--json'], env)).stdout) as {
+      explanation: { responsible: string };
+    };
+    expect(json.explanation.responsible).toBe('you');
+    const missing = await runHerald(['message', 'explain', randomUUID()], env);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('MESSAGE_NOT_FOUND') as string]);
+  });
+
   it('message retry sends a failed message again; simulate status reports what WhatsApp would', async () => {
     const sent = await runHerald(['message', 'send', '--to', '15550100003', '--text', 'Hi', '--json'], env);
     const { id } = JSON.parse(sent.stdout) as { id: string };

@@ -101,6 +101,28 @@ describe('the client against Herald', () => {
     await test.database.execute('delete from message where id = $1', [id]);
   });
 
+  it('tells why a message waits, and what happened to one that failed', async () => {
+    const { connection } = sender;
+    const nextAttemptAt = new Date(Date.now() + 3_600_000);
+    const { id: waits } = await test.factories.message({ connection, recipient: '15550001999', nextAttemptAt });
+    expect((await herald.messages.get(waits)).waiting).toEqual({
+      reason: 'retry',
+      until: nextAttemptAt.toISOString(),
+      ahead: 0,
+    });
+    const failed = { connection, status: 'failed' as const, failureCategory: 'recipient_unreachable' };
+    const { id } = await test.factories.message(failed);
+    const { data, explanation, not_kept: notKept } = await herald.messages.timeline(id);
+    expect([data.at(-1)?.event, explanation.responsible, explanation.retry.advised, notKept]).toEqual([
+      'attempt_rejected',
+      'recipient',
+      false,
+      [],
+    ]);
+    for (const each of [id, waits]) await test.database.execute('delete from message where id = $1', [each]);
+    await test.database.execute('delete from message_queue where message_id = $1', [waits]);
+  });
+
   it('lists the conversations, and reads one', async () => {
     const ids: string[] = [];
     for await (const { id } of herald.conversations.list({ to, limit: 1 })) ids.push(id);
