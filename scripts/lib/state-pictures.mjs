@@ -36,7 +36,7 @@ const PICTURES = {
     ],
     notes: [
       'delivered and read win over any unknown outcome, failure or retry.',
-      'After 24 hours in the queue a message fails.',
+      'Canceled, or 24 hours in the queue: a message fails.',
       'Nothing is sent twice by itself.',
       'What customers write is received, and stays so.',
     ],

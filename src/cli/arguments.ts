@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError } from 'commander';
 import { isSupportedCountry } from 'libphonenumber-js/max';
+import { isDateTime } from '../common/date-time.js';
 import type { OtpMode } from '../infrastructure/access/caller.js';
 import { isScope, isOtpScope, SCOPES, type Scope } from '../infrastructure/access/scopes.js';
 
@@ -38,6 +39,17 @@ export function lifetimeSeconds(text: string): number {
   const seconds = durationSeconds(text);
   if (seconds === 0) throw new InvalidArgumentError('it would have expired as it is made; give 1s or more.');
   return seconds;
+}
+
+/** A time of ISO 8601 with its zone, or a duration from now, such as `2h`. */
+export function timeAhead(text: string): Date {
+  if (isDateTime(text)) return new Date(text);
+  if (!/^\d+[smhdw]$/.test(text)) {
+    throw new InvalidArgumentError(
+      'give a time with its zone, such as 2027-01-31T09:00:00Z, or one from now, such as 2h.',
+    );
+  }
+  return new Date(Date.now() + durationSeconds(text) * 1_000);
 }
 
 /** A name for lists: 1 to 200 characters, not all of them spaces. */

@@ -90,6 +90,18 @@ describe('the client against Herald', () => {
     }
   });
 
+  it('schedules a message, and takes it back', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const text = { type: 'text', text: { body: 'Later' } } as const;
+    const message = { connection_id: sender.connection.id, to, ...text, send_at: sendAt, ttl_seconds: 60 };
+    const { id } = await herald.messages.send(message);
+    expect((await herald.messages.get(id)).scheduled_for).toBe(sendAt);
+    expect(await herald.messages.cancel(id)).toMatchObject({ status: 'failed', failure_category: 'canceled' });
+    await herald.messages.retry(id);
+    await waitFor(async () => (await herald.messages.get(id)).status === 'read');
+    await expect(herald.messages.cancel(id)).rejects.toMatchObject({ code: 'MESSAGE_NOT_CANCELABLE', status: 409 });
+  });
+
   it('marks a received message as read', async () => {
     const { connection } = sender;
     const { id, metaMessageId } = await test.factories.message({ connection, status: 'received' });

@@ -13,6 +13,7 @@ const DOCUMENTS = [
   'README.md',
   'docs/quick-start.md',
   'docs/sending.md',
+  'docs/scheduling.md',
   'docs/statuses-and-retries.md',
   'docs/unknown-outcomes.md',
   'docs/templates.md',

@@ -83,6 +83,7 @@ export function createHeraldClient(options: HeraldClientOptions) {
         everyItem(async (place) =>
           answerOf(await api.GET('/api/v1/messages', { params: { query: { ...filter, ...place } } })),
         ),
+      /** Takes back what is scheduled or queued; throws MESSAGE_NOT_CANCELABLE once it was taken for sending. */
       cancel: async (id: string) =>
         dataOf(await api.POST('/api/v1/messages/{id}/cancel', { params: { path: { id } } })),
       markRead: async (id: string, { typing = false }: { typing?: boolean } = {}) =>

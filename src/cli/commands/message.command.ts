@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { type Answer, clock, oneLine, padded, paint, paintStatus, table } from '../output.js';
-import { collected, durationSeconds, phoneDigits, wholeNumber, wordsOf } from '../arguments.js';
+import { collected, durationSeconds, phoneDigits, timeAhead, wholeNumber, wordsOf } from '../arguments.js';
 import {
   type ApiMessage,
   type ApiMessageDetail,
@@ -55,6 +55,8 @@ interface SendOptions extends TargetOptions {
   connection?: string;
   replyTo?: string;
   clientMessageId?: string;
+  sendAt?: Date;
+  ttl?: number;
   idempotencyKey?: string;
   file?: string;
   permissive?: boolean;
@@ -73,7 +75,7 @@ interface ListOptions extends TargetOptions {
   connection?: string;
 }
 
-/** `message send|watch|show|explain|list|retry|read`: over the API, with a key, as an integration does it. */
+/** `message send|watch|show|explain|list|retry|cancel|read`: over the API, with a key, as an integration does it. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
@@ -81,6 +83,7 @@ export function addMessageCommands(program: Command): void {
   addHistoryCommands(message);
   addList(message);
   addRetry(message);
+  addCancel(message);
   addRead(message);
 }
 
@@ -98,6 +101,8 @@ function addSend(message: Command): void {
     .option('--connection <id>', 'the number to send from; default the only one')
     .option('--reply-to <id>', 'the message that it answers')
     .option('--client-message-id <id>', 'your own id of the message')
+    .option('--send-at <time>', 'send it later: a time with its zone, or one from now, such as 2h', timeAhead)
+    .option('--ttl <duration>', 'how long it may wait from then on, such as 1h', durationSeconds)
     .option('--idempotency-key <uuid>', 'repeat a request with its key: nothing is sent twice; default a new one')
     .option('--file <path>', 'instead: the messages of a JSON file, as POST /messages takes them; - for standard input')
     .option('--permissive', 'with --file: take what can be sent where others cannot')
@@ -111,13 +116,19 @@ function addSend(message: Command): void {
       ['herald message send --to +15550004444 --template order_update --param Ana --param 4711', 'writing first'],
       ['herald message send --to +15550001234 --media menu.pdf --text "Today"', 'a file with a caption'],
       ['herald message send --file messages.json --permissive', 'many'],
+      [
+        'herald message send --to +15550001234 --text "See you at eight." --send-at 2h --ttl 1h',
+        'later, or not at all',
+      ],
     ],
     notes: [
       'Ordinary messages may go only to customers who wrote in the last 24 hours; others may get an approved template.',
+      'What is sent with a duration from now is another message at each call: repeat it with the time itself.',
       '--file takes a JSON array or one message a line, and sends a hundred with each request: all of them, or',
       'none where one cannot be sent; with --permissive those that can. Where a message has no idempotency_key, it gets one:',
       'give them yourself to repeat a file without sending twice.',
-    ].join('\n'),
+    ].join('
+'),
     failure: WATCH_FAILURE,
   });
   liveAction<SendOptions>(command, async (live, options) => {
@@ -233,6 +244,25 @@ function addRetry(message: Command): void {
   });
 }
 
+function addCancel(message: Command): void {
+  const command = message
+    .command('cancel')
+    .description('take back a message that is scheduled or queued')
+    .argument('<id>', "the message's id")
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: ['herald message cancel 01936f6e-7c1a-7d20-9b1e-2f3a4b5c6d7e'],
+    notes: 'It is failed, as canceled; message retry queues it again, at once. Repeating it answers as the first time.',
+    failure: 'refused: it was taken for sending already, or has an outcome',
+  });
+  action<TargetOptions>(command, async (options, id = '') => {
+    const { api } = await targetOf(options);
+    const { data } = await api.post<Single<ApiMessageDetail>>(`/messages/${encodeURIComponent(id)}/cancel`, {});
+    return { data, text: `${paint.name(data.id)}  ${paintStatus(data.status)}  ${data.failure_category ?? ''}` };
+  });
+}
+
 interface ReadMark {
   id: string;
   read_at: string;
@@ -288,6 +318,8 @@ async function bodyOf(target: Target, options: SendOptions): Promise<object> {
     ...(to === undefined ? { recipient } : { to: `+${to}` }),
     ...(options.replyTo !== undefined && { reply_to_message_id: options.replyTo }),
     ...(options.clientMessageId !== undefined && { client_message_id: options.clientMessageId }),
+    ...(options.sendAt !== undefined && { send_at: options.sendAt.toISOString() }),
+    ...(options.ttl !== undefined && { ttl_seconds: options.ttl }),
   };
   if (template !== undefined) return { ...common, type: 'template', template: templateOf(template, options) };
   if (media === undefined) {

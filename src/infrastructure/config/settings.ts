@@ -246,10 +246,10 @@ export const SETTINGS = {
       'HTTP connections that one address may have open to one process at once. Proxies that TRUST_PROXY names may have any number. 0: any number for all.',
     ),
     backlog: integer('BACKLOG_LIMIT', [1, 100_000_000], { default: 2_000_000 }).means(
-      'Queued messages that one workspace may have; more are refused with 429.',
+      'Queued messages that one workspace may have, and as many that are scheduled; more are refused with 429.',
     ),
     messageTtlHours: integer('MESSAGE_TTL_HOURS', [1, 720], { default: 24 }).means(
-      'Hours after which a message that is still queued fails as expired.',
+      'Hours after which a message that is still queued fails as expired, where it has no ttl_seconds of its own.',
     ),
     sendLeaseMs: integer('SEND_LEASE_MS', [2_000, 120_000], { default: 20_000 }).means(
       'Milliseconds after which a message that a worker took and never settled, because it died or hangs, is outcome_unknown. At least 10000 in production.',
