@@ -8,6 +8,7 @@ import { endToEndClaim } from './end-to-end.js';
 import { journalClaim } from './journal.js';
 import { memoryClaim } from './memory.js';
 import { quietWorkspaceClaim } from './quiet-workspace.js';
+import { scheduledClaim } from './scheduled.js';
 import { statusesClaim } from './statuses.js';
 import { steadyClaim } from './steady.js';
 import { uploadsClaim } from './uploads.js';
@@ -26,6 +27,7 @@ export const CLAIMS: readonly Claim[] = [
   webhooksClaim,
   statusesClaim,
   journalClaim,
+  scheduledClaim,
   memoryClaim,
   uploadsClaim,
   coldStartClaim,

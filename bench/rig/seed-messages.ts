@@ -48,3 +48,28 @@ export async function seedQueued(
     [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
   );
 }
+
+/** Schedules `count` text messages of one connection, one for each second from an hour ahead on. */
+export async function seedScheduled(
+  pool: { query(sql: string, params: unknown[]): Promise<unknown> },
+  connection: Pick<SeededConnection, 'id' | 'organizationId' | 'phoneNumber'>,
+  { count, recipients = count }: { count: number; recipients?: number },
+): Promise<void> {
+  await pool.query(
+    `with made as (
+       insert into message (id, organization_id, connection_id, direction, type, recipient, sender, idempotency_key,
+         fingerprint, send_at, created_at)
+       select ${ROW_ID}, $1, $2, 'outbound', 'text', ${recipientSql('n % $4::integer')}, $5, gen_random_uuid(),
+         sha256(n::text::bytea), clock_timestamp() + interval '1 hour' + n * interval '1 second',
+         date_trunc('milliseconds', clock_timestamp())
+       from generate_series(0, $3::integer - 1) as n
+       returning *
+     ), contents as (
+       insert into message_content (message_id, body, content) select id, $6, jsonb_build_object('body', $6::text) from made
+     )
+     insert into message_schedule (connection_id, created_at, message_id, organization_id, recipient, scheduled_for,
+       release_at)
+     select connection_id, created_at, id, organization_id, recipient, send_at, send_at from made`,
+    [connection.organizationId, connection.id, count, recipients, connection.phoneNumber, TEXT],
+  );
+}

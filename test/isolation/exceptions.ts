@@ -34,7 +34,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/messages/maintenance/maintenance.repository.ts#countDoubtful',
       'src/modules/messages/maintenance/maintenance.repository.ts#newestQueued',
       'src/modules/messages/maintenance/maintenance.repository.ts#countUpTo',
-      'src/modules/messages/schedule/schedule.repository.ts#hasDue',
+      'src/modules/messages/schedule/schedule.repository.ts#dueExists',
       'src/modules/messages/schedule/schedule.repository.ts#postpone',
       'src/modules/messages/send/claim-sql.ts#DUE_OF_LANE',
       'src/modules/messages/send/claim-sql.ts#headOf',

@@ -44,8 +44,7 @@ export class ScheduleRepository {
 
   /** SQL: whether a message is due. */
   hasDue(): string {
-    return `exists (select 1 from message_schedule
-      where release_at <= now() and release_at >= ${this.place.condition}) and not (${LANES_HELD})`;
+    return dueExists(this.place.condition);
   }
 
   /**
@@ -96,6 +95,10 @@ export class ScheduleRepository {
     return (await this.database.query(CANCEL, [organizationId, messageId])).length > 0;
   }
 }
+
+/** @param from SQL of a time before which nothing is due. */
+export const dueExists = (from: string): string => `exists (select 1 from message_schedule
+  where release_at <= now() and release_at >= ${from}) and not (${LANES_HELD})`;
 
 const isDue = (alias: string): string => `${alias}.release_at <= statement_timestamp()
       and ${alias}.release_at >= ${SweepPlace.from('$4')}`;

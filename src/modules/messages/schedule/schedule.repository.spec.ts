@@ -1,0 +1,349 @@
+import pg from 'pg';
+import { seedScheduled } from '../../../../bench/rig/seed-messages.js';
+import { claimRequest } from '../../../../test/support/claim-request.js';
+import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
+import { rowsRead } from '../../../../test/support/rows-read.js';
+import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
+import { newId } from '../../../common/ids.js';
+import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js';
+import { Tracing } from '../../../infrastructure/operations/tracing.js';
+import { AcceptRepository } from '../accept/accept.repository.js';
+import { MaintenanceRepository } from '../maintenance/maintenance.repository.js';
+import { MessagesRepository } from '../messages.repository.js';
+import { CLAIM } from '../send/claim-sql.js';
+import { claimParams, SendRepository, type ClaimedMessage } from '../send/send.repository.js';
+import { ScheduleRepository, type Decision } from './schedule.repository.js';
+
+const OWNER = newId();
+const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
+const MANY = 20_000;
+
+let opened: OpenTestDatabase;
+let factories: Factories;
+let schedule: ScheduleRepository;
+let sends: SendRepository;
+let connection: ConnectionRow;
+
+beforeAll(async () => {
+  opened = await openTestDatabase(8);
+  factories = new Factories(opened.database);
+  sends = new SendRepository(opened.database);
+});
+afterAll(() => opened.close());
+
+beforeEach(async () => {
+  schedule = new ScheduleRepository(opened.database);
+  connection = await newConnection();
+});
+
+async function newConnection(): Promise<ConnectionRow> {
+  const made = await factories.connection({ organizationId: (await factories.workspace()).id });
+  await new LaneRepository(opened.database).ensure(made.id);
+  return made;
+}
+
+/** A message that has been due for so long. */
+async function due(of = connection, values: { recipient?: string; secondsAgo?: number } = {}): Promise<string> {
+  const accepts = new AcceptRepository(opened.database, Tracing.OFF);
+  const { messageId } = await accepts.accept({
+    id: newId(),
+    organizationId: of.organizationId,
+    connectionId: of.id,
+    conversationId: null,
+    type: 'text',
+    recipient: values.recipient ?? testPhone(),
+    sender: '15550000000',
+    body: 'hello',
+    content: { body: 'hello' },
+    clientMessageId: null,
+    replyToMessageId: null,
+    mediaObjectId: null,
+    idempotencyKey: newId(),
+    fingerprint: '00'.repeat(32),
+    sendAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  await opened.database.execute(
+    `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2), release_at = clock_timestamp()
+       - make_interval(secs => $2) where message_id = $1`,
+    [messageId, values.secondsAgo ?? 0],
+  );
+  return messageId;
+}
+
+const queued = (messageId: string): Decision => ({ messageId, refusal: null, body: 'hello' });
+
+async function claim(of = connection, limit = 64): Promise<ClaimedMessage[]> {
+  return (await sends.claim(of.id, claimRequest(of.id, OWNER, limit), LIMITS)).items;
+}
+
+async function placesOf(id: string): Promise<string[]> {
+  const rows = await opened.database.query<{ place: string }>(
+    `select 'schedule' as place from message_schedule where message_id = $1
+     union all select case when attempt_id is null then 'queue' else 'wire' end from message_queue where message_id = $1
+     union all select status || ' ' || coalesce(failure_category, '') from message_state where message_id = $1`,
+    [id],
+  );
+  return rows.map(({ place }) => place);
+}
+
+describe('what is scheduled for later', () => {
+  it('is read by no claim, no sweep, no gauge of what waits and no other number’s release', async () => {
+    await seedScheduled(opened.database, connection, { count: MANY });
+    await opened.database.execute('analyze message_schedule, message_queue, message');
+    const other = await newConnection();
+    const overdue = await due(other);
+    const maintenance = new MaintenanceRepository(opened.database);
+    const messages = new MessagesRepository(opened.database);
+    for (const each of [connection, other]) await factories.message({ connection: each, recipient: testPhone() });
+    const work: Record<string, () => Promise<unknown>> = {
+      claim: () => {
+        const request = claimRequest(connection.id, OWNER, 64);
+        const asked = { request, claimId: newId(), from: '', leaseMs: 3_600_000, ttlHours: 24 };
+        return opened.database.query(CLAIM, claimParams([asked]));
+      },
+      'due lanes': () => sends.dueConnections(2_000, null),
+      'leases that ran out': () => sends.expireLeases(1_000),
+      'what waited too long': () => sends.expireQueued(24, 1_000),
+      'times of their own': () => sends.expireTimed(1_000),
+      'low-water marks': () => sends.moveMarks(),
+      'whether one is due': () => opened.database.query(`select ${schedule.hasDue()}`),
+      'the release': async () => {
+        const found = await schedule.findDue(500, 24);
+        expect(found?.map(({ message }) => message.id)).toEqual([overdue]);
+        await schedule.release([queued(overdue)], 24);
+      },
+      'a round that finds nothing': async () => expect(await schedule.findDue(500, 24)).toBeNull(),
+      'the depth of the queue': () => maintenance.depth(),
+      'the oldest due': () => maintenance.oldestDueSeconds(),
+      'the count of queued messages': () => messages.countQueued(connection.organizationId, 1_000),
+      'a page of the journal': () => messages.findById(connection.organizationId, newId()),
+      'a cancel': () => schedule.cancel(connection.organizationId, newId()),
+    };
+    const read: Record<string, number> = {};
+    for (const [name, run] of Object.entries(work))
+      read[name] = await rowsRead(opened.database, 'message_schedule', run);
+    expect(Object.entries(read).filter(([, rows]) => rows > 20)).toEqual([]);
+    expect(Object.entries(read).filter(([name, rows]) => rows > 0 && !READS_DUE.has(name))).toEqual([]);
+  });
+
+  /** These look for what is due, and so at the first entry of an index. */
+  const READS_DUE = new Set([
+    'whether one is due',
+    'the release',
+    'a round that finds nothing',
+    'the oldest due',
+    'a cancel',
+  ]);
+});
+
+describe('the release', () => {
+  it('takes of each number in turn: a campaign does not stand before another number’s message', async () => {
+    await seedScheduled(opened.database, connection, { count: 3_000 });
+    await opened.database.execute(
+      `update message_schedule set release_at = clock_timestamp() - interval '1 hour', scheduled_for = clock_timestamp() - interval '1 hour'
+       where connection_id = $1`,
+      [connection.id],
+    );
+    const other = await newConnection();
+    const single = await due(other);
+    const page = (await schedule.findDue(500, 24)) ?? [];
+    expect(page.map(({ message }) => message.id)).toContain(single);
+    expect(page.length).toBeLessThanOrEqual(500);
+    await opened.database.execute('delete from message_schedule');
+  });
+
+  it('goes from number to number, however many there are, and finds the end', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 60; n++) ids.push(await due(await newConnection()));
+    const found: string[] = [];
+    for (let round = 0; round < 10; round++) {
+      const page = await schedule.findDue(500, 24);
+      if (page === null) break;
+      found.push(...page.map(({ message }) => message.id));
+      await schedule.release(
+        page.map(({ message }) => queued(message.id)),
+        24,
+      );
+    }
+    expect(found.sort()).toEqual(ids.sort());
+  });
+
+  it('gives a message its place behind what waits for its recipient, by its time', async () => {
+    const recipient = testPhone();
+    const [late, early] = [
+      await due(connection, { recipient, secondsAgo: 1 }),
+      await due(connection, { recipient, secondsAgo: 9 }),
+    ];
+    const before = (await factories.message({ connection, recipient })).id;
+    await schedule.release([queued(late), queued(early)], 24);
+    const rows = await opened.database.query<{ id: string }>(
+      'select message_id as id from message_queue where connection_id = $1 order by seq',
+      [connection.id],
+    );
+    expect(rows.map(({ id }) => id)).toEqual([before, early, late]);
+  });
+
+  it('expires by the time for which it was scheduled', async () => {
+    const id = await due(connection, { secondsAgo: 3_600 });
+    await schedule.release([queued(id)], 24);
+    const [row] = await opened.database.query<{ hours: number }>(
+      `select extract(epoch from expires_at - clock_timestamp())::float8 / 3600 as hours from message_queue
+       where message_id = $1`,
+      [id],
+    );
+    expect(row?.hours).toBeCloseTo(23, 1);
+  });
+
+  it('passes over what is put off, until its time', async () => {
+    const id = await due();
+    await schedule.postpone([id], 60);
+    expect(await schedule.findDue(500, 24)).toBeNull();
+    await opened.database.execute('update message_schedule set release_at = clock_timestamp() where message_id = $1', [
+      id,
+    ]);
+    expect((await schedule.findDue(500, 24))?.map(({ message }) => message.id)).toEqual([id]);
+    await schedule.release([queued(id)], 24);
+  });
+});
+
+describe('a cancel beside a claim and a release', () => {
+  it('leaves each message in one place, and never one both canceled and claimed', async () => {
+    const ends = { canceled: 0, claimed: 0 };
+    for (let round = 0; round < 30; round++) {
+      const of = await newConnection();
+      const ids: string[] = [];
+      for (let n = 0; n < 4; n++) {
+        ids.push((await factories.message({ connection: of, recipient: testPhone() })).id, await due(of));
+      }
+      const canceled = new Set<string>();
+      const claimed = new Set<string>();
+      const claims = async (): Promise<void> => {
+        for (const { id } of await claim(of, 4)) claimed.add(id);
+      };
+      const releases = async (): Promise<void> => {
+        await schedule.release(ids.map(queued), 24);
+        await claims();
+      };
+      const cancels = ids.map(async (id) => {
+        if (await schedule.cancel(of.organizationId, id)) canceled.add(id);
+      });
+      await Promise.all([claims(), ...cancels, releases(), claims()]);
+      await claims();
+      for (const id of ids) {
+        expect([id, canceled.has(id) && claimed.has(id)]).toEqual([id, false]);
+        expect(await placesOf(id)).toEqual([canceled.has(id) ? 'failed canceled' : claimed.has(id) ? 'wire' : 'queue']);
+      }
+      ends.canceled += canceled.size;
+      ends.claimed += claimed.size;
+    }
+    expect(ends.canceled).toBeGreaterThan(0);
+    expect(ends.claimed).toBeGreaterThan(0);
+  });
+
+  it('while a claim holds the row: the cancel waits, and finds it claimed', async () => {
+    const { id } = await factories.message({ connection, recipient: testPhone() });
+    const holder = new pg.Client({ connectionString: opened.url });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query(
+        `update message_queue set attempt_id = gen_random_uuid(), claimed_at = clock_timestamp(),
+           lease_until = clock_timestamp() + interval '1 hour' where message_id = $1`,
+        [id],
+      );
+      const canceling = schedule.cancel(connection.organizationId, id);
+      await waitFor(
+        async () => {
+          const waiting = await holder.query(
+            `select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`,
+          );
+          return waiting.rowCount === 1;
+        },
+        { what: 'the cancel to wait for the row' },
+      );
+      await holder.query('commit');
+      expect(await canceling).toBe(false);
+    } finally {
+      await holder.end();
+    }
+    expect(await placesOf(id)).toEqual(['wire']);
+  });
+
+  it('names the workspace', async () => {
+    const { id } = await factories.message({ connection, recipient: testPhone() });
+    expect(await schedule.cancel(newId(), id)).toBe(false);
+    expect(await placesOf(id)).toEqual(['queue']);
+  });
+});
+
+describe('scheduled messages elsewhere', () => {
+  const LATER = "clock_timestamp() + interval '20 days'";
+
+  it('keep their contents, however old', async () => {
+    const id = await due();
+    await opened.database.execute(`update message_schedule set release_at = ${LATER} where message_id = $1`, [id]);
+    const maintenance = new MaintenanceRepository(opened.database);
+    await maintenance.removeContents('ffffffff-ffff-7fff-bfff-ffffffffffff', 100_000);
+    const kept = await opened.database.query('select 1 from message_content where message_id = $1', [id]);
+    expect(kept).toHaveLength(1);
+  });
+
+  it('are withdrawn with their contact, and counted before', async () => {
+    const recipient = testPhone();
+    const id = await due(connection, { recipient });
+    const maintenance = new MaintenanceRepository(opened.database);
+    const subject = {
+      organizationId: connection.organizationId,
+      numbers: [recipient],
+      userIds: [],
+      conversationIds: [],
+    };
+    expect(await maintenance.countInLane(subject, 'queued')).toBe(1);
+    expect(await maintenance.countInLane(subject, 'processing')).toBe(0);
+    expect((await maintenance.page(subject, null)).ids).not.toContain(id);
+    expect(await maintenance.withdraw(subject)).toBe(1);
+    expect(await placesOf(id)).toEqual(['failed unknown']);
+    expect(await opened.database.query('select 1 from message_content where message_id = $1', [id])).toEqual([]);
+  });
+
+  it('of a restored backup are in doubt where they were due by then, and stay where they were not', async () => {
+    const [past, future] = [await due(connection, { secondsAgo: 60 }), await due(connection, { secondsAgo: -3_600 })];
+    const maintenance = new MaintenanceRepository(opened.database);
+    const before = new Date();
+    const counted = await maintenance.countDoubtful(before);
+    const marked = await opened.database.transaction(() => maintenance.markDoubtful(before));
+    expect(marked).toBe(counted);
+    expect(await placesOf(past)).toEqual(['outcome_unknown ']);
+    expect(await placesOf(future)).toEqual(['schedule']);
+  });
+
+  it('are not released while lanes are held, and only those not due yet can be canceled', async () => {
+    const [isDue, future] = [await due(connection, { secondsAgo: 60 }), await due(connection, { secondsAgo: -3_600 })];
+    const { id: waiting } = await factories.message({ connection, recipient: testPhone() });
+    await opened.database.execute(`update database_identity set identity = 'another/1/1'`);
+    try {
+      expect(await schedule.findDue(500, 24)).toBeNull();
+      const cancel = (id: string) => schedule.cancel(connection.organizationId, id);
+      expect([await cancel(isDue), await cancel(waiting), await cancel(future)]).toEqual([false, false, true]);
+    } finally {
+      await opened.database.execute('update database_identity set identity = identity_of_database()');
+    }
+    await schedule.cancel(connection.organizationId, isDue);
+  });
+
+  it('are counted apart, for the workspace, its numbers and the gauges', async () => {
+    await seedScheduled(opened.database, connection, { count: 30 });
+    const messages = new MessagesRepository(opened.database);
+    const { organizationId } = connection;
+    expect([
+      await messages.countScheduled(organizationId, 20),
+      await messages.countScheduled(organizationId, 100),
+    ]).toEqual([20, 30]);
+    expect(await messages.countQueued(organizationId, 100)).toBe(0);
+    const maintenance = new MaintenanceRepository(opened.database);
+    const lane = (await maintenance.lanes()).find(({ connectionId }) => connectionId === connection.id);
+    expect(lane).toMatchObject({ queued: 0, due: 0, inFlight: 0, scheduled: 30, oldestDueAt: null });
+    expect(await maintenance.scheduled()).toBeGreaterThanOrEqual(30);
+  });
+});
