@@ -127,8 +127,7 @@ function addSend(message: Command): void {
       '--file takes a JSON array or one message a line, and sends a hundred with each request: all of them, or',
       'none where one cannot be sent; with --permissive those that can. Where a message has no idempotency_key, it gets one:',
       'give them yourself to repeat a file without sending twice.',
-    ].join('
-'),
+    ].join('\n'),
     failure: WATCH_FAILURE,
   });
   liveAction<SendOptions>(command, async (live, options) => {
@@ -145,8 +144,10 @@ function addSend(message: Command): void {
 }
 
 function fileOptions({ file = '', connection, permissive = false, ...others }: SendOptions) {
-  const { to, recipient, text, template, param, media, replyTo, clientMessageId, idempotencyKey, watch } = others;
-  const alone = [to, recipient, text, template, param, media, replyTo, clientMessageId, idempotencyKey, watch];
+  const { to, recipient, text, template, param, media, replyTo, clientMessageId, sendAt, ttl } = others;
+  const { idempotencyKey, watch } = others;
+  const named = [to, recipient, text, template, param, media, replyTo, clientMessageId, sendAt, ttl];
+  const alone = [...named, idempotencyKey, watch];
   if (alone.some((option) => option !== undefined)) {
     throw new UsageError('give --file alone: the messages of the file say everything');
   }
