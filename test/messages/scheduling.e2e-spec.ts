@@ -111,7 +111,7 @@ describe('send_at', () => {
     );
     await test.app.get(Sweeps, { strict: false }).runNow('send_schedule');
     for (const id of ids) await workspace.reaches(id, 'read');
-    expect(taken(to)).toEqual([...ids].reverse());
+    expect(taken(to)).toEqual(ids.toReversed());
   });
 
   it.each([
