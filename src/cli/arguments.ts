@@ -19,6 +19,13 @@ export function timeOrNone(text: string): Date | 'none' {
   return text === 'none' ? text : dayOrTime(text);
 }
 
+/** A time that is over: of ISO 8601, or so long ago (`90m`, `2h`). */
+export function pastTime(text: string): Date {
+  if (/^\d+[smhdw]$/.test(text.trim())) return new Date(Date.now() - durationSeconds(text) * 1_000);
+  if (isDateTime(text)) return new Date(text);
+  throw new InvalidArgumentError('give a time of ISO 8601 with its zone, or how long ago, such as 90m or 2h.');
+}
+
 /** A day (`2027-01-31`: through its end, UTC) or a time of ISO 8601. */
 export function dayOrTime(text: string): Date {
   const [, day, rest] = /^(\d{4}-\d{2}-\d{2})(T.+)?$/.exec(text) ?? [];

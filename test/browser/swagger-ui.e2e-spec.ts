@@ -54,6 +54,8 @@ const OPERATIONS = [
   'webhook_test',
   'webhook_deliveries',
   'webhook_replay',
+  'replays_start',
+  'replays_get',
   'webhook_rotateSecret',
   'events_list',
   'otp_send',

@@ -264,6 +264,9 @@ describe('the client against Herald', () => {
     expect(preview.missing).toEqual([]);
     expect((await herald.profile.update(id, { about: 'Open until eight' })).about).toBe('Open until eight');
     await expect(herald.webhook.get()).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+    const since = new Date(Date.now() - 60_000).toISOString();
+    await expect(herald.webhook.replayMany({ since })).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+    await expect(herald.webhook.replayState(id)).rejects.toMatchObject({ code: 'WEBHOOK_REPLAY_NOT_FOUND' });
     expect((await herald.connections.list()).map((connection) => connection.id)).toEqual([id]);
   });
 });

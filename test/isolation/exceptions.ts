@@ -67,6 +67,8 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/webhook/dispatch/dispatch.repository.ts#headBehind',
       'src/modules/webhook/maintenance.repository.ts#purgeSecrets',
       'src/modules/webhook/maintenance.repository.ts#removeOld',
+      'src/modules/webhook/replay/replays.repository.ts#PURGE',
+      'src/modules/webhook/replay/replays.service.ts#onModuleInit',
       'src/modules/webhook/maintenance.repository.ts#waitsNoMore',
       'src/modules/webhook/events/events.repository.ts#RENUMBER',
       'src/modules/webhook/events/events.repository.ts#RENUMBER_RECORDING',

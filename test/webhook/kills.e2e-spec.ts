@@ -3,7 +3,7 @@ import { Receiver } from '../faults/webhook-receiver.js';
 import { HeraldProcess } from '../support/herald-process.js';
 import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
-import { OPEN_TARGETS, startWebhookApp, subscriber } from './fixture.js';
+import { insertPast, OPEN_TARGETS, startWebhookApp, subscriber } from './fixture.js';
 
 const ENDPOINTS = 20;
 const EACH = 30;
@@ -86,5 +86,45 @@ describe('kill -9 of the worker', () => {
     expect(verdict).toMatchObject({ events, lost: 0, untrue: 0, unverifiable: 0, repeatedWithoutKill: 0 });
     expect(verdict.acknowledged + verdict.exhausted).toBeGreaterThanOrEqual(events);
     expect(verdict.attempts).toBeGreaterThan(events * 1.2);
+  }, 180_000);
+
+  it('interrupts no replay: the next worker goes on where it was, and repeats only what was in flight', async () => {
+    await worker?.end('SIGKILL');
+    const { api: caller, configure, organizationId } = await subscriber(api);
+    const path = '/replayed';
+    await configure({ url: receiver.url(path) });
+    receiver.keep = true;
+    receiver.answer = () => ({ status: 204, delayMs: 10 });
+    const ids = await insertPast(api.database, organizationId, { count: 600, outcome: 'exhausted' });
+    const since = new Date(Date.now() - 600_000).toISOString();
+    const { data } = (await caller.post('/webhook/replay', { since })).body;
+    expect(data).toMatchObject({ total: ids.length, done: 0 });
+    const state = async () => (await caller.get(`/webhook/replay/${data.id as string}`)).body.data;
+    const seen = () => receiver.received.filter((each) => each.path === path);
+
+    worker = await startWorker();
+    await waitFor(() => seen().length > 60, { everyMs: 2, what: 'the replay to be under way' });
+    await worker.end('SIGKILL');
+    await receiver.drained();
+    await waitFor(async () => (await connectionsOfWorkers()) === 0, { what: 'the statements of the worker to end' });
+    const { done } = await state();
+    expect(done).toBeLessThan(ids.length);
+    expect(done).toBeGreaterThanOrEqual(new Set(seen().map(({ id }) => id)).size);
+    await api.database.execute(
+      `update webhook_event set next_attempt_at = clock_timestamp()
+       where organization_id = $1 and current_attempt_id is not null`,
+      [organizationId],
+    );
+    worker = await startWorker();
+    await waitFor(async () => (await state()).status === 'done', { timeoutMs: 60_000, what: 'the replay to end' });
+    const open = () =>
+      api.database.query("select 1 from webhook_event where organization_id = $1 and status = 'pending'", [
+        organizationId,
+      ]);
+    await waitFor(async () => (await open()).length === 0, { timeoutMs: 60_000, what: 'every event to be delivered' });
+    const times = new Map(ids.map((id) => [id, receiver.of(id).length]));
+    expect([...times.values()].every((count) => count >= 1)).toBe(true);
+    // At most ten were in flight.
+    expect([...times.values()].filter((count) => count > 1).length).toBeLessThanOrEqual(10);
   }, 180_000);
 });

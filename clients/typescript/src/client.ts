@@ -160,6 +160,9 @@ export function createHeraldClient(options: HeraldClientOptions) {
         ),
       replay: async (id: string) =>
         dataOf(await api.POST('/api/v1/webhook/deliveries/{id}/replay', { params: { path: { id } } })),
+      replayMany: async (body: R.StartReplay) => dataOf(await api.POST('/api/v1/webhook/replay', { body })),
+      replayState: async (id: string) =>
+        dataOf(await api.GET('/api/v1/webhook/replay/{id}', { params: { path: { id } } })),
     },
     events: {
       /** What is there, oldest first. Store the `cursor` of each event with what you did about it. */

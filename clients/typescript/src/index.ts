@@ -17,6 +17,7 @@ export type {
   MessageListItem,
   OtpChallenge,
   Profile,
+  Replay,
   SendMessage,
   Template,
   WebhookSettings,

@@ -14,6 +14,7 @@ export type MessageTimeline = Schemas['TimelineResponse'];
 export type OtpChallenge = Schemas['OtpChallengeResponse'];
 export type Profile = Schemas['ProfileResponse'];
 export type Template = Schemas['TemplateResponse'];
+export type Replay = Schemas['ReplayData'];
 export type WebhookSettings = Schemas['WebhookSettingsWithSecret'];
 
 type Body<Name extends keyof operations> = operations[Name] extends {
@@ -36,6 +37,7 @@ export type EditTemplate = Body<'templates_edit'>;
 export type PreviewTemplate = Body<'templates_preview'>;
 export type UpdateProfile = Body<'profile_update'>;
 export type ConfigureWebhook = Body<'webhook_put'>;
+export type StartReplay = Body<'replays_start'>;
 export type TestWebhook = Body<'webhook_test'>;
 export type SendOtp = Body<'otp_send'>;
 export type VerifyOtp = Body<'otp_verify'>;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
 import type { Single } from '../api/message.js';
-import { collected, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
+import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
 import { action, guide, liveAction, UsageError } from '../runner.js';
 import { type ReceivedEvent, WebhookReceiver } from '../webhook-receiver.js';
@@ -31,18 +31,36 @@ interface TestOptions extends TargetOptions {
   type: string;
 }
 
+interface ReplayOptions extends TargetOptions {
+  since: Date;
+  until?: Date;
+  types?: string[];
+  status: string;
+}
+
+interface ApiReplay {
+  id: string;
+  status: string;
+  total: number;
+  done: number;
+}
+
+/** Between two looks at a replay. */
+const REPLAY_LOOK_MS = 500;
+
 interface ListenOptions {
   secret: string;
   port: number;
   host: string;
 }
 
-/** `webhook show|set|test|listen`. */
+/** `webhook show|set|test|replay|listen`. */
 export function addWebhookCommands(program: Command): void {
   const webhook = program.command('webhook').description("the workspace's webhook, over the API with a key");
   addShow(webhook);
   addSet(webhook);
   addTest(webhook);
+  addReplay(webhook);
   addListen(webhook);
 }
 
@@ -122,6 +140,49 @@ function addTest(webhook: Command): void {
     const { data } = await api.post<Single<{ event_id: string; event_type: string }>>('/webhook/test', { type });
     return { data, text: facts({ Event: data.event_id, Type: data.event_type }) };
   });
+}
+
+function addReplay(webhook: Command): void {
+  const command = webhook
+    .command('replay')
+    .description('deliver the events of a time again, and show how far it is')
+    .requiredOption('--since <time>', 'from then on: a time of ISO 8601, or how long ago, such as 2h', pastTime)
+    .option('--until <time>', 'up to then; default now', pastTime)
+    .option('--types <list>', `only these kinds: ${EVENT_TYPES.join(', ')}`, wordsOf(EVENT_TYPES))
+    .addOption(
+      new Option('--status <which>', 'what was not delivered, or all').choices(['failed', 'all']).default('failed'),
+    )
+    .option(...URL_OPTION)
+    .option(...KEY_OPTION);
+  guide(command, {
+    examples: [
+      ['herald webhook replay --since 2h', 'after an outage of the receiver'],
+      'herald webhook replay --since 2026-11-21T08:00:00Z --until 2026-11-21T10:30:00Z --status all --types message.received',
+    ],
+    notes: [
+      'The events go out once more, under their ids, the oldest first; fresh ones do not wait for them. Ctrl-C ends the',
+      'watching only: the replay goes on.',
+    ].join('\n'),
+    failure: 'there is no webhook, a replay is running, or the time has too many events',
+  });
+  liveAction<ReplayOptions>(command, async (live, { since, until, types, status, ...options }) => {
+    const { api } = await targetOf(options, live.signal);
+    const body = { since, until, types, status };
+    let { data } = (await api.call<Single<ApiReplay>>('POST', '/webhook/replay', { body })).body;
+    let shown = -1;
+    for (;;) {
+      if (data.done !== shown && data.status !== 'done') live.say(progressOf(data), data);
+      if (data.status === 'done') return { data, text: progressOf(data) };
+      shown = data.done;
+      await live.pause(REPLAY_LOOK_MS);
+      ({ data } = await api.get<Single<ApiReplay>>(`/webhook/replay/${data.id}`));
+    }
+  });
+}
+
+function progressOf({ id, status, done, total }: ApiReplay): string {
+  const state = status === 'paused' ? paint.doubtful('paused: the webhook is not active') : status;
+  return `${paint.name(id)}  ${done} of ${total}  ${state}`;
 }
 
 function addListen(webhook: Command): void {

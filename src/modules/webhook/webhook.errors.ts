@@ -35,6 +35,26 @@ export const webhookErrors = defineErrors('webhook', {
       details: [{ field: 'connection_ids.0', rule: 'unknown', message: 'The workspace has no number with this id.' }],
     },
   }),
+  WEBHOOK_REPLAY_RUNNING: error({
+    kind: 'conflict',
+    message: 'A replay of this webhook is running; wait until it is done.',
+    when: 'POST /webhook/replay while another replay of the workspace is running or paused.',
+    fix: 'Wait until GET /webhook/replay/{id} says `done`.',
+  }),
+  WEBHOOK_REPLAY_TOO_LARGE: error<{ limit: number }>({
+    kind: 'unprocessable',
+    message: ({ limit }) => `The time has more than ${limit} events, or too many attempts; choose a shorter one.`,
+    when: 'POST /webhook/replay found more events than one replay may have, `limit`, or a million attempts to deliver them.',
+    fix: 'Replay a shorter time, and the next once that is done; or choose `types`.',
+    extra: ({ limit }) => ({ limit }),
+    sample: { limit: 100_000 },
+  }),
+  WEBHOOK_REPLAY_NOT_FOUND: error({
+    kind: 'not_found',
+    message: 'There is no such replay; POST /webhook/replay makes one.',
+    when: "The id names no replay of this workspace's webhook, or it ended long ago.",
+    fix: 'Take the id from the answer of POST /webhook/replay.',
+  }),
   WEBHOOK_DELIVERY_NOT_FOUND: error({
     kind: 'not_found',
     message: 'There is no such delivery, or its event is no longer kept; GET /webhook/deliveries lists them.',

@@ -13,6 +13,9 @@ import { EventsRepository } from './events/events.repository.js';
 import { EventsService } from './events/events.service.js';
 import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-endpoint.entity.js';
 import { MaintenanceRepository } from './maintenance.repository.js';
+import { ReplaysController } from './replay/replays.controller.js';
+import { ReplaysRepository } from './replay/replays.repository.js';
+import { ReplaysService } from './replay/replays.service.js';
 import { WebhookController } from './webhook.controller.js';
 import { WebhookMaintenance } from './webhook.maintenance.js';
 import { WebhookService } from './webhook.service.js';
@@ -23,7 +26,7 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
 
 @Module({
   imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
-  controllers: [WebhookController, EventsController],
+  controllers: [WebhookController, ReplaysController, EventsController],
   providers: [
     WebhookService,
     EndpointsRepository,
@@ -35,6 +38,8 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     DeliveryAttempts,
     WebhookMaintenance,
     MaintenanceRepository,
+    ReplaysService,
+    ReplaysRepository,
     EventsService,
     EventsRepository,
     {

@@ -245,6 +245,16 @@ export const GUIDES: Record<string, Guide> = {
       },
     }),
   },
+  replays_start: {
+    // A time that has begun and not ended yet.
+    place: ({ body }) => {
+      const { since: _, until, ...rest } = body as Json;
+      const later = until === undefined ? {} : { until: new Date(Date.now() + 60_000).toISOString() };
+      return { body: { ...rest, since: '2026-01-01T00:00:00.000Z', ...later } };
+    },
+    states: ['WEBHOOK_REPLAY_RUNNING'],
+  },
+  replays_get: { place: (_, { own }) => ({ params: { id: own.replay } }) },
   webhook_get: { place: () => ({}) },
   webhook_put: {
     place: ({ pick, body }, { hookUrl, own }) => {

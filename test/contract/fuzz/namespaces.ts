@@ -22,6 +22,7 @@ export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   webhook_remove: 'a workspace has one',
   webhook_test: 'a workspace has one',
   webhook_rotateSecret: 'a workspace has one',
+  replays_start: 'a workspace has one webhook; the body has times and kinds',
   otp_send: 'the key identifies the project; the body has a number',
 };
 

@@ -39,6 +39,8 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'DELETE /api/v1/webhook': 'webhooks:write',
   'GET /api/v1/webhook/deliveries': 'webhooks:read',
   'POST /api/v1/webhook/deliveries/{id}/replay': 'webhooks:write',
+  'POST /api/v1/webhook/replay': 'webhooks:write',
+  'GET /api/v1/webhook/replay/{id}': 'webhooks:read',
   'POST /api/v1/webhook/rotate-secret': 'webhooks:write',
   'POST /api/v1/webhook/test': 'webhooks:write',
 };

@@ -29,6 +29,8 @@ export interface Tenant {
   otherTemplate: string;
   /** Ids of attempts to deliver webhook events. */
   deliveries: string[];
+  /** Id of a replay of them, which is done. */
+  replay: string;
   otp: OtpApp;
   /** Of codes that were sent. */
   challenges: string[];
@@ -135,6 +137,8 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
   const deletedFile = await uploadOf(test, workspace, key, 'image');
   const { status } = await test.api.as(key).request({ method: 'DELETE', path: `/media/${deletedFile}` });
   if (status !== 204) throw new Error(`the file was not deleted: ${status}`);
+  const deliveries = await deliveriesOf(workspace, hookUrl);
+  const replay = await workspace.api.post('/webhook/replay', { since: new Date(Date.now() - 3_600_000).toISOString() });
   return {
     workspace,
     key,
@@ -145,7 +149,8 @@ async function tenant(test: TestApp, hookUrl: string): Promise<Tenant> {
     media,
     template: await approvedTemplate(workspace, 'parcel_sent'),
     otherTemplate: await approvedTemplate(workspace, 'parcel_late'),
-    deliveries: await deliveriesOf(workspace, hookUrl),
+    deliveries,
+    replay: replay.body.data.id as string,
     otp,
     challenges,
     deletedFile,

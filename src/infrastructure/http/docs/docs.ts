@@ -12,6 +12,7 @@ import { DocsDemo, ExampleValues } from './docs-demo.js';
 import { errorsPage } from './errors-page.js';
 import {
   EXAMPLE_DELIVERY_ID,
+  EXAMPLE_REPLAY_ID,
   EXAMPLE_IDEMPOTENCY_KEY,
   EXAMPLE_MEDIA_ID,
   EXAMPLE_MESSAGE_ID,
@@ -161,6 +162,7 @@ function pageScript(examples: ExampleValues): string {
       message: examples.shown(EXAMPLE_MESSAGE_ID),
       media: examples.shown(EXAMPLE_MEDIA_ID),
       delivery: examples.shown(EXAMPLE_DELIVERY_ID),
+      replay: examples.shown(EXAMPLE_REPLAY_ID),
       otp: examples.shown(EXAMPLE_OTP_ID),
       otpCode: examples.shown(EXAMPLE_OTP_CODE),
     },

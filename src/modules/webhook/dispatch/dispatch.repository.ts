@@ -138,7 +138,8 @@ export class DispatchRepository {
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
-const TAKES_EVENTS = `e.active and e.disabled_reason is null and e.deleted_at is null
+/** SQL: the endpoint `e` is neither paused, disabled, deleted nor at rest. */
+export const TAKES_EVENTS = `e.active and e.disabled_reason is null and e.deleted_at is null
   and (e.rests_until is null or e.rests_until <= clock_timestamp())`;
 
 const headBehind = (endpoint: string, n: string): string => `

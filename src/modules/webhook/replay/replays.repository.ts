@@ -1,0 +1,156 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../infrastructure/database/database.js';
+import { TAKES_EVENTS } from '../dispatch/dispatch.repository.js';
+import { DELIVERY_STATUSES, type EventType } from '../webhook.types.js';
+import type { ReplayData } from './replays.dto.js';
+
+export interface ReplayChoice {
+  since: Date;
+  until: Date;
+  types: readonly EventType[];
+  onlyFailed: boolean;
+}
+
+/** Of one replay. */
+export const MOST_REPLAYED = 100_000;
+/** Attempts that are looked at to find them: an event has ten, or more where it was replayed before. */
+const MOST_ATTEMPTS = 1_000_000;
+
+/** Replays that one statement feeds. */
+const REPLAYS_AT_ONCE = 100;
+/** Due events of an endpoint, fresh ones among them, beyond which no more are put in line: two for each place in flight. */
+const MOST_AHEAD = 20;
+
+/** Of a workspace without an endpoint there is no row. */
+interface Started {
+  id: string | null;
+  tooMany: boolean;
+}
+
+/** A replay is a row that counts, and the list of its events that are not in line yet. */
+@Injectable()
+export class ReplaysRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Collects the events, and makes the replay; one at a time of an endpoint.
+   *
+   * @returns null: the workspace has no endpoint; otherwise why there is no id: too many, or one is running.
+   */
+  async start(organizationId: string, id: string, choice: ReplayChoice): Promise<Started | null> {
+    const { since, until, types, onlyFailed } = choice;
+    const [row] = await this.database.query<{ id: string | null; tooMany: boolean }>(START, [
+      organizationId,
+      id,
+      types,
+      onlyFailed ? ['failed'] : DELIVERY_STATUSES,
+      since,
+      until,
+      onlyFailed,
+      MOST_REPLAYED,
+      MOST_ATTEMPTS,
+    ]);
+    return row ?? null;
+  }
+
+  /** Null where the workspace's endpoint has no such replay. */
+  async find(organizationId: string, id: string): Promise<ReplayData | null> {
+    const [row] = await this.database.query<ReplayData & Record<string, unknown>>(FIND, [organizationId, id]);
+    return row ?? null;
+  }
+
+  /**
+   * Puts the next events of all replays in line, as many as their endpoints have room for. An endpoint that is paused,
+   * disabled or at rest gets none.
+   *
+   * @returns the endpoints that got some, and how many in all.
+   */
+  async feed(): Promise<{ endpointIds: string[]; events: number }> {
+    const rows = await this.database.query<{ endpoint_id: string; events: number }>(FEED, [
+      REPLAYS_AT_ONCE,
+      MOST_AHEAD,
+    ]);
+    return { endpointIds: rows.map((row) => row.endpoint_id), events: rows.reduce((sum, row) => sum + row.events, 0) };
+  }
+
+  /** Removes those that ended long ago, and those whose endpoint has taken nothing for so long. */
+  purge(endedDays: number, heldDays: number): Promise<number> {
+    return this.database.execute(PURGE, [endedDays, heldDays]);
+  }
+}
+
+// $1 workspace, $2 id, $3 kinds, $4 outcomes, $5 since, $6 until, $7 only failed, $8 most events, $9 most attempts. The
+// log has an index by endpoint, kind, outcome and time; events have none, as they are written with every message.
+const START = `
+with endpoint as materialized (
+  select id, exists (select from webhook_replay r where r.endpoint_id = e.id and r.finished_at is null) as busy
+  from webhook_endpoint e where organization_id = $1 and deleted_at is null
+), attempt as materialized (
+  select d.event_id from endpoint cross join unnest($3::text[]) as kind (type)
+  cross join unnest($4::text[]) as outcome (status) cross join lateral (
+    select event_id from webhook_delivery d
+    where d.organization_id = $1 and d.endpoint_id = endpoint.id and d.event_type = kind.type
+      and d.status = outcome.status and d.created_at >= $5 and d.created_at < $6
+    limit $9::integer + 1) as d
+  where not endpoint.busy limit $9::integer + 1
+), found as materialized (
+  select v.id from (select distinct event_id from attempt) as each
+  join webhook_event v on v.id = each.event_id and v.organization_id = $1
+  where v.endpoint_id in (select id from endpoint) and not ($7::boolean and v.status = 'delivered')
+  limit $8::integer + 1
+), counted as (
+  select (select count(*) from found)::integer as events, (select count(*) from attempt) as attempts
+), made as (
+  insert into webhook_replay (id, organization_id, endpoint_id, only_failed, total, finished_at)
+  select $2, $1, endpoint.id, $7, counted.events,
+    case when counted.events = 0 then date_trunc('milliseconds', clock_timestamp()) end
+  from endpoint, counted where not endpoint.busy and counted.events <= $8 and counted.attempts <= $9
+  on conflict (endpoint_id) where finished_at is null do nothing
+  returning id
+), listed as (
+  insert into webhook_replay_event (replay_id, organization_id, event_id)
+  select made.id, $1, found.id from made, found
+)
+select (select id from made) as id, counted.events > $8 or counted.attempts > $9 as "tooMany" from endpoint, counted`;
+
+const FIND = `
+select r.id, r.total, r.done, r.created_at, r.finished_at, case when r.finished_at is not null then 'done'
+  when e.active and e.disabled_reason is null then 'running' else 'paused' end as status
+from webhook_replay r join webhook_endpoint e on e.id = r.endpoint_id and e.deleted_at is null
+where r.organization_id = $1 and r.id = $2`;
+
+// $1 replays, $2 due events at the most. In the order of the ids, which begin with their time. Of what was deleted or
+// delivered meanwhile, and of what is being delivered just now, only the count is kept.
+const FEED = `
+with running as materialized (
+  select r.id, r.organization_id, r.endpoint_id, r.only_failed
+  from webhook_replay r join webhook_endpoint e on e.id = r.endpoint_id and ${TAKES_EVENTS}
+  where r.finished_at is null order by r.id limit $1 for update of r skip locked
+), room as materialized (
+  select running.*, $2::bigint - (
+    select count(*) from (select from webhook_event v where v.endpoint_id = running.endpoint_id and v.status = 'pending'
+      and v.next_attempt_at <= statement_timestamp() limit $2) as due) as places
+  from running
+), next as materialized (
+  select room.id as replay_id, room.organization_id, room.endpoint_id, room.only_failed, listed.event_id
+  from room cross join lateral (
+    select event_id from webhook_replay_event x where x.replay_id = room.id order by event_id limit room.places) as listed
+), taken as (
+  delete from webhook_replay_event x using next where x.replay_id = next.replay_id and x.event_id = next.event_id
+), queued as (
+  update webhook_event v set status = 'pending', tries = 0, current_attempt_id = null, next_attempt_at = clock_timestamp()
+  from next where v.id = next.event_id and v.organization_id = next.organization_id and v.endpoint_id = next.endpoint_id
+    and (v.status <> 'pending' or v.current_attempt_id is null) and not (next.only_failed and v.status = 'delivered')
+), fed as (
+  select replay_id, endpoint_id, count(*)::integer as events from next group by 1, 2
+), counted as (
+  update webhook_replay r set done = r.done + fed.events,
+    finished_at = case when r.done + fed.events >= r.total then date_trunc('milliseconds', clock_timestamp()) end
+  from fed where r.id = fed.replay_id
+)
+select endpoint_id, events from fed`;
+
+const PURGE = `
+delete from webhook_replay r using webhook_endpoint e
+where e.id = r.endpoint_id and (r.finished_at < clock_timestamp() - make_interval(days => $1)
+  or e.inactive_since < clock_timestamp() - make_interval(days => $2))`;

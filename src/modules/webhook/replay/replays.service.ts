@@ -1,0 +1,93 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
+import { commonErrors } from '../../../common/common.errors.js';
+import { newId } from '../../../common/ids.js';
+import { Config } from '../../../infrastructure/config/config.js';
+import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
+import { WebhookDispatcher } from '../dispatch/webhook-dispatcher.js';
+import { HELD_DAYS } from '../maintenance.repository.js';
+import { webhookErrors } from '../webhook.errors.js';
+import { EVENT_TYPES } from '../webhook.types.js';
+import type { ReplayData, StartReplayRequest } from './replays.dto.js';
+import { MOST_REPLAYED, ReplaysRepository } from './replays.repository.js';
+
+const SWEEP_EVERY_MS = 1_000;
+/** Of one round of the sweep, and between two looks at how much room there is. */
+const ROUND_MS = 5_000;
+const FEED_EVERY_MS = 100;
+const PURGE_EVERY_MS = 3_600_000;
+
+/**
+ * Deliveries made again, many at once. A replay never fills its endpoint's line: it adds a few events whenever few are
+ * due, so that a fresh event waits for twenty at the most. What it has done is in the database at each step.
+ */
+@Injectable()
+export class ReplaysService implements OnModuleInit {
+  constructor(
+    private readonly replays: ReplaysRepository,
+    private readonly dispatcher: WebhookDispatcher,
+    private readonly sweeps: Sweeps,
+    private readonly config: Config,
+  ) {}
+
+  onModuleInit(): void {
+    this.sweeps.add({
+      name: 'webhook_replays',
+      everyMs: SWEEP_EVERY_MS,
+      hasWork: 'exists (select 1 from webhook_replay where finished_at is null)',
+      run: (signal) => this.feed(signal),
+    });
+    this.sweeps.add({
+      name: 'webhook_replay_purge',
+      everyMs: PURGE_EVERY_MS,
+      run: () => this.replays.purge(this.config.retention.webhookDays, HELD_DAYS),
+    });
+  }
+
+  /**
+   * @throws INVALID_REQUEST (400) for a time that ends before it begins, WEBHOOK_NOT_FOUND (404), WEBHOOK_REPLAY_RUNNING
+   * (409), WEBHOOK_REPLAY_TOO_LARGE (422).
+   */
+  async start(organizationId: string, request: StartReplayRequest): Promise<ReplayData> {
+    const since = new Date(request.since);
+    const now = new Date();
+    // Attempts that this replay makes are after its end.
+    const until = request.until === undefined ? now : new Date(Math.min(Date.parse(request.until), now.getTime()));
+    if (since >= until) {
+      const message = 'since must be before until, and before now.';
+      throw commonErrors.INVALID_REQUEST({ details: [{ field: 'since', rule: 'range', message }] });
+    }
+    const { types = EVENT_TYPES, status } = request;
+    const id = newId();
+    const started = await this.replays.start(organizationId, id, {
+      since,
+      until,
+      types: [...new Set(types)],
+      onlyFailed: status === 'failed',
+    });
+    if (started === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
+    if (started.tooMany) throw webhookErrors.WEBHOOK_REPLAY_TOO_LARGE({ limit: MOST_REPLAYED });
+    if (started.id === null) throw webhookErrors.WEBHOOK_REPLAY_RUNNING();
+    return this.get(organizationId, id);
+  }
+
+  /** @throws WEBHOOK_REPLAY_NOT_FOUND (404). */
+  async get(organizationId: string, id: string): Promise<ReplayData> {
+    const found = await this.replays.find(organizationId, id);
+    if (found === null) throw webhookErrors.WEBHOOK_REPLAY_NOT_FOUND();
+    return found;
+  }
+
+  private async feed(signal: AbortSignal): Promise<number> {
+    const until = performance.now() + ROUND_MS;
+    let fed = 0;
+    while (!signal.aborted && performance.now() < until) {
+      const { endpointIds, events } = await this.replays.feed();
+      if (events === 0) break;
+      fed += events;
+      for (const endpointId of endpointIds) this.dispatcher.wake(endpointId);
+      await pause(FEED_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
+    return fed;
+  }
+}
