@@ -130,6 +130,10 @@ describe('erasure of a phone number', () => {
       expect([table, tables.has(`public.${table}`)]).toEqual([table, true]);
     }
 
+    const talkedTo = async (to: string) => (await api.get(`/conversations?to=${to}`)).body.data as { id: string }[];
+    const [conversation] = await talkedTo(NUMBER);
+    expect(conversation?.id).toEqual(expect.any(String));
+
     // Another process does it, as an operator would; without --yes it only counts.
     const env = { DATABASE_URL: test.databaseUrl, DATA_DIR: test.dataDir };
     const command = ['data', 'erase', '--workspace', workspace.id, '--number', `+${NUMBER}`, '--json'];
@@ -161,6 +165,12 @@ describe('erasure of a phone number', () => {
     expect(blanked).toMatchObject({ to: null, body: null, client_message_id: null, conversation_id: null });
     expect((await api.post(`/messages/${waiting.id}/retry`)).body.error.code).toBe('MESSAGE_NOT_RETRYABLE');
     expect((await api.get('/messages')).status).toBe(200);
+    const gone = await api.get(`/conversations/${conversation?.id}`);
+    expect([gone.status, gone.body.error.code]).toEqual([404, 'CONVERSATION_NOT_FOUND']);
+    expect([await talkedTo(NUMBER), await talkedTo(SPELLING)]).toEqual([[], []]);
+    expect((await talkedTo(OTHER)).length).toBe(1);
+    const left = (await api.get('/conversations?limit=100')).body.data as { id: string }[];
+    expect(left.map(({ id }) => id)).not.toContain(conversation?.id);
     // An erased contact has no open window any more, in running processes either.
     await waitFor(async () => {
       const answer = await api.post(
