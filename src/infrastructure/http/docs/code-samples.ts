@@ -57,6 +57,8 @@ const UPLOAD = 'multipart/form-data';
 const CLIENT_METHODS: Readonly<Record<string, string | null>> = {
   media_delete: 'media.remove',
   webhook_put: 'webhook.set',
+  replays_start: 'webhook.replayMany',
+  replays_get: 'webhook.replayState',
 };
 
 /** Calls of the client whose arguments are not those of the request. `id` stands for the path's. */
