@@ -37,6 +37,12 @@ export function readDemoFile(dataDir: string): Partial<DemoFile> {
   }
 }
 
+/** Where the service in this data folder started its simulator; null where it wrote none. */
+export function runningSimulator(dataDir: string): string | null {
+  const { simulator_url: url } = readDemoFile(dataDir);
+  return typeof url === 'string' ? url : null;
+}
+
 /** A key of an earlier start; null where the file is lost or unreadable. */
 export function readDemoKey(
   dataDir: string,

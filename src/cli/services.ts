@@ -4,6 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../app.module.js';
 import { requireDatabase } from '../bootstrap/database.js';
+import { runningSimulator } from '../bootstrap/demo-file.js';
 import { OtpPackagesService } from '../modules/billing/otp-packages.service.js';
 import { ConnectionCheckService } from '../modules/connections/connection-check.service.js';
 import { ConnectionsService } from '../modules/connections/connections.service.js';
@@ -40,6 +41,8 @@ export async function createServices(config: Config, ownsDatabase: boolean): Pro
     process: { ...config.process, roles: [] },
     database: { ...database, poolSize: 2, migrate: isNew },
     queue: { ...config.queue, poolSize: 2 },
+    // That of the service in this data folder, perhaps with a port that this command was not given.
+    whatsapp: { ...config.whatsapp, apiUrl: config.whatsapp.apiUrl ?? runningSimulator(config.process.dataDir) },
   });
   const logger = new HeraldLogger({ logLevel: 'error', logFormat: 'json' }, { write: writeError });
   const app = await NestFactory.createApplicationContext(AppModule.with(modest), { logger, abortOnError: false });

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { createEmptyDatabase } from '../support/test-database.js';
 import { runHerald, temporaryDataDir } from '../support/herald-process.js';
@@ -212,7 +214,7 @@ describe('herald', () => {
     const findings = await json<{ check: string; status: string }[]>('doctor');
     expect(findings.filter((finding) => finding.status === 'fail')).toEqual([]);
     expect(findings.map((finding) => finding.check).join()).toBe(
-      'settings,data folder,disk,encryption keys,billing,database,migrations,connections,durability,clock,transactions,stored tokens,workers,lanes,queue,WhatsApp',
+      'settings,data folder,disk,encryption keys,billing,address,database,migrations,connections,durability,clock,transactions,stored tokens,numbers,workers,lanes,queue,WhatsApp',
     );
     const broken = {
       ...env,
@@ -237,10 +239,62 @@ describe('herald', () => {
     };
     const { stdout } = await runHerald(['doctor'], production);
     expect(stdout).toMatch(/^warn database +PostgreSQL .*; Herald's role is a superuser: give it one that only owns/m);
+    expect(stdout).toMatch(
+      /^warn address +PUBLIC_URL is not set: links to files .* lead to this machine; set the https/m,
+    );
     const weak = await runHerald(['doctor'], { ...production, TRUST_PROXY: 'true', METRICS_TOKEN: 'short' });
     expect(weak.code).toBe(1);
     expect(weak.stdout).toMatch(/^FAIL settings +METRICS_TOKEN must be at least 16/m);
     expect(weak.stdout).toMatch(/^FAIL settings +TRUST_PROXY must not trust every address/m);
+  });
+
+  it('doctor finds nothing wrong with a database that is still empty, and changes nothing', async () => {
+    const empty = await createEmptyDatabase();
+    try {
+      const { code, stdout } = await runHerald(['doctor'], { ...env, DATABASE_URL: empty.url });
+      expect({ code, failed: stdout.match(/^FAIL.*/gm) }).toEqual({ code: 0, failed: null });
+      expect(stdout).toMatch(/^warn migrations +the database is empty: herald migrate makes the tables/m);
+      expect(stdout).toMatch(/^ok +numbers +none yet/m);
+      expect((await runHerald(['migrate'], { ...env, DATABASE_URL: empty.url })).code).toBe(0);
+      expect((await runHerald(['doctor'], { ...env, DATABASE_URL: empty.url })).code).toBe(0);
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('doctor warns of numbers that send less, or nothing', async () => {
+    const { connection } = await app.sender();
+    await app.database.execute(`update connection set status = 'restricted' where id = $1`, [connection.id]);
+    const { stdout } = await runHerald(['doctor'], env);
+    expect(stdout).toMatch(new RegExp(`^warn numbers +\\d+ of \\d+: .*${connection.id} restricted`, 'm'));
+    await app.database.execute(`update connection set status = 'connected' where id = $1`, [connection.id]);
+  });
+
+  it('connection add names the address where no platform answers', async () => {
+    const workspace = await json<{ id: string }>('workspace create --name Nowhere');
+    const add = `connection add --workspace ${workspace.id} --token - --phone-number-id 123456789012345 --waba-id 543210987654321`;
+    const { code, stderr } = await runHerald(
+      add.split(' '),
+      { ...env, WHATSAPP_API_URL: 'http://127.0.0.1:1' },
+      'token\n',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/could not be asked about the number 123456789012345 at http:\/\/127\.0\.0\.1:1 /);
+  });
+
+  it('connection add finds the simulator of the service in its folder', async () => {
+    const workspace = await json<{ id: string }>('workspace create --name Found');
+    const number = { phoneNumberId: '123456789012399', wabaId: '543210987654399' };
+    app.simulator.registerNumber({ ...number, displayPhoneNumber: '+1 555-010-9998', verifiedName: 'Found' });
+    const file = join(app.dataDir, 'demo.json');
+    writeFileSync(file, JSON.stringify({ simulator_url: app.simulatorUrl }));
+    try {
+      const { WHATSAPP_API_URL: _unset, ...bare } = env;
+      const add = `connection add --workspace ${workspace.id} --token - --phone-number-id ${number.phoneNumberId} --waba-id ${number.wabaId}`;
+      expect(await runHerald(add.split(' '), bare, 'token\n')).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      rmSync(file);
+    }
   });
 
   it('doctor notices tokens that the encryption keys do not open', async () => {

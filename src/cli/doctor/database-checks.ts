@@ -78,6 +78,7 @@ const CHECKS: readonly (readonly [string, Check])[] = [
   ['clock', checkClock],
   ['transactions', checkTransactions],
   ['stored tokens', checkTokens],
+  ['numbers', checkNumbers],
   ['workers', checkWorkers],
   ['lanes', checkLanes],
 ];
@@ -100,8 +101,12 @@ async function checkVersion(client: pg.Client, { process }: Config): Promise<Fin
   return ok('database', text);
 }
 
+/** Not a fault: it is how a production begins. */
+export const EMPTY_DATABASE = 'the database is empty: herald migrate makes the tables';
+
 async function checkMigrations(client: pg.Client): Promise<Finding> {
-  const { missing, foreign } = await compareSchema(client);
+  const { empty, missing, foreign } = await compareSchema(client);
+  if (empty) return warn('migrations', EMPTY_DATABASE);
   if (missing.length > 0) return fail('migrations', `${missing.length} did not run: herald migrate`);
   if (foreign.length > 0) return warn('migrations', `the schema is newer than this Herald: ${foreign.join(', ')}`);
   return ok('migrations', `all ${migrations.length} ran`);
@@ -204,6 +209,25 @@ async function checkTokens(client: pg.Client, config: Config): Promise<Finding> 
   const older = total - (counts.get(sealingVersion(config.security)) ?? 0);
   const hint = older === 0 ? '' : `, ${older} of them an older one: herald secrets rotate`;
   return ok('stored tokens', `${total}, all encrypted with loaded keys${hint}`);
+}
+
+/** Most numbers that one line names. */
+const MOST_NUMBERS = 5;
+
+/** Numbers that send less than they should, or nothing. */
+async function checkNumbers(client: pg.Client): Promise<Finding> {
+  if (!(await hasTable(client, 'connection'))) return ok('numbers', 'none yet');
+  const { rows } = await client.query<{ id: string; status: string; count: number; affected: number }>(
+    `select id, status, count(*) over ()::int as count, count(*) filter (where status <> 'connected') over ()::int as affected
+     from connection order by status = 'connected', id limit $1`,
+    [MOST_NUMBERS],
+  );
+  const [first] = rows;
+  if (first === undefined) return ok('numbers', 'none yet: herald connection add');
+  if (first.affected === 0) return ok('numbers', `${first.count}, all connected`);
+  const named = rows.filter(({ status }) => status !== 'connected').map(({ id, status }) => `${id} ${status}`);
+  const more = first.affected > named.length ? `, and ${first.affected - named.length} more` : '';
+  return warn('numbers', `${first.affected} of ${first.count}: ${named.join(', ')}${more}. See herald connection list`);
 }
 
 /** Sweeps run in workers, the quickest once a second. */

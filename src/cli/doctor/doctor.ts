@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
@@ -7,8 +7,9 @@ import { type Config, changedConfig } from '../../infrastructure/config/config.j
 import { sealingVersion } from '../../infrastructure/config/encryption-keys.js';
 import { QueueConnection } from '../../infrastructure/lanes/queue-connection.js';
 import { ConfigError, loadConfig } from '../../infrastructure/config/load-config.js';
+import { runningSimulator } from '../../bootstrap/demo-file.js';
 import { openDatabase } from '../session.js';
-import { checkDatabase, fail, type Finding, guarded, ok, warn } from './database-checks.js';
+import { checkDatabase, EMPTY_DATABASE, fail, type Finding, guarded, ok, warn } from './database-checks.js';
 
 const REACH_WITHIN_MS = 5_000;
 const MIB = 1_024 * 1_024;
@@ -119,7 +120,7 @@ async function checkStorages(config: Config): Promise<Finding[]> {
 /** Any answer will do, whatever its status: the path leads nowhere, and no token is shown. */
 export async function checkPlatform(config: Config): Promise<Finding> {
   const { apiUrl, apiVersion } = config.whatsapp;
-  const running = apiUrl === null ? simulatorOf(config.process.dataDir) : null;
+  const running = apiUrl === null ? runningSimulator(config.process.dataDir) : null;
   const url = running ?? platformUrl(config.whatsapp);
   try {
     const response = await fetch(`${url}/${apiVersion}/`, { signal: AbortSignal.timeout(REACH_WITHIN_MS) });
@@ -133,19 +134,12 @@ export async function checkPlatform(config: Config): Promise<Finding> {
   }
 }
 
-/**
- * Where the service in this data folder started its simulator, perhaps with a SIMULATOR_PORT that this command was not
- * given; null where it wrote none.
- */
-function simulatorOf(dataDir: string): string | null {
-  try {
-    const { simulator_url: url } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')) as {
-      simulator_url?: unknown;
-    };
-    return typeof url === 'string' ? url : null;
-  } catch {
-    return null;
-  }
+/** What callers are given as the service's address: the links to files and to error codes. */
+export function checkPublicUrl({ process }: Config): Finding {
+  const { publicUrl, production } = process;
+  if (publicUrl !== null) return ok('address', publicUrl);
+  const text = 'PUBLIC_URL is not set: links to files and to error codes lead to this machine';
+  return production ? warn('address', `${text}; set the https address that callers use`) : ok('address', text);
 }
 
 /** Every check in its order; what one finds keeps no other from being made. */
@@ -163,13 +157,20 @@ export async function examine(): Promise<Finding[]> {
     ...(await checkStorages(config)),
     checkEncryptionKeys(config),
     checkBilling(config),
+    checkPublicUrl(config),
   ];
   const database = await openDatabase(config).catch((error: unknown) => error);
   if (database instanceof Error) return [...findings, fail('database', database.message), await checkPlatform(config)];
   const session = database as Awaited<ReturnType<typeof openDatabase>>;
   try {
     findings.push(...(await checkDatabase(session.config)));
-    findings.push(await guarded('queue', () => checkQueue(session.config)));
+    const isEmpty = findings.some(({ detail }) => detail === EMPTY_DATABASE);
+    // In PostgreSQL the queue has tables of its own, which come with the others.
+    const queue =
+      isEmpty && config.queue.redisUrl === null
+        ? warn('queue', 'its tables are made by herald migrate too')
+        : await guarded('queue', () => checkQueue(session.config));
+    findings.push(queue);
     findings.push(await checkPlatform(config));
     return findings;
   } finally {

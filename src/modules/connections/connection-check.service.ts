@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../infrastructure/config/config.js';
+import { platformUrl } from '../../infrastructure/whatsapp/api-root.js';
 import { CloudApiClient } from '../../infrastructure/whatsapp/cloud-api-client.js';
 import { ownList, ownObject, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
@@ -24,7 +26,10 @@ const MAX_PAGES = 20;
 /** Finds out with the platform whether a number can be connected, and says what is wrong where it can't. */
 @Injectable()
 export class ConnectionCheckService {
-  constructor(private readonly client: CloudApiClient) {}
+  constructor(
+    private readonly client: CloudApiClient,
+    private readonly config: Config,
+  ) {}
 
   /**
    * Checks the token, the number, and that the account has the number.
@@ -34,7 +39,7 @@ export class ConnectionCheckService {
   async check(credentials: Credentials): Promise<CheckedNumber> {
     const { phoneNumberId, token } = credentials;
     const answer = await this.client.getPhoneNumber(phoneNumberId, token);
-    if (!answer.ok) throw new Error(reasonOf(answer, `the number ${phoneNumberId}`));
+    if (!answer.ok) throw new Error(reasonOf(answer, platformUrl(this.config.whatsapp), `the number ${phoneNumberId}`));
     await this.requireInAccount(credentials);
     const { displayPhoneNumber, status } = answer.body;
     return { ...factsOf(answer.body), phoneNumber: digitsOf(displayPhoneNumber), platformStatus: status };
@@ -48,7 +53,8 @@ export class ConnectionCheckService {
   async subscribe({ wabaId, token }: Credentials): Promise<void> {
     const path = `/${encodeURIComponent(wabaId)}/subscribed_apps`;
     const answer = await this.client.request({ method: 'POST', path, token });
-    if (!answer.ok) throw new Error(reasonOf(answer, `the subscription to the account ${wabaId}`));
+    if (!answer.ok)
+      throw new Error(reasonOf(answer, platformUrl(this.config.whatsapp), `the subscription to the account ${wabaId}`));
   }
 
   private async requireInAccount({ phoneNumberId, wabaId, token }: Credentials): Promise<void> {
@@ -61,7 +67,7 @@ export class ConnectionCheckService {
         token,
         query: { fields: 'id', limit: String(NUMBERS_A_PAGE), ...(after !== null && { after }) },
       });
-      if (!answer.ok) throw new Error(reasonOf(answer, `the account ${wabaId}`));
+      if (!answer.ok) throw new Error(reasonOf(answer, platformUrl(this.config.whatsapp), `the account ${wabaId}`));
       seen.push(...ownList(answer.body, 'data').flatMap((number) => ownText(number, 'id') ?? []));
       if (seen.includes(phoneNumberId)) return;
       const paging = ownObject(answer.body, 'paging');
@@ -79,9 +85,10 @@ export class ConnectionCheckService {
 const NO_PERMISSION: ReadonlySet<number> = new Set([3, 10, 200, 131005]);
 
 /** One sentence: what the platform refused, why, and what to do. */
-function reasonOf(failure: PlatformFailure, what: string): string {
+function reasonOf(failure: PlatformFailure, address: string, what: string): string {
   const { code, kind, message } = failure;
-  if (kind !== 'rejected') return `the platform could not be asked about ${what} (${message}); try again`;
+  if (kind !== 'rejected')
+    return `the platform could not be asked about ${what} at ${address} (${message}); try again, or look at WHATSAPP_API_URL`;
   if (isTokenRefused(failure)) {
     return `the platform refuses the token (${message}); make a new one for a system user of your Meta business`;
   }

@@ -72,6 +72,9 @@ const CLIENT_CALLS: Readonly<Record<string, (values: Readonly<Record<string, str
   messages_retry: ({ id = '' }) => `const answer = await herald.messages.retry(${literal(id)});`,
 };
 
+/** Lists whose pages the client turns by another cursor than the time of an item. */
+const ITERATED: ReadonlySet<string> = new Set(['events_list']);
+
 /** Writes `x-codeSamples` into every operation: each is made from its description, so a new one has them too. */
 export function addCodeSamples(document: OpenAPIObject, publicUrl: string): void {
   for (const [path, item] of Object.entries(document.paths)) {
@@ -113,7 +116,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     isUpload: requestBody?.content?.[UPLOAD] !== undefined,
     keyVariable: security.some((one) => OTP_SECURITY_SCHEME in one) ? 'HERALD_OTP_KEY' : 'HERALD_API_KEY',
     isEmpty: '204' in responses,
-    isPaged: parameters.some(({ name }) => name === 'before_id'),
+    isPaged: parameters.some(({ name }) => name === 'before_id') || ITERATED.has(operation.operationId),
   };
 }
 

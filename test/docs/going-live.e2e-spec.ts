@@ -1,0 +1,61 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../bench/rig/free-port.js';
+import { temporaryDataDir } from '../support/herald-process.js';
+import { ROOT } from '../support/project-files.js';
+import { createEmptyDatabase } from '../support/test-database.js';
+import { scriptOf, stepsOf } from './markdown-script.js';
+
+/* The rehearsal of docs/going-live.md: an empty database, two processes and the simulator, as the page starts them. */
+
+const PAGE = 'docs/going-live.md';
+const WITHIN_MS = 240_000;
+const curlIsHere = spawnSync('curl', ['--version']).status === 0;
+if (!curlIsHere) process.stderr.write('curl is not installed: the rehearsal of going-live is not run\n');
+
+(curlIsHere ? it : it.skip)(
+  'the rehearsal of going live does what it says',
+  async () => {
+    const folder = temporaryDataDir();
+    const database = await createEmptyDatabase();
+    const outputs = join(folder.path, 'outputs');
+    mkdirSync(outputs);
+    for (const name of ['package.json', 'scripts', 'dist', 'node_modules'])
+      symlinkSync(join(ROOT, name), join(folder.path, name));
+    const steps = stepsOf(PAGE);
+    expect(steps.length).toBeGreaterThan(8);
+    let script = scriptOf(steps, outputs).replaceAll('postgres://127.0.0.1:5432/herald_rehearsal', database.url);
+    for (const port of ['3000', '3001', '3010']) script = script.replaceAll(port, String(await freePort()));
+    writeFileSync(join(folder.path, 'script.sh'), script);
+    const child = spawn('sh', ['script.sh'], {
+      cwd: folder.path,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: process.env.LANG },
+      stdio: 'ignore',
+      detached: true,
+    });
+    try {
+      await once(child, 'exit');
+      const outputOf = (index: number): string => {
+        const file = join(outputs, `${index}.out`);
+        return existsSync(file) ? readFileSync(file, 'utf8') : '(not reached)';
+      };
+      for (const [index, { where, prints, until }] of steps.entries()) {
+        const output = outputOf(index);
+        const missing = [...prints, ...until].filter((words) => !output.includes(words));
+        expect({ where, output, missing }).toEqual({ where, output: expect.not.stringMatching(/^FAIL/m), missing: [] });
+      }
+      expect(existsSync(join(outputs, 'end'))).toBe(true);
+    } finally {
+      try {
+        process.kill(-(child.pid ?? 0), 'SIGKILL');
+      } catch {
+        // No process is left in it.
+      }
+      await database.drop();
+      folder.remove();
+    }
+  },
+  WITHIN_MS,
+);
