@@ -30,6 +30,7 @@ const OPERATIONS = [
   'connections_list',
   'messages_send',
   'messages_sendBatch',
+  'messages_check',
   'messages_list',
   'messages_get',
   'messages_cancel',

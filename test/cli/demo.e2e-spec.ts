@@ -69,6 +69,19 @@ describe('herald, as a new user calls it beside the running demo', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ replayed: true, idempotency_key: key });
   }, 120_000);
 
+  it('message check says what would become of a message', async () => {
+    const template = ['--template', 'order_update', '--param', 'Ana', '--param', '4711'];
+    const good = await runHerald(['message', 'check', '--to', '15550004444', ...template], env);
+    expect(good).toMatchObject({ code: 0, stderr: '' });
+    expect(good.stdout).toContain('Hello Ana, your order 4711 is on its way.');
+    const refused = await runHerald(['message', 'check', '--to', '4915199999999', '--text', 'Hi', '--json'], env);
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      sendable: false,
+      problems: [{ code: 'SERVICE_WINDOW_CLOSED' }],
+    });
+  }, 120_000);
+
   it('message send --file sends many, and says what became of each', async () => {
     const file = join(dataDir.path, 'messages.json');
     const body = (text: string) => ({ to: '15550001234', type: 'text', text: { body: text } });

@@ -146,6 +146,15 @@ describe('the client against Herald', () => {
     await expect(missing).rejects.toMatchObject({ code: 'CONVERSATION_NOT_FOUND', status: 404 });
   });
 
+  it('checks a message, and sends none', async () => {
+    const body: SendMessage = { connection_id: sender.connection.id, to, type: 'text', text: { body: 'Checked' } };
+    const checked = await herald.messages.check(body);
+    expect(checked).toMatchObject({ sendable: true, rendered: { body: 'Checked' }, window: { open: true } });
+    const { sendable, problems } = await herald.messages.check({ ...body, to: '15559990001' });
+    expect([sendable, problems.map(({ code }) => code)]).toEqual([false, ['SERVICE_WINDOW_CLOSED']]);
+    for await (const { body: text } of herald.messages.list({ to })) expect(text).not.toBe('Checked');
+  });
+
   it('sends a batch, and repeats it without sending anything twice', async () => {
     const messages = ['One', 'Two'].map((text) => ({
       connection_id: sender.connection.id,

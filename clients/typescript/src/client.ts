@@ -68,6 +68,8 @@ export function createHeraldClient(options: HeraldClientOptions) {
     messages: {
       send: async (body: R.SendMessage, { idempotencyKey }: Keyed = {}) =>
         dataOf(await api.POST('/api/v1/messages', { body, params: { header: keyed(idempotencyKey) } })),
+      /** What would become of a message; sends and stores nothing. */
+      check: async (body: R.SendMessage) => dataOf(await api.POST('/api/v1/messages/check', { body })),
       /** Many at once, each with its own `idempotency_key`; without one it gets a new one, as with `send`. */
       sendBatch: async ({ messages, ...options }: R.SendBatch) =>
         answerOf(

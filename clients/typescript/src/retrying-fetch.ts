@@ -9,8 +9,8 @@ export interface RetryOptions {
   timeoutMs: number;
 }
 
-/** Each message of the body has its key. */
-const KEYED_BODY = /\/messages\/batch$/;
+/** Each message of the body has its key, or nothing is sent. */
+const KEYED_BODY = /\/messages\/(batch|check)$/;
 const FIRST_PAUSE_MS = 200;
 
 /** A `fetch` that repeats what may be repeated: see `mayRepeat`. */

@@ -536,6 +536,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a message before you send it
+         * @description The body of POST /messages, without a key: nothing is sent and nothing stored. `problems` is everything that
+         *     POST /messages would refuse the message for, each with the code that it would answer; without problems it is
+         *     `sendable`. `warnings` is what may keep it from arriving although Herald would take it.
+         *
+         *     `rendered` is what the recipient would see. `window` is the 24 hours in which the contact may get ordinary messages,
+         *     `queue` how many messages of the number leave before this one, and when it would leave. All of it is true at this
+         *     moment: it promises nothing.
+         *
+         *     A body that fits no variant is 422, as for POST /messages.
+         *
+         *     Needs a key with the scope `messages:write`.
+         */
+        post: operations["messages_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/otp/{id}": {
         parameters: {
             query?: never;
@@ -2704,6 +2734,61 @@ export interface components {
             /** @constant */
             type: "video";
         } & (unknown | unknown);
+        CheckedMessageResponse: {
+            /**
+             * Format: uuid
+             * @example 01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f
+             */
+            conversation_id: string | null;
+            /** @example [] */
+            problems: ({
+                code: string;
+                details?: components["schemas"]["ErrorDetail"][];
+                /** Format: uri */
+                doc_url: string;
+                message: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            queue: components["schemas"]["CheckedQueue"];
+            rendered: components["schemas"]["RenderedMessageResponse"];
+            /** @example true */
+            sendable: boolean;
+            warnings: components["schemas"]["CheckWarningResponse"][];
+            window: components["schemas"]["CheckedWindow"];
+        };
+        CheckedQueue: {
+            /** @example 0 */
+            ahead: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T08:00:00.125Z
+             */
+            estimated_send_at: string | null;
+        };
+        CheckedWindow: {
+            /**
+             * Format: date-time
+             * @example 2026-11-22T07:12:00.000Z
+             */
+            closes_at: string | null;
+            /** @example true */
+            open: boolean;
+        };
+        CheckMessageResponse: {
+            data: components["schemas"]["CheckedMessageResponse"];
+        };
+        CheckWarningResponse: {
+            /**
+             * @example TEMPLATE_QUALITY_LOW
+             * @enum {string}
+             */
+            code: "NUMBER_RESTRICTED" | "NUMBER_QUALITY_LOW" | "RECIPIENT_IS_SENDER" | "RECIPIENT_DOUBTFUL" | "RECIPIENT_FAILED_BEFORE" | "TEMPLATE_QUALITY_LOW" | "TEMPLATE_VALUES_UNUSED" | "MARKETING_TO_UNITED_STATES" | "WINDOW_CLOSES_BEFORE_SEND" | "EXPIRES_BEFORE_SEND" | "MEDIA_LINK_NOT_CHECKED";
+            /** @example template.name */
+            field?: string;
+            /** @example WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them. */
+            message: string;
+        };
         ConfigureWebhookRequest: {
             /**
              * @description With `false` events wait, three days at the most, and go out once it is `true` again. Default: true.
@@ -4082,6 +4167,34 @@ export interface components {
         };
         ReadMessageResponse: {
             data: components["schemas"]["ReadMessage"];
+        };
+        RenderedButtonResponse: {
+            /** @example 123456 */
+            code?: string;
+            /** @example +15550100001 */
+            phone_number?: string;
+            /** @example Track */
+            text: string;
+            /** @example URL */
+            type: string;
+            /** @example https://example.com/t/4711 */
+            url?: string;
+        };
+        RenderedHeader: {
+            /** @example TEXT */
+            format: string;
+            /** @example Order 4711 */
+            text: string | null;
+        };
+        RenderedMessageResponse: {
+            /** @example Your table for two is ready. */
+            body: string | null;
+            /** @example [] */
+            buttons: components["schemas"]["RenderedButtonResponse"][];
+            /** @example null */
+            footer: string | null;
+            /** @example null */
+            header: components["schemas"]["RenderedHeader"] | null;
         };
         ReplayData: {
             /**
@@ -11388,6 +11501,227 @@ export interface operations {
              * @description - [`BACKLOG_LIMIT_REACHED`](/docs/errors#BACKLOG_LIMIT_REACHED): The workspace has as many messages queued, or as many scheduled, as it may have.
              *     - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows.
              */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule. */
+            431: {
+                headers: {
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`INTERNAL_ERROR`](/docs/errors#INTERNAL_ERROR): Herald met an internal error. */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_UNAVAILABLE`](/docs/errors#PLATFORM_UNAVAILABLE): The WhatsApp platform could not be reached or answered with an error of its own. */
+            502: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SERVICE_UNAVAILABLE`](/docs/errors#SERVICE_UNAVAILABLE): The database is out of reach, or too many requests are waiting. */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PLATFORM_TIMEOUT`](/docs/errors#PLATFORM_TIMEOUT): The WhatsApp platform did not answer within the time limit. */
+            504: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    messages_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendText"] | components["schemas"]["SendLegacyText"] | components["schemas"]["SendImage"] | components["schemas"]["SendVideo"] | components["schemas"]["SendAudio"] | components["schemas"]["SendDocument"] | components["schemas"]["SendSticker"] | components["schemas"]["SendTemplate"] | components["schemas"]["SendInteractive"] | components["schemas"]["SendCtaUrl"] | components["schemas"]["SendFlow"] | components["schemas"]["SendLocationRequest"] | components["schemas"]["SendProduct"] | components["schemas"]["SendProductList"] | components["schemas"]["SendCatalog"] | components["schemas"]["SendCarousel"] | components["schemas"]["SendAddressRequest"] | components["schemas"]["SendLocation"] | components["schemas"]["SendContacts"] | components["schemas"]["SendReaction"];
+            };
+        };
+        responses: {
+            /** @description What would become of it. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "sendable": true,
+                     *         "problems": [],
+                     *         "warnings": [
+                     *           {
+                     *             "code": "TEMPLATE_QUALITY_LOW",
+                     *             "message": "WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them.",
+                     *             "field": "template.name"
+                     *           }
+                     *         ],
+                     *         "rendered": {
+                     *           "header": null,
+                     *           "body": "Your table for two is ready.",
+                     *           "footer": null,
+                     *           "buttons": []
+                     *         },
+                     *         "conversation_id": "01936f6d-9a1b-7f00-8c11-5a6b7c8d9e0f",
+                     *         "window": {
+                     *           "open": true,
+                     *           "closes_at": "2026-11-22T07:12:00.000Z"
+                     *         },
+                     *         "queue": {
+                     *           "ahead": 0,
+                     *           "estimated_send_at": "2026-11-21T08:00:00.125Z"
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CheckMessageResponse"];
+                };
+            };
+            /**
+             * @description - [`INVALID_REQUEST`](/docs/errors#INVALID_REQUEST): The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.
+             *     - [`PLATFORM_REJECTED`](/docs/errors#PLATFORM_REJECTED): The WhatsApp platform refused a template or profile change.
+             */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description - [`API_KEY_EXPIRED`](/docs/errors#API_KEY_EXPIRED): The key's lifetime is over.
+             *     - [`API_KEY_INVALID`](/docs/errors#API_KEY_INVALID): The key is mistyped, cut short, or was never issued.
+             *     - [`API_KEY_MISSING`](/docs/errors#API_KEY_MISSING): The request has no `Authorization: Bearer` header, or more than one.
+             *     - [`API_KEY_REVOKED`](/docs/errors#API_KEY_REVOKED): The key was revoked.
+             */
+            401: {
+                headers: {
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`SCOPE_REQUIRED`](/docs/errors#SCOPE_REQUIRED): The key is valid, but lacks the scope of this route. */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`PAYLOAD_TOO_LARGE`](/docs/errors#PAYLOAD_TOO_LARGE): The request body is over the limit of the route. */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`UNSUPPORTED_CONTENT_TYPE`](/docs/errors#UNSUPPORTED_CONTENT_TYPE): The Content-Type, charset or encoding is not the one that the route expects. */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`VALIDATION_FAILED`](/docs/errors#VALIDATION_FAILED): The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`. */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-HERALD-API-Version": components["headers"]["X-HERALD-API-Version"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description - [`RATE_LIMITED`](/docs/errors#RATE_LIMITED): The key, or an address that sent no valid key, made more requests than its limit allows. */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

@@ -7,17 +7,16 @@ import {
   type ApiMessageDetail,
   type Page,
   type Single,
-  connectionOf,
   isOver,
   sendMessage,
   shortId,
-  checkReadable,
-  uploadFile,
   watchMessage,
 } from '../api/message.js';
 import { sendFile } from '../api/batch.js';
 import { KEY_OPTION, type Target, type TargetOptions, URL_OPTION, targetOf } from '../api/client.js';
 import { addHistoryCommands } from './message-history.command.js';
+import { type BodyOptions, bodyOf } from '../api/message-body.js';
+import { addCheckCommand } from './message-check.command.js';
 import { type Live, action, liveAction, guide, UsageError } from '../runner.js';
 import { JournalTail, type TailEvent } from '../api/journal-tail.js';
 
@@ -44,19 +43,7 @@ function timeoutOption(): Option {
   return new Option('--timeout <duration>', 'how long to watch').argParser(durationSeconds).default(60, '1m');
 }
 
-interface SendOptions extends TargetOptions {
-  to?: string;
-  recipient?: string;
-  text?: string;
-  template?: string;
-  language: string;
-  param?: string[];
-  media?: string;
-  connection?: string;
-  replyTo?: string;
-  clientMessageId?: string;
-  sendAt?: Date;
-  ttl?: number;
+interface SendOptions extends BodyOptions {
   idempotencyKey?: string;
   file?: string;
   permissive?: boolean;
@@ -75,10 +62,11 @@ interface ListOptions extends TargetOptions {
   connection?: string;
 }
 
-/** `message send|watch|show|explain|list|retry|cancel|read`: over the API, with a key, as an integration does it. */
+/** `message send|check|watch|show|explain|list|retry|cancel|read`: over the API, with a key, as an integration does it. */
 export function addMessageCommands(program: Command): void {
   const message = program.command('message').description('send and follow messages, over the API with a key');
   addSend(message);
+  addCheckCommand(message);
   addWatch(message);
   addHistoryCommands(message);
   addList(message);
@@ -303,38 +291,6 @@ function endText(message: ApiMessageDetail, timedOut: boolean): string {
   return (
     paint.bad(`failed: ${message.failure_category ?? 'unknown'}`) + `; to try again: herald message retry ${message.id}`
   );
-}
-
-async function bodyOf(target: Target, options: SendOptions): Promise<object> {
-  const { to, recipient, text, template, media } = options;
-  if (media !== undefined) await checkReadable(media);
-  if ((to === undefined) === (recipient === undefined))
-    throw new UsageError('give exactly one of --to and --recipient');
-  if (template !== undefined && (text !== undefined || media !== undefined)) {
-    throw new UsageError('give --template alone, or --text and --media');
-  }
-  if (template === undefined && options.param !== undefined) throw new UsageError('--param belongs to --template');
-  const common = {
-    connection_id: await connectionOf(target, options.connection),
-    ...(to === undefined ? { recipient } : { to: `+${to}` }),
-    ...(options.replyTo !== undefined && { reply_to_message_id: options.replyTo }),
-    ...(options.clientMessageId !== undefined && { client_message_id: options.clientMessageId }),
-    ...(options.sendAt !== undefined && { send_at: options.sendAt.toISOString() }),
-    ...(options.ttl !== undefined && { ttl_seconds: options.ttl }),
-  };
-  if (template !== undefined) return { ...common, type: 'template', template: templateOf(template, options) };
-  if (media === undefined) {
-    if (text === undefined) throw new UsageError('nothing to send: give --text, --template or --media');
-    return { ...common, type: 'text', text: { body: text } };
-  }
-  const { id, type } = await uploadFile(target.api, common.connection_id, media);
-  return { ...common, type, media: { id, ...(text !== undefined && { caption: text }) } };
-}
-
-function templateOf(name: string, { language, param = [] }: SendOptions): object {
-  const parameters = param.map((text) => ({ type: 'text', text }));
-  const components = parameters.length === 0 ? {} : { components: [{ type: 'body', parameters }] };
-  return { name, language: { code: language }, ...components };
 }
 
 function journalTable(messages: ApiMessage[]): string {

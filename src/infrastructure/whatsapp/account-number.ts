@@ -16,6 +16,16 @@ export function accountOf(digits: string): string {
   return isLandline ? digits : short;
 }
 
+/** Whether a country has numbers with this code and so many digits. */
+export function isPossibleNumber(digits: string): boolean {
+  return parsePhoneNumberFromString(`+${digits}`)?.isPossible() === true;
+}
+
+/** ISO 3166 alpha-2; null where several countries share the code and the number does not distinguish them. */
+export function countryOf(digits: string): string | null {
+  return parsePhoneNumberFromString(`+${digits}`)?.country ?? null;
+}
+
 /** Every way to write the number of the same account, that number first. */
 export function spellingsOf(digits: string): string[] {
   const account = accountOf(digits);

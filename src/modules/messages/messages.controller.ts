@@ -14,6 +14,7 @@ import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyAs, BodyErrors } from '../../infrastructure/http/body.guard.js';
+import { PublicUrl } from '../../infrastructure/http/public-url.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
   ListMessagesDocs,
@@ -26,6 +27,8 @@ import {
 } from './dto/messages.docs.js';
 import { listItemOf, responseOf } from './dto/message.response.js';
 import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
+import { CheckMessageService } from './check/check-message.service.js';
+import { CheckMessageDocs, checkedOf, type CheckMessageResponse } from './dto/check-message.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
@@ -53,6 +56,8 @@ export class MessagesController {
   constructor(
     private readonly messages: MessagesService,
     private readonly batches: SendBatchService,
+    private readonly checks: CheckMessageService,
+    private readonly publicUrl: PublicUrl,
     private readonly receipts: ReadReceiptsService,
     private readonly limiter: RateLimiter,
     private readonly timelines: TimelineService,
@@ -140,6 +145,28 @@ export class MessagesController {
       replayed,
     }));
     return { data, errors };
+  }
+
+  /**
+   * Check a message before you send it
+   *
+   * @remarks The body of POST /messages, without a key: nothing is sent and nothing stored. `problems` is everything that
+   * POST /messages would refuse the message for, each with the code that it would answer; without problems it is
+   * `sendable`. `warnings` is what may keep it from arriving although Herald would take it.
+   *
+   * `rendered` is what the recipient would see. `window` is the 24 hours in which the contact may get ordinary messages,
+   * `queue` how many messages of the number leave before this one, and when it would leave. All of it is true at this
+   * moment: it promises nothing.
+   *
+   * A body that fits no variant is 422, as for POST /messages.
+   */
+  @Post('check')
+  @HttpCode(200)
+  @RequireScope('messages:write')
+  @BodyErrors('unprocessable')
+  @CheckMessageDocs()
+  async check(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<CheckMessageResponse> {
+    return { data: checkedOf(await this.checks.check(caller, body), this.publicUrl.value) };
   }
 
   /**

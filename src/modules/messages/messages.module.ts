@@ -25,6 +25,7 @@ import { OutcomeRepository } from './send/outcome.repository.js';
 import { SEND_QUEUE, SendProcessor } from './send/send.processor.js';
 import { RecipientsService } from './contacts/recipients.service.js';
 import { QueueEstimates } from './send/queue-estimate.js';
+import { CheckMessageService } from './check/check-message.service.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { SendPreparation } from './accept/send-preparation.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
@@ -39,6 +40,7 @@ import { SendRepository } from './send/send.repository.js';
     TimelineService,
     ReadReceiptsService,
     SendBatchService,
+    CheckMessageService,
     SendPreparation,
     ContentPreparation,
     MessagesRepository,

@@ -40,6 +40,13 @@ export interface MessageMarks {
 const ATTEMPT_SHOWN = `number, status, started_at, finished_at, http_status, platform_code, platform_message,
   failure_category, meta_message_id, trace_id`;
 
+/** The failure of the newest message to a contact. */
+export interface LastFailure {
+  messageId: string;
+  category: string;
+  at: Date;
+}
+
 /** Reads of messages and of the journal, and the retry. */
 @Injectable()
 export class MessagesRepository {
@@ -112,6 +119,12 @@ export class MessagesRepository {
       [organizationId, id, conversationId],
     );
     return rows[0] ?? null;
+  }
+
+  /** The newest failure of a conversation; null where none failed, or a message arrived since. */
+  async lastFailure(organizationId: string, conversationId: string): Promise<LastFailure | null> {
+    const [found] = await this.database.query<LastFailure>(LAST_FAILURE, [organizationId, conversationId]);
+    return found ?? null;
   }
 
   /**
@@ -249,3 +262,15 @@ select gone.connection_id, gone.created_at, gone.message_id, gone.organization_i
 from gone join message m on m.id = gone.message_id and m.organization_id = gone.organization_id
 cross join (select clock_timestamp() as at) as now
 returning message_id`;
+
+// $1 workspace, $2 conversation. By message_state_conversation: a few rows, however long the conversation is.
+const LAST_FAILURE = `
+with failure as (
+  select message_id, created_at, failure_category, failed_at from message_state
+  where organization_id = $1 and conversation_id = $2 and status = 'failed'
+  order by created_at desc, message_id desc limit 1
+)
+select message_id as "messageId", failure_category as category, failed_at as at from failure f
+where failed_at is not null and failure_category is not null and not exists (
+  select 1 from message_state s where s.organization_id = $1 and s.conversation_id = $2
+    and s.status in ('delivered', 'read') and s.created_at > f.created_at)`;

@@ -17,7 +17,7 @@ import { decide, readTemplateEvent, type TemplateEvent } from './template-events
 import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync.js';
 import { listError, notInLanguage, templatesErrors } from './templates.errors.js';
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
-import type { AccountKey, SendableTemplate } from './templates.types.js';
+import type { AccountKey, SendableTemplate, TemplateCategory } from './templates.types.js';
 
 export interface TemplatePage {
   templates: TemplateEntity[];
@@ -25,6 +25,14 @@ export interface TemplatePage {
   syncedAt: Date | null;
   /** The last template of this page where more follow, else null. */
   next: TemplateEntity | null;
+}
+
+/** A template as it stands, with a message's values in it. */
+export interface ShownTemplate {
+  category: TemplateCategory;
+  /** GREEN, YELLOW, RED or UNKNOWN; null where the platform said nothing. */
+  quality: string | null;
+  preview: Omit<PreviewData, 'name' | 'language'>;
 }
 
 export interface TemplateVersions {
@@ -138,6 +146,18 @@ export class TemplatesService {
     if (template !== null) throw templatesErrors.TEMPLATE_NOT_APPROVED({ status: template.status });
     requireMirror(state);
     throw (await this.notFound(key, name, language)).withKind('unprocessable');
+  }
+
+  /** The template as the mirror has it, whatever its status; null where it has none. */
+  async shown(
+    { organizationId, wabaId }: Connection,
+    name: string,
+    language: string,
+    components: readonly unknown[],
+  ): Promise<ShownTemplate | null> {
+    const found = await this.findOne({ organizationId, wabaId }, name, language);
+    if (found === null) return null;
+    return { category: found.category, quality: found.quality, preview: previewTemplate(found, components) };
   }
 
   /** The platform refused a template that the mirror has as good: its list is asked for within seconds. */

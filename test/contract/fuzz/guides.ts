@@ -103,6 +103,7 @@ export const GUIDES: Record<string, Guide> = {
       return { body: { messages: placed, ...(fresh && validation !== undefined && { validation }) } };
     },
   },
+  messages_check: { place: (made, stage) => ({ body: placedMessage(made, stage).body }) },
   messages_list: { place: ({ query }, { own }) => ({ query: listQuery(query, own) }) },
   messages_timeline: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },
   messages_get: { place: ({ pick }, { own }) => ({ params: { id: pickOf(own.messages, pick) } }) },

@@ -227,7 +227,7 @@ function fresh(request: Request): Request {
 
 function exampleOf({ id, body }: Operation, { own }: Stage): unknown {
   if (body === null) return undefined;
-  if (id === 'messages_send') {
+  if (id === 'messages_send' || id === 'messages_check') {
     return { connection_id: own.connection.id, to: '15550001111', type: 'text', text: { body: 'x' } };
   }
   if (id === 'otp_verify') return { code: '000000' };

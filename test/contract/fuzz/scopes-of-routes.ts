@@ -26,6 +26,7 @@ export const SCOPE_OF_ROUTE: Readonly<Record<string, Scope>> = {
   'GET /api/v1/messages': 'messages:read',
   'POST /api/v1/messages': 'messages:write',
   'POST /api/v1/messages/batch': 'messages:write',
+  'POST /api/v1/messages/check': 'messages:write',
   'GET /api/v1/messages/{id}': 'messages:read',
   'POST /api/v1/messages/{id}/cancel': 'messages:write',
   'GET /api/v1/messages/{id}/timeline': 'messages:read',

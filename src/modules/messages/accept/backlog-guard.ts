@@ -48,6 +48,11 @@ export class BacklogGuard {
    * @throws BACKLOG_LIMIT_REACHED (429) when the workspace would have more messages queued, or scheduled, than it may have.
    */
   check(organizationId: string, kind: Kind = 'queued', count = 1): void {
+    this.requireRoom(organizationId, kind, count).acceptedSince += count;
+  }
+
+  /** As `check`, of what is not accepted. */
+  requireRoom(organizationId: string, kind: Kind, count: number): Estimate {
     const estimate = this.estimateOf(kind === 'queued' ? organizationId : `${organizationId}/${kind}`);
     if (this.isDoubtful(estimate)) this.recount(organizationId, kind, estimate);
     if (estimate.counted + estimate.acceptedSince + count > this.limit) {
@@ -56,7 +61,7 @@ export class BacklogGuard {
         scheduled: kind === 'scheduled',
       });
     }
-    estimate.acceptedSince += count;
+    return estimate;
   }
 
   private get limit(): number {

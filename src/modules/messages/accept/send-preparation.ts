@@ -153,8 +153,12 @@ export class SendPreparation {
     return window.open.conversationId;
   }
 
-  /** The body of a request names a connection: one that does not exist is a violation of the body. */
-  private async readyConnection(organizationId: string, id: string): Promise<Connection> {
+  /**
+   * The body of a request names a connection: one that does not exist is a violation of the body.
+   *
+   * @throws CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND (422).
+   */
+  async readyConnection(organizationId: string, id: string): Promise<Connection> {
     try {
       return await this.connections.getReady(organizationId, id);
     } catch (error) {

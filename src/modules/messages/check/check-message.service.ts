@@ -1,0 +1,170 @@
+import { Injectable } from '@nestjs/common';
+import { AppError, type ErrorKind } from '../../../common/app-error.js';
+import { BillingService } from '../../billing/billing.service.js';
+import { ConnectionsService } from '../../connections/connections.service.js';
+import type { Connection } from '../../connections/connections.types.js';
+import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
+import { BacklogGuard } from '../accept/backlog-guard.js';
+import { ContentPreparation, type MessageContent } from '../accept/content-preparation.js';
+import { type MessageInput, readMessageInput } from '../accept/message-input.js';
+import { isUserId } from '../accept/recipient.js';
+import { requireTimeAhead } from '../accept/schedule.js';
+import { SendPreparation, type Sender } from '../accept/send-preparation.js';
+import { windowClosesAt } from '../accept/windows.js';
+import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import { messagesErrors } from '../messages.errors.js';
+import { MessagesRepository } from '../messages.repository.js';
+import { QueueEstimates, type QueueEstimate } from '../send/queue-estimate.js';
+import { NOTHING_RENDERED, renderContent, type RenderedMessage } from './rendering.js';
+import { warningsOf, type CheckWarning } from './warnings.js';
+
+/** What would become of a message that is sent at this moment. */
+export interface CheckedMessage {
+  /** What POST /messages would refuse it for; all of it. */
+  problems: AppError[];
+  warnings: CheckWarning[];
+  rendered: RenderedMessage;
+  conversationId: string | null;
+  window: { open: boolean; closesAt: Date | null };
+  queue: QueueEstimate;
+}
+
+/** What a request is refused for; anything else keeps Herald from knowing it. */
+const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+  'payment_required',
+  'conflict',
+  'unprocessable',
+  'rate_limited',
+]);
+
+/** Says what POST /messages would do with a body, and does nothing of it. */
+@Injectable()
+export class CheckMessageService {
+  constructor(
+    private readonly preparation: SendPreparation,
+    private readonly contents: ContentPreparation,
+    private readonly connections: ConnectionsService,
+    private readonly conversations: ConversationsRepository,
+    private readonly messages: MessagesRepository,
+    private readonly templates: TemplatesService,
+    private readonly backlog: BacklogGuard,
+    private readonly estimates: QueueEstimates,
+    private readonly billing: BillingService,
+  ) {}
+
+  /**
+   * @throws VALIDATION_FAILED (422) for a malformed body; where the account's templates could never be read,
+   * PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
+   */
+  async check(sender: Sender, body: unknown): Promise<CheckedMessage> {
+    const input = readMessageInput(body);
+    const { organizationId } = sender;
+    const problems: AppError[] = [];
+    const passes = async <T>(step: () => T | Promise<T>): Promise<T | null> => {
+      try {
+        return await step();
+      } catch (error) {
+        if (!(error instanceof AppError) || !REFUSALS.has(error.kind)) throw error;
+        problems.push(error);
+        return null;
+      }
+    };
+    await passes(() => requireTimeAhead(input.sendAt));
+    await passes(() => this.billing.requireApiTime(organizationId, sender.apiPaidUntil));
+    await passes(() =>
+      this.backlog.requireRoom(organizationId, input.sendAt === undefined ? 'queued' : 'scheduled', 1),
+    );
+    const ready = await passes(() => this.preparation.readyConnection(organizationId, input.connectionId));
+    const connection = ready ?? (await this.existing(organizationId, input.connectionId));
+    if (connection === null) return withoutNumber(input, problems);
+
+    const conversation = await this.conversations.findByRecipient(connection.id, input.recipient);
+    const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
+    const window = { open: closesAt !== null && closesAt.getTime() > Date.now(), closesAt };
+    if (input.type !== 'template' && !window.open) {
+      problems.push(messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: closesAt }));
+    }
+    const conversationId = conversation?.id ?? null;
+    if (input.replyToMessageId !== null && !(await this.canBeAnswered(organizationId, input, conversationId))) {
+      problems.push(messagesErrors.REPLY_TARGET_NOT_FOUND());
+    }
+    const prepared = await passes(() => this.contents.prepare(connection, input, isUserId(input.recipient)));
+    const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
+    const queue = later(
+      input,
+      await this.estimates.ofNew({
+        organizationId,
+        connectionId: connection.id,
+        recipient: input.recipient,
+        recipientUserId: isUserId(input.recipient) ? input.recipient : null,
+        conversationId,
+      }),
+    );
+    const lastFailure =
+      conversationId === null ? null : await this.messages.lastFailure(organizationId, conversationId);
+    return {
+      problems,
+      warnings: warningsOf({ input, connection, template, window, queue, lastFailure }),
+      rendered: renderedOf(input, prepared ?? input, template),
+      conversationId,
+      window,
+      queue,
+    };
+  }
+
+  private async existing(organizationId: string, id: string): Promise<Connection | null> {
+    try {
+      return await this.connections.getById(organizationId, id);
+    } catch (error) {
+      if (error instanceof AppError && error.kind === 'not_found') return null;
+      throw error;
+    }
+  }
+
+  private async canBeAnswered(
+    organizationId: string,
+    { replyToMessageId }: MessageInput,
+    conversationId: string | null,
+  ): Promise<boolean> {
+    if (replyToMessageId === null || conversationId === null) return false;
+    return (await this.messages.findReplyTarget(organizationId, replyToMessageId, conversationId)) !== null;
+  }
+
+  private shown(connection: Connection, { content }: MessageContent): Promise<ShownTemplate | null> {
+    const {
+      name,
+      language,
+      components = [],
+    } = content as {
+      name: string;
+      language: { code: string };
+      components?: Record<string, unknown>[];
+    };
+    return this.templates.shown(connection, name, language.code, components);
+  }
+}
+
+function renderedOf(input: MessageInput, prepared: MessageContent, template: ShownTemplate | null): RenderedMessage {
+  if (input.type !== 'template') return renderContent(prepared.type, prepared.content, prepared.body);
+  if (template === null) return NOTHING_RENDERED;
+  const { header, body, footer, buttons } = template.preview;
+  return { header, body, footer, buttons };
+}
+
+/** What is to go later stands behind nothing that waits now. */
+function later({ sendAt }: MessageInput, estimate: QueueEstimate | null): QueueEstimate {
+  if (estimate === null) return { ahead: 0, estimatedSendAt: null };
+  if (sendAt === undefined || estimate.estimatedSendAt === null) return estimate;
+  return { ahead: 0, estimatedSendAt: new Date(Math.max(Date.parse(sendAt), estimate.estimatedSendAt.getTime())) };
+}
+
+function withoutNumber(input: MessageInput, problems: AppError[]): CheckedMessage {
+  return {
+    problems,
+    warnings: [],
+    rendered: renderedOf(input, input, null),
+    conversationId: null,
+    window: { open: false, closesAt: null },
+    queue: { ahead: 0, estimatedSendAt: null },
+  };
+}

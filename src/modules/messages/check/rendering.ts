@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../../common/json.js';
+import { own, ownList, ownText } from '../../../infrastructure/whatsapp/json-access.js';
+import { isMediaType } from '../accept/file-references.js';
+
+/** As in the preview of a template. */
+export interface RenderedButton {
+  type: string;
+  text: string;
+  url?: string;
+  phone_number?: string;
+  code?: string;
+}
+
+/** A message as its recipient sees it. */
+export interface RenderedMessage {
+  header: { format: string; text: string | null } | null;
+  body: string | null;
+  footer: string | null;
+  buttons: RenderedButton[];
+}
+
+export const NOTHING_RENDERED: RenderedMessage = { header: null, body: null, footer: null, buttons: [] };
+
+/** Labels that WhatsApp gives to these kinds, in English; the recipient's language decides. */
+const OWN_LABELS: Readonly<Record<string, string>> = {
+  location_request_message: 'Send location',
+  address_message: 'Provide address',
+  catalog_message: 'View catalog',
+  product: 'View',
+  product_list: 'View items',
+};
+
+/** Of every kind but a template, which its own text renders. */
+export function renderContent(type: string, content: JsonObject, body: string | null): RenderedMessage {
+  if (isMediaType(type)) return { ...NOTHING_RENDERED, header: { format: type.toUpperCase(), text: null }, body };
+  if (type === 'reaction') return { ...NOTHING_RENDERED, body: ownText(content, 'emoji') };
+  if (type === 'location') {
+    return { ...NOTHING_RENDERED, header: { format: 'LOCATION', text: ownText(content, 'name') }, body };
+  }
+  if (type !== 'interactive') return { ...NOTHING_RENDERED, body };
+  const header = own(content, 'header');
+  const format = ownText(header, 'type');
+  return {
+    header: format === null ? null : { format: format.toUpperCase(), text: ownText(header, 'text') },
+    body,
+    footer: ownText(own(content, 'footer'), 'text'),
+    buttons: buttonsOf(ownText(content, 'type') ?? '', own(content, 'action')),
+  };
+}
+
+function buttonsOf(kind: string, action: unknown): RenderedButton[] {
+  const parameters = own(action, 'parameters');
+  switch (kind) {
+    case 'button':
+      return ownList(action, 'buttons').map((button) => ({
+        type: 'QUICK_REPLY',
+        text: ownText(own(button, 'reply'), 'title') ?? '',
+      }));
+    case 'list':
+      return [{ type: 'LIST', text: ownText(action, 'button') ?? '' }];
+    case 'cta_url':
+      return [
+        {
+          type: 'URL',
+          text: ownText(parameters, 'display_text') ?? '',
+          url: ownText(parameters, 'url') ?? '',
+        },
+      ];
+    case 'flow':
+      return [{ type: 'FLOW', text: ownText(parameters, 'flow_cta') ?? '' }];
+    default: {
+      const label = OWN_LABELS[kind];
+      return label === undefined ? [] : [{ type: kind.toUpperCase(), text: label }];
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
+import { ApiErrors, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { errorFields, type ErrorFields } from '../../../infrastructure/http/error.filter.js';
+import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
+import type { CheckedMessage } from '../check/check-message.service.js';
+import { WARNING_CODES, type WarningCode } from '../check/warnings.js';
+import { MOST_AHEAD } from '../send/queue-estimate.js';
+import { MESSAGE_EXAMPLES } from './message-examples.js';
+
+export class CheckWarningResponse {
+  /** Stable; later versions may have more. */
+  @ApiProperty({ enum: WARNING_CODES, example: 'TEMPLATE_QUALITY_LOW' })
+  code!: WarningCode;
+
+  /** One sentence that says what to do. */
+  @ApiProperty({
+    example:
+      'WhatsApp rates the quality of this template YELLOW; it pauses templates whose quality stays low, and then refuses them.',
+  })
+  message!: string;
+
+  /** The field of the body that it is about. */
+  @ApiPropertyOptional({ example: 'template.name' })
+  field?: string;
+}
+
+export class RenderedHeader {
+  /** TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION ... */
+  @ApiProperty({ example: 'TEXT' })
+  format!: string;
+
+  /** Null where the header is no text. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'Order 4711' })
+  text!: string | null;
+}
+
+export class RenderedButtonResponse {
+  /** QUICK_REPLY, URL, LIST ... */
+  @ApiProperty({ example: 'URL' })
+  type!: string;
+
+  @ApiProperty({ example: 'Track' })
+  text!: string;
+
+  @ApiPropertyOptional({ example: 'https://example.com/t/4711' })
+  url?: string;
+
+  @ApiPropertyOptional({ example: '+15550100001' })
+  phone_number?: string;
+
+  /** What the button copies. */
+  @ApiPropertyOptional({ example: '123456' })
+  code?: string;
+}
+
+export class RenderedMessageResponse {
+  @ApiProperty({ type: RenderedHeader, nullable: true, example: null })
+  header!: RenderedHeader | null;
+
+  /** Text, or the caption of a file. */
+  @ApiProperty({ type: 'string', nullable: true, example: 'Your table for two is ready.' })
+  body!: string | null;
+
+  @ApiProperty({ type: 'string', nullable: true, example: null })
+  footer!: string | null;
+
+  @ApiProperty({ type: [RenderedButtonResponse], example: [] })
+  buttons!: RenderedButtonResponse[];
+}
+
+export class CheckedWindow {
+  /** Whether ordinary messages may be sent now; templates always may. */
+  @ApiProperty({ type: Boolean, example: true })
+  open!: boolean;
+
+  /** When it closes or has closed; null where the contact never wrote. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-22T07:12:00.000Z' })
+  closes_at!: string | null;
+}
+
+export class CheckedQueue {
+  /** Messages of the number that leave first, counted up to 10,000. */
+  @ApiProperty({ type: 'integer', minimum: 0, maximum: MOST_AHEAD, example: 0 })
+  ahead!: number;
+
+  /** Null where it cannot be known: the number cannot send, or more than 10,000 messages wait. */
+  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.125Z' })
+  estimated_send_at!: string | null;
+}
+
+export class CheckedMessageResponse {
+  /** POST /messages would take it at this moment: there are no problems. */
+  @ApiProperty({ type: Boolean, example: true })
+  sendable!: boolean;
+
+  /** What POST /messages would refuse it for: the errors that it would answer, with all their fields. */
+  @ApiProperty({
+    type: 'array',
+    items: {
+      type: 'object',
+      required: ['code', 'message', 'doc_url'],
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        doc_url: { type: 'string', format: 'uri' },
+        details: { type: 'array', items: { $ref: '#/components/schemas/ErrorDetail' } },
+      },
+      additionalProperties: true,
+    },
+    example: [],
+  })
+  problems!: ErrorFields[];
+
+  @ApiProperty({ type: [CheckWarningResponse] })
+  warnings!: CheckWarningResponse[];
+
+  /** What the recipient would see; every part null or empty where the template is not known. */
+  @ApiProperty({ type: RenderedMessageResponse })
+  rendered!: RenderedMessageResponse;
+
+  /** Null where there is none with this contact yet. */
+  @ApiProperty({ type: 'string', format: 'uuid', nullable: true, example: EXAMPLE_CONVERSATION_ID })
+  conversation_id!: string | null;
+
+  @ApiProperty({ type: CheckedWindow })
+  window!: CheckedWindow;
+
+  @ApiProperty({ type: CheckedQueue })
+  queue!: CheckedQueue;
+}
+
+export class CheckMessageResponse {
+  @ApiProperty({ type: CheckedMessageResponse })
+  data!: CheckedMessageResponse;
+}
+
+export function checkedOf(checked: CheckedMessage, publicUrl: string): CheckedMessageResponse {
+  const { problems, warnings, rendered, conversationId, window, queue } = checked;
+  return {
+    sendable: problems.length === 0,
+    problems: problems.map((problem) => errorFields(problem, publicUrl)),
+    warnings,
+    rendered,
+    conversation_id: conversationId,
+    window: { open: window.open, closes_at: window.closesAt?.toISOString() ?? null },
+    queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
+  };
+}
+
+export const CheckMessageDocs = (): MethodDecorator =>
+  applyDecorators(
+    ApiBody({
+      required: true,
+      schema: { oneOf: MESSAGE_VARIANTS.map((variant) => namedSchema(variant.name, variant.shape.schema)) },
+      examples: MESSAGE_EXAMPLES,
+    }),
+    ApiOkResponse({ type: CheckMessageResponse, description: 'What would become of it.' }),
+    ApiErrors('VALIDATION_FAILED', 'PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'),
+  );
