@@ -1,4 +1,4 @@
-// Reads on where it ended the last time, each event once. HERALD_URL=… HERALD_KEY=… node catch-up.mjs place.txt
+// Reads on where it ended the last time, each event once. HERALD_URL=… HERALD_API_KEY=… node catch-up.mjs place.txt
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 const file = process.argv[2];
@@ -7,7 +7,7 @@ let after = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 for (;;) {
   const query = new URLSearchParams({ limit: '250', ...(after && { after }) });
   const response = await fetch(`${process.env.HERALD_URL}/api/v1/events?${query}`, {
-    headers: { authorization: `Bearer ${process.env.HERALD_KEY}` },
+    headers: { authorization: `Bearer ${process.env.HERALD_API_KEY}` },
   });
   const body = await response.json();
   // 410: the place is too old. Read from the oldest event that is kept, and pass over those whose ids you know.
