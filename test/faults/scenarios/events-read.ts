@@ -53,10 +53,13 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
       if (fault === 'worker') {
         await stage.worker.child.kill();
         stage.worker.revive();
+        // A program that finds no database as it starts ends, and there is no supervisor here.
+        await stage.worker.ready();
       } else {
         await postgres.crash();
         await pause(randomBetween(0, 500));
         await postgres.restart();
+        if (!stage.worker.child.isRunning) throw new Error(`the worker ended: ${stage.worker.child.tail}`);
       }
       restartedAt = performance.now();
       context.say(`${fault} killed, round ${round} of ${rounds}: ${reader.seen.length} events read so far`);
