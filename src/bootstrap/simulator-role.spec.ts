@@ -25,4 +25,23 @@ describe('the simulator in a process of Herald', () => {
   it('listens elsewhere where that is asked for', async () => {
     expect(await answersAt({ SIMULATOR_HOST: '127.0.0.2' }, '127.0.0.2')).toBe(true);
   });
+
+  it.each([
+    ['country', '14915112345678'],
+    ['as-is', '4915112345678'],
+  ])('takes a number without + by the setting %s', async (setting, expected) => {
+    const env = { NODE_ENV: 'test', SIMULATOR_PORT: '0', SIMULATOR_BARE_NUMBERS: setting };
+    const config = loadConfig({ env, persistSecrets: false });
+    const { simulator, url } = await startSimulatorRole(config, { dataDir: null });
+    try {
+      const body = { messaging_product: 'whatsapp', to: '4915112345678', text: { body: 'Hello' } };
+      const answer = await fetch(`${url}/v26.0/106540352242922/messages?access_token=t`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      });
+      expect(await answer.json()).toMatchObject({ contacts: [{ wa_id: expected }] });
+    } finally {
+      await simulator.stop();
+    }
+  });
 });
