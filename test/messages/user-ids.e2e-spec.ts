@@ -196,6 +196,15 @@ describe('POST /messages refuses', () => {
     ]);
   });
 
+  it.each([
+    ['to', { to: null, recipient: 'DE.17952480011111' }],
+    ['recipient', { to: '15550001234', recipient: null }],
+  ])('%s that is null beside the other, in one sentence', async (field, body) => {
+    const other = field === 'to' ? 'recipient' : 'to';
+    const message = `${field} must not be null: leave it out where ${other} is given.`;
+    expect(await details(body)).toEqual([422, 'VALIDATION_FAILED', [{ field, rule: 'type', message }]]);
+  });
+
   it.each(['', 'DE', 'DE.', 'de.1795', 'D1.1795', '15550001234', 'DE.17-95', `DE.${'1'.repeat(129)}`, 'DE.1795\n'])(
     'the recipient %j',
     async (recipient) => {

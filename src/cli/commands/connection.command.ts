@@ -119,6 +119,7 @@ function bodyOf(connection: Connection): object {
   return {
     id: connection.id,
     organization_id: connection.organizationId,
+    workspace_id: connection.organizationId,
     phone_number_id: connection.phoneNumberId,
     waba_id: connection.wabaId,
     phone_number: connection.phoneNumber,

@@ -93,6 +93,7 @@ function bodyOf(key: ApiKey): object {
   return {
     id: key.id,
     organization_id: key.organizationId,
+    workspace_id: key.organizationId,
     name: key.name,
     scopes: key.scopes,
     otp_project_id: key.otpProjectId,

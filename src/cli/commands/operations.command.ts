@@ -100,6 +100,7 @@ function bodyOf(lane: LaneStatus): object {
   return {
     connection_id: lane.connectionId,
     organization_id: lane.organizationId,
+    workspace_id: lane.organizationId,
     phone_number: lane.phoneNumber,
     connection_status: lane.status,
     due: lane.due,
@@ -230,6 +231,7 @@ function auditBodyOf(event: AuditEvent): object {
     occurred_at: event.occurredAt,
     action: event.action,
     organization_id: event.organizationId,
+    workspace_id: event.organizationId,
     target: event.target,
     actor_kind: event.actorKind,
     actor: event.actor,

@@ -208,6 +208,7 @@ function projectBody(project: OtpProject): object {
   return {
     id: project.id,
     organization_id: project.organizationId,
+    workspace_id: project.organizationId,
     name: project.name,
     mode: project.mode,
     template_language: project.templateLanguage,

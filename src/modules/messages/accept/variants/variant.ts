@@ -81,6 +81,13 @@ export function bodyShape(required: Record<string, Shape>, optional: Record<stri
     check(body, field, violations) {
       fields.check(body, field, violations);
       if (!isObject(body) || (body.to === undefined) !== (body.recipient === undefined)) return;
+      const [empty, other] = body.to === null ? ['to', 'recipient'] : ['recipient', 'to'];
+      // Some programs write null for what they leave out; the sentence about its type would not help them.
+      const wrong = violations.find((one) => one.field === empty);
+      if (body[empty] === null && wrong !== undefined) {
+        wrong.message = `${empty} must not be null: leave it out where ${other} is given.`;
+        return;
+      }
       violations.push(
         violation('to', 'exactly_one', `Give exactly one of to (a phone number) and recipient (a user id).`),
       );
