@@ -24,6 +24,8 @@ interface ListOptions extends TargetOptions {
   connection?: string;
 }
 
+const MOST_PAGES = 20;
+
 /** `conversation list|show`: over the API, with a key. */
 export function addConversationCommands(program: Command): void {
   const conversation = program.command('conversation').description('contacts with what was said last, over the API');
@@ -42,13 +44,23 @@ export function addConversationCommands(program: Command): void {
   });
   action<ListOptions>(list, async (options) => {
     const { api } = await targetOf(options);
-    const page = await api.get<Page<ApiConversation>>('/conversations', {
-      limit: String(options.limit),
-      to: options.to,
-      recipient: options.recipient,
-      connection_id: options.connection,
-    });
-    return { data: page, text: conversationTable(page.data) };
+    const data: ApiConversation[] = [];
+    let pagination: Page<ApiConversation>['pagination'] = { next_before: null, next_before_id: null };
+    // A page may be short before the end, where a few contacts have very many messages.
+    for (let turned = 0; turned < MOST_PAGES && data.length < options.limit; turned++) {
+      const page = await api.get<Page<ApiConversation>>('/conversations', {
+        limit: String(options.limit - data.length),
+        to: options.to,
+        recipient: options.recipient,
+        connection_id: options.connection,
+        before: pagination.next_before ?? undefined,
+        before_id: pagination.next_before_id ?? undefined,
+      });
+      data.push(...page.data);
+      pagination = page.pagination;
+      if (pagination.next_before === null) break;
+    }
+    return { data: { data, pagination }, text: conversationTable(data) };
   });
 
   const show = conversation
