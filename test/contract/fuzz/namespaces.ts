@@ -17,6 +17,7 @@ interface IdPlace {
 /** Operations in which no id can stand, and why; any other one without a place fails the test. */
 export const WITHOUT_IDS: Readonly<Record<string, string>> = {
   connections_list: 'lists what the key may see, without parameters',
+  events_list: 'a cursor names its workspace: test/webhook/events.e2e-spec.ts sends those of others',
   webhook_get: 'a workspace has one',
   webhook_put: 'a workspace has one; its body has an address and switches',
   webhook_remove: 'a workspace has one',
