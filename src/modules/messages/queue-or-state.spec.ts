@@ -10,6 +10,7 @@ import { statesThatTake } from './message-state.js';
 import { MessagesRepository } from './messages.repository.js';
 import { putBack } from './send/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
+import { ScheduleRepository } from './schedule/schedule.repository.js';
 import { SendRepository, type ClaimedMessage } from './send/send.repository.js';
 import { applyStatusReports } from './reports/status-reports.repository.js';
 
@@ -23,6 +24,7 @@ let factories: Factories;
 let connection: ConnectionRow;
 let sends: SendRepository;
 let messages: MessagesRepository;
+let schedule: ScheduleRepository;
 let outcomes: OutcomeRepository[];
 
 beforeAll(async () => {
@@ -30,6 +32,7 @@ beforeAll(async () => {
   factories = new Factories(opened.database);
   sends = new SendRepository(opened.database);
   messages = new MessagesRepository(opened.database);
+  schedule = new ScheduleRepository(opened.database);
   // As two processes have them: their statements overlap.
   outcomes = [new OutcomeRepository(opened.database), new OutcomeRepository(opened.database)];
 });
@@ -52,7 +55,7 @@ function outcomeOf({ id, attemptId }: ClaimedMessage, kind: keyof typeof OUTCOME
 
 type Step =
   | { do: 'claim' | 'lease' | 'expiry' }
-  | { do: 'retry'; which: number }
+  | { do: 'retry' | 'cancel'; which: number }
   | { do: 'answer'; which: number; kind: keyof typeof OUTCOMES }
   | { do: 'report'; which: number; status: 'sent' | 'delivered' | 'read' | 'failed' };
 
@@ -61,6 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ do: 'claim' } as const) },
   { weight: 1, arbitrary: fc.constantFrom({ do: 'lease' } as const, { do: 'expiry' } as const) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('retry' as const), which: nat }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), which: nat }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -79,7 +83,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-it('a message is in one place, each attempt once, however claims, answers, sweeps, retries and reports overlap', async () => {
+it('a message is in one place, each attempt once, however claims, answers, sweeps, retries, cancels and reports overlap', async () => {
   const claimedEver = { attempts: 0, statuses: new Set<string>() };
   await fc.assert(
     // Those of one list are under way at once.
@@ -129,6 +133,9 @@ it('a message is in one place, each attempt once, however claims, answers, sweep
               await messages.retry({ organizationId, messageId, from: RETRYABLE, body: 'again' });
               break;
             }
+            case 'cancel':
+              await schedule.cancel(connection.organizationId, ids[now.which % ids.length] ?? '');
+              break;
             case 'answer': {
               const attempt = claimed[now.which % Math.max(1, claimed.length)];
               if (attempt !== undefined) await outcomes[now.which % 2]?.record(outcomeOf(attempt, now.kind));

@@ -61,7 +61,7 @@ export class ScheduleRepository {
       ttlHours,
       this.place.next(),
     ]);
-    const due = rows.flatMap(({ isExpired, lookedAt: _, ...row }) =>
+    const due = rows.flatMap(({ isExpired, lookedAt: _lookedAt, ...row }) =>
       row.id === null ? [] : [{ message: messageOf(row), isExpired }],
     );
     const numbers = new Set(due.map(({ message }) => message.connectionId));

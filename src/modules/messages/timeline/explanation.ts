@@ -100,15 +100,20 @@ function doubtful({ errorCode }: Message): Explanation {
   };
 }
 
+/** Refusals of Herald at the time of a scheduled message, where the category alone would tell of WhatsApp. */
+const REFUSED_AT_ITS_TIME: Readonly<Record<string, string>> = {
+  SUBSCRIPTION_REQUIRED: 'When its time came, the API was not paid for. Retry it once the subscription runs again.',
+  CONNECTION_NOT_READY: 'When its time came, its number was not connected. Retry it once the number is connected.',
+};
+
 function failed({ message, isErased, isCleared, now }: Explained): Explanation {
   if (message.errorCode === 'ERASED') {
     const summary = 'It was withdrawn before it was sent, because all that is known of the recipient was erased.';
     return { summary, responsible: 'operator', retry: NO_RETRY };
   }
-  const { summary, responsible, retryAfterMinutes } = meaningOfFailure(
-    message.failureCategory,
-    codeOf(message.errorCode),
-  );
+  const meaning = meaningOfFailure(message.failureCategory, codeOf(message.errorCode));
+  const { responsible, retryAfterMinutes } = meaning;
+  const summary = REFUSED_AT_ITS_TIME[message.errorCode ?? ''] ?? meaning.summary;
   if (isErased || isCleared) {
     const gone = isErased ? 'its contact was erased' : 'its content is no longer kept';
     return { summary: `${summary} It cannot be retried: ${gone}.`, responsible, retry: NO_RETRY };
