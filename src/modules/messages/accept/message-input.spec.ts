@@ -51,7 +51,8 @@ describe('the fingerprint', () => {
   // Keys of requests that were made before an update stand with the fingerprints of their time.
   it.each(valid)('is the hash of the canonical JSON: $name', ({ body }) => {
     const plain = { client_message_id: 'a "quoted" \\ name, é', reply_to_message_id: CONNECTION.toUpperCase() };
-    for (const given of [body, { ...body, ...plain }]) {
+    const timed = { send_at: '2026-11-24T10:00:00+01:00', ttl_seconds: 60 };
+    for (const given of [body, { ...body, ...plain }, { ...body, ...timed }]) {
       const input = readMessageInput(received(given));
       expect(fingerprintOf(input)).toBe(hash('sha256', canonicalJson(input)));
     }
