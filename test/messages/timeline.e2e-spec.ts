@@ -157,6 +157,41 @@ describe('the timeline of a sent message', () => {
     expect(after.data[3]?.delivery_ids).toEqual(before.data.at(-1)?.delivery_ids);
   });
 
+  it('of one that was scheduled and canceled', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await workspace.send(await workspace.contact(), { body: { send_at: sendAt } });
+    const { id } = body.data as { id: string };
+    const scheduled = await told(id);
+    expect(scheduled.data.map(({ summary }) => summary)).toEqual([expect.stringContaining(sendAt) as string]);
+    expect(scheduled.explanation.summary).toContain(`Until ${sendAt}`);
+    expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
+    const canceled = await delivered(id, 1);
+    expect(movesOf(canceled).at(-1)).toEqual(['canceled', 'failed', undefined, 'api']);
+    expect(canceled.explanation).toEqual({
+      summary: FAILURE_MEANINGS.canceled.summary,
+      responsible: 'you',
+      retry: { advised: false, not_before: null },
+    });
+  });
+
+  it('of one that was scheduled and sent', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await workspace.send(await workspace.contact(), { body: { send_at: sendAt } });
+    const { id } = body.data as { id: string };
+    // Its time has come.
+    await test.database.execute(
+      `update message_schedule set release_at = clock_timestamp(), scheduled_for = clock_timestamp() where message_id = $1`,
+      [id],
+    );
+    await test.database.execute('update message set send_at = clock_timestamp() where id = $1', [id]);
+    await workspace.reaches(id, 'read');
+    expect(movesOf(await told(id)).slice(0, 3)).toEqual([
+      ['queued', 'queued', undefined, 'api'],
+      ['released', undefined, undefined, 'herald'],
+      ['attempt_started', 'processing', 1, 'herald'],
+    ]);
+  });
+
   it('of an unknown outcome, and after a report has settled it', async () => {
     test.simulator.applyFaults({ statuses: 'hold' });
     const id = await workspace.sendText(await workspace.contact('0005'));

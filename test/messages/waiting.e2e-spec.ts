@@ -1,4 +1,6 @@
+import { jest } from '@jest/globals';
 import { LaneRepository } from '../../src/infrastructure/lanes/lane.repository.js';
+import { QueueEstimates } from '../../src/modules/messages/send/queue-estimate.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { testPhone } from '../support/factories.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
@@ -101,6 +103,11 @@ describe('while a message is queued', () => {
   it('and no more once it has left; another workspace sees nothing of it', async () => {
     const id = await workspace.sendText(await workspace.contact());
     const message = await workspace.reaches(id, 'read');
+    // What does not wait costs no look at the queue.
+    const looks = jest.spyOn(test.app.get(QueueEstimates, { strict: false }), 'ofMessage');
+    await waitingOf(id);
+    expect(looks).not.toHaveBeenCalled();
+    looks.mockRestore();
     expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['waiting']));
     expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['estimated_send_at']));
     expect(Object.keys(message)).not.toEqual(expect.arrayContaining(['expires_at']));
