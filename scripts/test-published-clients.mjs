@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildIfStale } from './build-if-stale.mjs';
 import { npmInstall } from './lib/npm-install.mjs';
-import { endSteps, step } from './lib/steps.mjs';
+import { endSteps, hasFailed, step } from './lib/steps.mjs';
 import { ran } from './ran.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -100,7 +100,7 @@ async function runSteps() {
       await stop();
     }
   }
-  ran('Published clients', `${names.length} of npm`, `${total} steps against the simulator`);
+  if (!hasFailed()) ran('Published clients', `${names.length} of npm`, `${total} steps against the simulator`);
 }
 
 try {
