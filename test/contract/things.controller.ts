@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -18,6 +18,7 @@ import {
 import type { Response } from 'express';
 import { type Caller, CurrentCaller } from '../../src/infrastructure/access/caller.js';
 import { Public, RequireScope } from '../../src/infrastructure/access/route-policy.js';
+import { EXAMPLE_MESSAGE_ID } from '../../src/common/example-ids.js';
 import { ApiErrors } from '../../src/infrastructure/http/api-description.js';
 import { BodyAs, BodyErrors } from '../../src/infrastructure/http/body.guard.js';
 import { UuidParam } from '../../src/infrastructure/http/uuid-param.decorator.js';
@@ -77,6 +78,8 @@ export class ListDto {
   active?: boolean;
 }
 
+const ThingId = (): ParameterDecorator => UuidParam('id', { example: EXAMPLE_MESSAGE_ID });
+
 /** Routes that do nothing but show how every route behaves. */
 @ApiTags('Messages')
 @Controller('things')
@@ -125,6 +128,7 @@ export class ThingsController {
 
   @Get('slow')
   @RequireScope('messages:read')
+  @ApiQuery({ name: 'ms', example: '10' })
   async slow(@Query('ms') ms: string) {
     await new Promise((resolve) => setTimeout(resolve, Number(ms)).unref());
     return { data: 'done' };
@@ -132,12 +136,13 @@ export class ThingsController {
 
   @Get(':id')
   @RequireScope('messages:read')
-  get(@UuidParam('id') id: string) {
+  get(@ThingId() id: string) {
     return { data: { id } };
   }
 
   @Put(':id')
   @RequireScope('messages:write')
+  @ApiParam({ name: 'id', example: 'a-thing' })
   replace(@Param('id') id: string, @Body() input: RetryDto) {
     return { data: { id, input } };
   }
@@ -145,19 +150,19 @@ export class ThingsController {
   @Post(':id/retry')
   @HttpCode(202)
   @RequireScope('messages:write')
-  retry(@UuidParam('id') id: string, @Body() input: RetryDto) {
+  retry(@ThingId() id: string, @Body() input: RetryDto) {
     return { data: { id, confirm: input.confirm ?? false } };
   }
 
   @Post(':id/touch')
   @HttpCode(202)
   @RequireScope('messages:write')
-  touch(@UuidParam('id') id: string) {
+  touch(@ThingId() id: string) {
     return { data: { id } };
   }
 
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('messages:write')
-  remove(@UuidParam('id') _id: string): void {}
+  remove(@ThingId() _id: string): void {}
 }
