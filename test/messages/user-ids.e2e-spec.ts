@@ -55,7 +55,7 @@ describe('a message to a user id', () => {
     const userId = newUserId();
     await listenFor(test.database, workspace.organizationId);
     const question = await writes({ user_id: userId });
-    expect(question).toMatchObject({ from: null });
+    expect(question).toMatchObject({ from: null, contact: { phone: null, user_id: userId } });
     const id = await taken(userId, { reply_to_message_id: question.id });
     const message = await workspace.reaches(id, 'read');
     expect(message).toMatchObject({

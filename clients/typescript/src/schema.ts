@@ -3520,6 +3520,7 @@ export interface components {
              * @example 01936f6d-0a1b-7f00-8c11-5a6b7c8d9e0f
              */
             connection_id: string;
+            contact: components["schemas"]["ContactResponse"];
             context?: components["schemas"]["InboundContextResponse"];
             /**
              * Format: uuid
@@ -8449,6 +8450,11 @@ export interface operations {
                      *             "from": "15550100002",
                      *             "to": "15550100001",
                      *             "recipient": null,
+                     *             "contact": {
+                     *               "phone": "15550100001",
+                     *               "user_id": null,
+                     *               "name": "Ana Lima"
+                     *             },
                      *             "type": "text",
                      *             "body": "Your table is ready.",
                      *             "status": "delivered",
@@ -8634,6 +8640,11 @@ export interface operations {
                      *           "from": "15550100002",
                      *           "to": "15550100001",
                      *           "recipient": null,
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null,
+                     *             "name": "Ana Lima"
+                     *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
@@ -9797,6 +9808,11 @@ export interface operations {
                      *           "from": "15550100002",
                      *           "to": "15550100001",
                      *           "recipient": null,
+                     *           "contact": {
+                     *             "phone": "15550100001",
+                     *             "user_id": null,
+                     *             "name": "Ana Lima"
+                     *           },
                      *           "type": "text",
                      *           "body": "Your table is ready.",
                      *           "status": "delivered",
@@ -10217,6 +10233,11 @@ export interface operations {
                      *         "from": "15550100002",
                      *         "to": "15550100001",
                      *         "recipient": null,
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
@@ -10235,11 +10256,6 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "contact": {
-                     *           "phone": "15550100001",
-                     *           "user_id": null,
-                     *           "name": "Ana Lima"
-                     *         },
                      *         "content": {
                      *           "body": "Your table is ready."
                      *         },
@@ -10427,6 +10443,11 @@ export interface operations {
                      *         "from": "15550100002",
                      *         "to": "15550100001",
                      *         "recipient": null,
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
@@ -10445,11 +10466,6 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "contact": {
-                     *           "phone": "15550100001",
-                     *           "user_id": null,
-                     *           "name": "Ana Lima"
-                     *         },
                      *         "content": {
                      *           "body": "Your table is ready."
                      *         },
@@ -10917,6 +10933,11 @@ export interface operations {
                      *         "from": "15550100002",
                      *         "to": "15550100001",
                      *         "recipient": null,
+                     *         "contact": {
+                     *           "phone": "15550100001",
+                     *           "user_id": null,
+                     *           "name": "Ana Lima"
+                     *         },
                      *         "type": "text",
                      *         "body": "Your table is ready.",
                      *         "status": "delivered",
@@ -10935,11 +10956,6 @@ export interface operations {
                      *         },
                      *         "username": "ana.lima",
                      *         "group_id": "Y2FwaV9ncm91cDox",
-                     *         "contact": {
-                     *           "phone": "15550100001",
-                     *           "user_id": null,
-                     *           "name": "Ana Lima"
-                     *         },
                      *         "content": {
                      *           "body": "Your table is ready."
                      *         },

@@ -97,7 +97,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
   const named = (place: string, all: boolean): [string, string][] =>
     parameters
       .filter((parameter) => parameter.in === place && (all || parameter.required === true))
-      .map((parameter) => [parameter.name, exampleOf(operation, parameter)]);
+      .map((parameter) => [parameter.name, exampleOf(parameter)]);
   const pathValues = named('path', true);
   const query = Object.fromEntries(named('query', false));
   const filled = pathValues.reduce((text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)), path);
@@ -120,12 +120,10 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
   };
 }
 
-/** @throws Error where a sample cannot be made, since the description does not say what to give. */
-function exampleOf({ operationId }: Operation, { name, example, schema }: Parameter): string {
+/** Where a description has no example, its name stands for the value. */
+function exampleOf({ name, example, schema }: Parameter): string {
   const value = example ?? schema?.example ?? schema?.examples?.[0];
-  if (typeof value !== 'string' && typeof value !== 'number')
-    throw new Error(`${operationId}: the parameter ${name} needs an example`);
-  return String(value);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : name;
 }
 
 function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): string {

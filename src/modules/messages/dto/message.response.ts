@@ -73,6 +73,9 @@ export class MessageListItem {
   @ApiProperty({ type: 'string', nullable: true, example: null })
   recipient!: string | null;
 
+  @ApiProperty({ type: ContactResponse })
+  contact!: ContactResponse;
+
   @ApiProperty({ example: 'text' })
   type!: string;
 
@@ -178,9 +181,6 @@ export class WaitingResponse {
 
 /** A message with everything that is known about it. */
 export class MessageResponse extends MessageListItem {
-  @ApiProperty({ type: ContactResponse })
-  contact!: ContactResponse;
-
   /** The variant's object as it was sent or received. */
   @ApiProperty({ type: 'object', additionalProperties: true, example: { body: 'Your table is ready.' } })
   content!: Record<string, unknown>;
@@ -253,6 +253,11 @@ export function listItemOf(message: Message): MessageListItem {
     from: message.sender,
     to: message.recipient,
     recipient: message.recipientUserId,
+    contact: {
+      phone: message.contact.phone,
+      user_id: message.contact.userId,
+      name: message.contact.name,
+    },
     type: message.type,
     body: message.body,
     status: message.status,
@@ -268,11 +273,6 @@ export function listItemOf(message: Message): MessageListItem {
 export function responseOf(message: Message & { attempts?: Attempt[]; waiting?: Waiting | null }): MessageResponse {
   const response: MessageResponse = {
     ...listItemOf(message),
-    contact: {
-      phone: message.contact.phone,
-      user_id: message.contact.userId,
-      name: message.contact.name,
-    },
     content: message.content,
     error: errorOf(message),
     attempt_count: message.attemptCount,
