@@ -2,7 +2,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
-const key = Buffer.from(process.env.WEBHOOK_SECRET.replace(/^whsec_/, ''), 'base64');
+const key = Buffer.from((process.env.WEBHOOK_SECRET ?? '').replace(/^whsec_/, ''), 'base64');
+if (key.length < 24) {
+  console.error('Set WEBHOOK_SECRET to the secret of the webhook, whsec_…: with an empty one any sender could sign.');
+  process.exit(1);
+}
 const TOLERANCE_SECONDS = 300;
 
 function verify(headers, body) {

@@ -1,8 +1,10 @@
 # Receives Herald's webhooks and verifies each. WEBHOOK_SECRET=whsec_… PORT=8080 python3 receiver.py
-import base64, hashlib, hmac, json, os, re, time
+import base64, hashlib, hmac, json, os, re, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+KEY = base64.b64decode(os.environ.get("WEBHOOK_SECRET", "").removeprefix("whsec_"))
+if len(KEY) < 24:
+    sys.exit("Set WEBHOOK_SECRET to the secret of the webhook, whsec_…: with an empty one any sender could sign.")
 TOLERANCE_SECONDS = 300
 
 

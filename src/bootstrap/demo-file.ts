@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { DEMO_RECEIVERS_FILE } from '../modules/webhook/webhook.types.js';
 
 /** Content of `DATA_DIR/demo.json`: the demo workspace, for new users and tests. */
 export interface DemoFile {
@@ -54,6 +55,29 @@ export function readDemoKey(
 
 export function writeDemoFile(dataDir: string, content: DemoFile): void {
   writePrivateFile(dataDir, 'demo.json', `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/** What commands that were killed left behind is cut off here. */
+const MOST_RECEIVERS = 20;
+
+/**
+ * Lets the demo workspace of this folder, where it has one, point its webhook to a receiver of this machine, until what is
+ * returned is called.
+ */
+export function announceReceiver(dataDir: string, url: string): () => void {
+  if (readDemoFile(dataDir).organization_id === undefined) return () => undefined;
+  const others = (): string[] => {
+    try {
+      const urls: unknown = JSON.parse(readFileSync(join(dataDir, DEMO_RECEIVERS_FILE), 'utf8'));
+      return Array.isArray(urls) ? urls.filter((each): each is string => typeof each === 'string' && each !== url) : [];
+    } catch {
+      return [];
+    }
+  };
+  const write = (urls: readonly string[]): void =>
+    writePrivateFile(dataDir, DEMO_RECEIVERS_FILE, `${JSON.stringify(urls)}\n`);
+  write([...others(), url].slice(-MOST_RECEIVERS));
+  return () => write(others());
 }
 
 /** Replaces a file, readable by its owner only. Replaced as a whole: a reader never reads half of it. */

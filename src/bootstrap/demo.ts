@@ -28,6 +28,7 @@ import {
   EXAMPLE_WEBHOOK_URL,
 } from '../common/example-ids.js';
 import { newId } from '../common/ids.js';
+import { DemoReceivers } from '../modules/webhook/address/demo-receivers.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Message } from '../modules/messages/messages.types.js';
 import { DocsDemo, ExampleValues } from '../infrastructure/http/docs/docs-demo.js';
@@ -239,6 +240,7 @@ export async function makeDemo(
     simulator_url: simulatorUrl,
     recipients: [...DEMO_RECIPIENTS],
   };
+  app.get(DemoReceivers, { strict: false }).allow(organizationId);
   writeDemoFile(dataDir, demo);
   writeDemoShell(dataDir, demo);
   await quietly(app, () => showDemoInDocs(app, config, demo));

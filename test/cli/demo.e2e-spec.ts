@@ -28,7 +28,7 @@ describe('herald, as a new user calls it beside the running demo', () => {
   let herald: HeraldProcess;
 
   beforeAll(async () => {
-    herald = await HeraldProcess.start({ ...env, WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' });
+    herald = await HeraldProcess.start(env);
   }, 120_000);
   afterAll(async () => {
     await herald?.end();

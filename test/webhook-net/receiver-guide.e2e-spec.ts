@@ -96,6 +96,20 @@ describe.each([
   // Without Python the rest is still tested.
   const ifHere = here ? it : it.skip;
 
+  ifHere.each([{}, { WEBHOOK_SECRET: '' }, { WEBHOOK_SECRET: 'whsec_' }, { WEBHOOK_SECRET: 'whsec_c2hvcnQ=' }])(
+    'does not start with %j, and says what to do',
+    (env) => {
+      const options = {
+        env: { PATH: process.env.PATH, PORT: '0', ...env },
+        encoding: 'utf8',
+        timeout: 30_000,
+      } as const;
+      const { status, stderr } = spawnSync(program, [join(ROOT, 'docs/examples', file)], options);
+      expect(status).toBe(1);
+      expect(stderr).toContain('Set WEBHOOK_SECRET');
+    },
+  );
+
   ifHere('takes what Herald signs, also while two secrets sign', async () => {
     expect(await post(signed([secret]))).toBe(204);
     expect(await post(signed([newWebhookSecret(), secret], 0, 'evt-2'))).toBe(204);

@@ -77,7 +77,7 @@ export function addDemoCommand(program: Command): void {
     .option('--chapter <list>', `only these, separated by commas: ${names}`, (text) => text.split(',').filter(Boolean));
   guide(command, {
     examples: [
-      ['npm start', 'in one terminal; WEBHOOK_ALLOW_PRIVATE_TARGETS=true before it for the last chapter'],
+      ['npm start', 'in one terminal'],
       ['npx herald demo', 'in another, in the same folder'],
       ['npx herald demo --fast --chapter send,retry', 'two chapters, without pauses'],
     ],

@@ -2,6 +2,8 @@ import { type Command, Option } from 'commander';
 import { EVENT_TYPES, TEST_EVENT, WEBHOOK_EVENTS } from '../../modules/webhook/webhook.types.js';
 import { KEY_OPTION, type TargetOptions, targetOf, URL_OPTION } from '../api/client.js';
 import type { Single } from '../api/message.js';
+import { announceReceiver } from '../../bootstrap/demo-file.js';
+import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { collected, pastTime, secretArgument, wholeNumber, wordsOf } from '../arguments.js';
 import { clock, facts, oneLine, padded, paint } from '../output.js';
 import { action, guide, liveAction, UsageError } from '../runner.js';
@@ -104,7 +106,8 @@ function addSet(webhook: Command): void {
     notes: [
       'Without --events a new webhook gets the two about messages. What an existing one has stays where it is not given,',
       'but headers only while scheme, host and port stay. Values of headers are stored encrypted and never shown again. A',
-      'webhook that Herald disabled works again once it is set.',
+      'webhook that Herald disabled works again once it is set. The demo workspace of this machine also takes',
+      'http://127.0.0.1:<port>/ where it is set with this command.',
     ].join('\n'),
   });
   action<SetOptions>(command, async ({ events, paused, connection, header, ...options }, url = '') => {
@@ -116,6 +119,7 @@ function addSet(webhook: Command): void {
       ...(connection !== undefined && { connection_ids: connection.filter((id) => id !== 'all') }),
       ...(header !== undefined && { headers: await headersOf(header.filter((line) => line !== 'none')) }),
     };
+    if (/^http:\/\/127\.0\.0\.1:\d+\/$/.test(url)) announceReceiver(loadClientConfig().dataDir, url);
     const { data } = (await api.call<Single<ApiWebhook>>('PUT', '/webhook', { body })).body;
     return { data, text: factsOf(data) };
   });
@@ -199,8 +203,9 @@ function addListen(webhook: Command): void {
     ],
     notes: [
       'Herald delivers to public https addresses only: put a tunnel or a proxy with a certificate in front, and set its',
-      'address with "herald webhook set". For trials start Herald with WEBHOOK_ALLOW_PRIVATE_TARGETS=true. A delivery',
-      'whose signature is wrong is answered 400 and counted.',
+      'address with "herald webhook set". The demo workspace of a Herald on this machine takes the address that this',
+      'prints, while it listens on 127.0.0.1; others do with WEBHOOK_ALLOW_PRIVATE_TARGETS=true. A delivery whose',
+      'signature is wrong is answered 400 and counted.',
     ].join('\n'),
     failure: 'the port is taken; Ctrl-C ends it with 0',
   });
@@ -212,9 +217,11 @@ function addListen(webhook: Command): void {
       onEvent: (event) => live.say(lineOf(event), event),
       onForged: () => live.print(paint.bad('a delivery with a wrong signature was refused (400)')),
     });
+    const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
     live.print(paint.faint(`listening on ${receiver.url}; Ctrl-C ends it`));
     await new Promise((resolve) => live.signal.addEventListener('abort', resolve, { once: true }));
     await receiver.close();
+    withdraw();
     return null;
   });
 }

@@ -3,6 +3,8 @@ import type { ApiMedia, ApiMessage, Page, Single } from '../api/message.js';
 import { paint } from '../output.js';
 import { type Chapter, Skipped, type Stage } from './stage.js';
 import { ApiError } from '../api/client.js';
+import { announceReceiver } from '../../bootstrap/demo-file.js';
+import { loadClientConfig } from '../../infrastructure/config/load-config.js';
 import { WebhookReceiver } from '../webhook-receiver.js';
 
 /** Of the demo's numbers, by what the simulator does with a message to them. */
@@ -176,6 +178,7 @@ export async function beTold(stage: Stage): Promise<void> {
   if (taken !== null)
     throw new Skipped(`the workspace has a webhook, ${taken}: it stays; DELETE /webhook takes it away`);
   const receiver = await WebhookReceiver.listen();
+  const withdraw = announceReceiver(loadClientConfig().dataDir, receiver.url);
   try {
     receiver.secret = await setWebhook(stage, receiver.url);
     await stage.api.post('/webhook/test', {});
@@ -191,6 +194,7 @@ export async function beTold(stage: Stage): Promise<void> {
   } finally {
     await receiver.close();
     if (receiver.secret !== null) await stage.api.call('DELETE', '/webhook').catch(() => undefined);
+    withdraw();
   }
 }
 
@@ -211,7 +215,7 @@ async function setWebhook(stage: Stage, url: string): Promise<string> {
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'WEBHOOK_URL_NOT_ALLOWED') throw error;
     throw new Skipped(
-      'webhooks go to public https addresses only; to see this chapter start Herald with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
+      'this Herald delivers to public https addresses only; the chapter needs its DATA_DIR on this machine, or a start with WEBHOOK_ALLOW_PRIVATE_TARGETS=true npm start',
     );
   }
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../../infrastructure/config/config.js';
+import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClient } from './delivery-client.js';
@@ -32,6 +33,7 @@ const targetOptions = (config: Config) => ({ policy: { allowPrivate: config.webh
     EndpointsRepository,
     EndpointSecrets,
     EndpointHeaders,
+    DemoReceivers,
     DeliveriesRepository,
     DispatchRepository,
     WebhookDispatcher,

@@ -36,6 +36,9 @@ export interface MessageEventDelivery {
   deliveryIds: string[];
 }
 
+/** In DATA_DIR: written by `herald demo` and `herald webhook listen` while they listen, readable by its owner only. */
+export const DEMO_RECEIVERS_FILE = 'demo-receivers.json';
+
 /**
  * SQL text of an insert, for use as a data-modifying CTE in the statement of the change that it reports: an event
  * then commits with its change and costs no round trip of its own. Rows whose workspace has never had an endpoint nor

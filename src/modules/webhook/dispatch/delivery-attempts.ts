@@ -3,6 +3,7 @@ import { describeError } from '../../../common/describe-error.js';
 import { retry } from '../../../common/retry.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
+import { DemoReceivers } from '../address/demo-receivers.service.js';
 import { DeliveryClient, type DeliveryRequest, type DeliveryResult } from '../delivery-client.js';
 import { cursorText } from '../events/event-cursor.js';
 import { EndpointHeaders } from '../webhook-headers.js';
@@ -31,6 +32,7 @@ export class DeliveryAttempts {
     private readonly secrets: EndpointSecrets,
     private readonly headers: EndpointHeaders,
     private readonly client: DeliveryClient,
+    private readonly demo: DemoReceivers,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
   ) {}
@@ -46,8 +48,8 @@ export class DeliveryAttempts {
   }
 
   /** Closes the connections; only when nothing is in flight any more. */
-  close(): Promise<void> {
-    return this.client.close();
+  async close(): Promise<void> {
+    await Promise.all([this.client.close(), this.demo.close()]);
   }
 
   /** Delivers one event; resolves when its outcome is recorded, or could not be. Never rejects. */
@@ -59,7 +61,8 @@ export class DeliveryAttempts {
       this.tracing.end(span, { failure: 'secret_unreadable' });
       return this.record(unsigned(task));
     }
-    const result = await this.client.deliver(request);
+    const client = this.demo.clientFor(task.organizationId, task.url) ?? this.client;
+    const result = await client.deliver(request);
     this.tracing.end(
       span,
       result.kind === 'failed' ? { failure: result.error } : { status: result.status, failedFrom: 300 },

@@ -73,6 +73,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
     secrets as never,
     { open: () => ({}) } as never,
     client as never,
+    { clientFor: () => null, close: () => Promise.resolve() } as never,
     new Counters(),
     Tracing.OFF,
   );
