@@ -87,6 +87,7 @@ const NOT_THERE: Refusal = {
     'MEDIA_NOT_FOUND',
     'OTP_NOT_FOUND',
     'WEBHOOK_DELIVERY_NOT_FOUND',
+    'WEBHOOK_REPLAY_NOT_FOUND',
   ],
 };
 
