@@ -114,7 +114,10 @@ function envelopeViolations({ json, headers }: Answer): Violation[] {
 export function anonymous({ status, headers, text }: Answer, ids: readonly string[]): Record<string, unknown> {
   const requestId = String(headers['x-request-id']);
   const { date: _date, ratelimit: _left, 'x-request-id': _id, 'content-length': _length, ...rest } = headers;
-  const body = [requestId, ...ids].reduce((all, id) => all.replaceAll(id, '<id>'), text);
+  const body = [requestId, ...ids]
+    .reduce((all, id) => all.replaceAll(id, '<id>'), text)
+    // It is of the moment of the question.
+    .replaceAll(/"estimated_send_at":"[^"]+"/g, '"estimated_send_at":"<time>"');
   return { status, headers: rest, body };
 }
 
