@@ -55,7 +55,8 @@ function placed(body: Body): Body {
   // A UUID would be one of our own files, and there are none.
   const ownFile =
     media !== undefined && typeof media.id === 'string' ? { media: { ...media, id: '1037543291543636' } } : {};
-  return { ...rest, ...reply, ...ownFile, connection_id: workspace.connection.id, ...address };
+  const time = rest.send_at === undefined ? {} : { send_at: new Date(Date.now() + 3_600_000).toISOString() };
+  return { ...rest, ...reply, ...ownFile, ...time, connection_id: workspace.connection.id, ...address };
 }
 
 const post = (body: unknown) => workspace.api.post('/messages', body, { headers: { 'idempotency-key': newId() } });
@@ -103,7 +104,7 @@ describe.each(names)('%s', (name) => {
       fc.asyncProperty(
         bodies,
         fc.nat(),
-        fc.constantFrom<unknown>(null, 17_000, [17], { odd: 1 }),
+        fc.constantFrom<unknown>(null, 17_000.5, [17], { odd: 1 }),
         async (body, at, wrong) => {
           const known = pathsOf(body).filter((path) => isDescribed(schemaOf(name), path));
           const path = known[at % known.length] ?? ['to'];

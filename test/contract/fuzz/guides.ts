@@ -80,6 +80,8 @@ const inAnHour = (): Date => new Date(Date.now() + 3_600_000);
 /** A name of 1 to 512 characters that no template has had. */
 const freshName = (name: unknown): string => `${String(name).slice(0, 40)}_${newId().replaceAll('-', '')}`;
 
+const PLAIN_BODY = { type: 'BODY', text: 'Hello there, this is all for now.' };
+
 async function madeTemplate(stage: Stage, template: Json): Promise<string> {
   const name = freshName(template.name);
   const { workspace } = stage.own;
@@ -168,13 +170,15 @@ export const GUIDES: Record<string, Guide> = {
       params: connection(own),
       body: { ...(body as Json), name: freshName((body as Json).name) },
     }),
+    // What is right in form may break a rule of the platform, such as two buttons of one text.
+    states: ['PLATFORM_REJECTED'],
   },
   templates_edit: {
     bodies: templates,
     place: async ({ body }, stage, fresh) => {
-      const { language, components } = body as Json;
+      const { language, components, ...rest } = body as Json;
       const name = fresh
-        ? await madeTemplate(stage, { category: 'UTILITY', ...(body as Json) })
+        ? await madeTemplate(stage, { category: 'UTILITY', ...rest, language, components: [PLAIN_BODY] })
         : stage.own.otherTemplate;
       return { params: { ...connection(stage.own), name }, body: { language, components } };
     },
