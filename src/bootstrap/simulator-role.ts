@@ -26,7 +26,14 @@ export async function startSimulatorRole(
 ): Promise<SimulatorRole> {
   const logger = new Logger('Simulator');
   const { dataDir } = config.process;
-  const { apiUrl, simulatorHost: host, simulatorPort, simulatorSeed, simulatorBareNumbers, appSecrets } = config.whatsapp;
+  const {
+    apiUrl,
+    simulatorHost: host,
+    simulatorPort,
+    simulatorSeed,
+    simulatorBareNumbers,
+    appSecrets,
+  } = config.whatsapp;
   const simulator = new Simulator({
     port: simulatorPort,
     host,

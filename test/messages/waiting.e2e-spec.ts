@@ -87,7 +87,7 @@ describe('while a message is queued', () => {
     expect(Date.parse(next.estimated_send_at ?? '')).toBeGreaterThanOrEqual(nextAttemptAt.getTime());
   });
 
-  it('it is scheduled: until then, and it expires that much later', async () => {
+  it('the message is scheduled: until then, and it expires that much later', async () => {
     const sendAt = new Date(Date.now() + 3_600_000);
     const to = await workspace.contact();
     const body = { send_at: sendAt.toISOString(), ttl_seconds: 600 };

@@ -95,7 +95,8 @@ async function run(context: FaultContext, scope: FaultContext['scope']): Promise
     violations.push('events were not given in the order of their transactions');
   }
   const gaps = gapsOf(reader.seen);
-  if (gaps.length > 0) violations.push(`the events of ${gaps.length} messages have gaps: ${gaps.slice(0, 3).join('; ')}`);
+  if (gaps.length > 0)
+    violations.push(`the events of ${gaps.length} messages have gaps: ${gaps.slice(0, 3).join('; ')}`);
   if (reader.refused > 0) violations.push(`${reader.refused} cursors of its own were refused to the reader`);
   return {
     faults: 2 * rounds,
