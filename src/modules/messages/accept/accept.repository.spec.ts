@@ -1,9 +1,11 @@
+import pg from 'pg';
 import { newId } from '../../../common/ids.js';
 import { ContactBook } from '../../../../test/support/contact-book.js';
 import { Factories, testPhone, type ConnectionRow } from '../../../../test/support/factories.js';
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
+import { waitFor } from '../../../../test/support/wait-for.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
-import { AcceptRepository, type Accepted, type NewMessage } from './accept.repository.js';
+import { AcceptRepository, type Accepted, INSERT_MESSAGES, type NewMessage } from './accept.repository.js';
 import { WINDOW_MS } from './windows.js';
 
 let opened: OpenTestDatabase;
@@ -138,5 +140,60 @@ describe('a message into a window', () => {
     await accepts.accept(message);
     await opened.database.execute('update conversation set last_inbound_at = null where id = $1', [id]);
     expect(await accepts.accept({ ...message, id: newId() })).toMatchObject({ kind: 'known', messageId: message.id });
+  });
+});
+
+describe('messages of which some are to go later', () => {
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+
+  it('take their keys in one order, so that two batches with the same keys never deadlock', async () => {
+    const [first, second] = [newId(), newId()].sort();
+    const make = (key: string | undefined, at?: string): NewMessage => ({
+      ...newMessage(testPhone(), 'contact'),
+      idempotencyKey: key ?? '',
+      sendAt: at,
+    });
+    const other = new pg.Client({ connectionString: opened.url });
+    await other.connect();
+    try {
+      await other.query(`begin`);
+      const keep = (message: NewMessage): Promise<unknown> =>
+        other.query(INSERT_MESSAGES.text, [JSON.stringify([{ ...message, newConversationId: newId() }])]);
+      await keep(make(first));
+      const accepted = accepts.acceptTogether([make(first, sendAt), make(second)], false);
+      await waitFor(
+        async () => {
+          const { rowCount } = await other.query(
+            `select from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`,
+          );
+          return (rowCount ?? 0) > 0;
+        },
+        { what: 'the batch to wait for the first key' },
+      );
+      // It has not taken the second one yet.
+      await other.query(`set local lock_timeout = '500ms'`);
+      await keep(make(second));
+      await other.query('commit');
+      expect((await accepted).map(({ kind }) => kind)).toEqual(['known', 'known']);
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('come each into its table, those to one recipient in their order', async () => {
+    const phone = testPhone();
+    const messages = [undefined, sendAt, undefined, sendAt].map((at) => ({
+      ...newMessage(phone, 'contact'),
+      sendAt: at,
+      ttlSeconds: 60,
+    }));
+    const results = await accepts.acceptTogether(messages, true);
+    expect(results.map(({ kind }) => kind)).toEqual(messages.map(() => 'inserted'));
+    expect(await contacts()).toHaveLength(1);
+    const placed = (table: string, order: string): Promise<{ message_id: string }[]> =>
+      opened.database.query(`select message_id from ${table} where recipient = $1 order by ${order}`, [phone]);
+    const ids = messages.map(({ id }) => id);
+    expect((await placed('message_queue', 'seq')).map((row) => row.message_id)).toEqual([ids[0], ids[2]]);
+    expect((await placed('message_schedule', 'message_id')).map((row) => row.message_id)).toEqual([ids[1], ids[3]]);
   });
 });

@@ -207,15 +207,10 @@ export class AcceptRepository {
     });
   }
 
-  private async insert(rows: NewMessage[], statements: Statements): Promise<StoredRow[]> {
-    const found: StoredRow[] = [];
-    const scheduled = rows.filter(({ sendAt }) => sendAt !== undefined);
-    const others = scheduled.length === 0 ? rows : rows.filter(({ sendAt }) => sendAt === undefined);
-    for (const [statement, messages] of [[INSERT_MESSAGES, others] as const, [INSERT_SCHEDULED, scheduled] as const]) {
-      if (messages.length === 0) continue;
-      found.push(...(await statements.query<StoredRow>(statement, [JSON.stringify(withNewConversations(messages))])));
-    }
-    return found;
+  private insert(rows: NewMessage[], statements: Statements): Promise<StoredRow[]> {
+    // One statement for both kinds: two would take the keys of a batch in another order than the batch beside it.
+    const statement = rows.some(({ sendAt }) => sendAt !== undefined) ? INSERT_SCHEDULED : INSERT_MESSAGES;
+    return statements.query<StoredRow>(statement, [JSON.stringify(withNewConversations(rows))]);
   }
 
   /** A statement of its own: the INSERT's snapshot does not show the row that it conflicted with. */
@@ -276,7 +271,7 @@ const FOUND = `case when i."recipientUserId" is null then coalesce(
  * be made. Conversations are made before messages, both in the order of their indexes: batches never deadlock. The
  * place in the recipient's order is taken after the time, on which the low-water marks of the lanes depend.
  */
-const insertInto = (place: string): string => `
+const insertInto = (places: string): string => `
 with given as materialized (
   select i.*, now.at, case when i."lookUp" is null then i."conversationId" else ${FOUND} end as found_id
   from json_to_recordset($1) as i (id uuid, "organizationId" uuid, "connectionId" uuid, "conversationId" uuid,
@@ -314,27 +309,30 @@ with given as materialized (
 ), contents as (
   insert into message_content (message_id, body, content)
   select id, body, content from accepted join fresh using (id)
-), waiting as (
-  ${place} from accepted join fresh using (id)
-  order by id
-)
+), ${places}
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
   as "conversationId", a.last_inbound_at as "lastInboundAt"
 from accepted a left join fresh f using (id)
 where f.id is not null or a."lookUp" is not null`;
 
-export const INSERT_MESSAGES: Prepared = {
-  name: 'message_accept',
-  text: insertInto(`insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id,
-    recipient, queued_at, expires_at)
+const queued = (condition: string): string => `waiting as (
+  insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
+    expires_at)
   select "connectionId", created_at, id, "organizationId", conversation_id, lane, at,
-    at + make_interval(secs => "ttlSeconds")`),
-};
+    at + make_interval(secs => "ttlSeconds") from accepted join fresh using (id) ${condition}
+  order by id
+)`;
 
-/** As `INSERT_MESSAGES`, of those that are to go later. */
+export const INSERT_MESSAGES: Prepared = { name: 'message_accept', text: insertInto(queued('')) };
+
+/** As `INSERT_MESSAGES`, where some of them are to go later. */
 export const INSERT_SCHEDULED: Prepared = {
   name: 'message_accept_scheduled',
-  text: insertInto(`insert into message_schedule (connection_id, created_at, message_id, organization_id,
-    conversation_id, recipient, scheduled_for, release_at)
-  select "connectionId", created_at, id, "organizationId", conversation_id, lane, "sendAt", "sendAt"`),
+  text: insertInto(`${queued('where "sendAt" is null')}, later as (
+  insert into message_schedule (connection_id, created_at, message_id, organization_id, conversation_id, recipient,
+    scheduled_for, release_at)
+  select "connectionId", created_at, id, "organizationId", conversation_id, lane, "sendAt", "sendAt"
+  from accepted join fresh using (id) where "sendAt" is not null
+  order by id
+)`),
 };
