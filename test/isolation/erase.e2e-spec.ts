@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
+import { withMediaEvents } from '../../src/modules/media/media-event-sql.js';
 import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
 import { otpApp } from '../otp/fixture.js';
 import { runHerald } from '../support/herald-process.js';
@@ -286,6 +287,43 @@ describe('erasure of a phone number', () => {
     const both = await runHerald([...command, '--number', '+15550008810'], env);
     expect([both.code, both.stdout]).toEqual([2, expect.stringContaining('not with both')]);
   }, 120_000);
+
+  it('takes the events of received files with it, which name no contact, and leaves those of others', async () => {
+    const [phone, other] = ['15550008805', '15550008806'];
+    const receive = async (from: string): Promise<void> => {
+      const wamid = `wamid.${Buffer.from(`${from}${randomUUID()}`).toString('base64')}`;
+      const document = {
+        id: '56',
+        filename: `contract of ${from}.pdf`,
+        mime_type: 'application/pdf',
+        url: 'https://x',
+      };
+      const message = { from, timestamp: String(secondsNow()), id: wamid, type: 'document', document };
+      const contact = { wa_id: from, profile: { name: `Ana ${from}` } };
+      await notify(test, envelope(own.connection, { contacts: [contact], messages: [message] }));
+      await waitFor(async () => {
+        const ended = withMediaEvents(
+          `update media_object set status = 'failed', next_attempt_at = null where filename = $1 and status = 'pending' returning *`,
+        );
+        return (await test.database.execute(ended, [document.filename])) === 1;
+      });
+    };
+    await receive(phone);
+    await receive(other);
+    const eventsOf = async (name: string) =>
+      (
+        await test.database.query<{ type: string }>(
+          `select type from webhook_event where organization_id = $1 and data::text like '%' || $2 || '%' order by type`,
+          [own.workspace.id, name],
+        )
+      ).map(({ type }) => type);
+    expect(await eventsOf(phone)).toEqual(['media.failed', 'message.received']);
+    await settled();
+    await erasure().erase(own.workspace.id, phone);
+    expect(await eventsOf(phone)).toEqual([]);
+    expect(await rowsWith([phone])).toEqual([]);
+    expect(await eventsOf(other)).toEqual(['media.failed', 'message.received']);
+  });
 
   it('of an unknown number finds nothing, and of another workspace nothing either', async () => {
     const phone = '15550008804';

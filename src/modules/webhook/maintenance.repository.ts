@@ -45,15 +45,15 @@ export class MaintenanceRepository {
   }
 
   /**
-   * One page of all events, oldest first; removes the workspace's that name the contact, delivered or not. The log of
-   * deliveries has no names and stays.
+   * One page of all events, oldest first; removes the workspace's that name the contact or a file of theirs, delivered or
+   * not. The log of deliveries has no names and stays.
    */
   async eraseContact(subject: Subject, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
-    const { organizationId, numbers, userIds } = subject;
+    const { organizationId, numbers, userIds, conversationIds } = subject;
     const from = cursor ?? '00000000-0000-0000-0000-000000000000';
     const [page] = await this.database.query<{ ids: string[] | null; passed: number; last: string | null }>(
       FIND_OF_CONTACT,
-      [organizationId, from, ERASURE_PAGE, numbers, userIds],
+      [organizationId, from, ERASURE_PAGE, numbers, userIds, conversationIds],
     );
     const { ids = null, passed = 0, last = null } = page ?? {};
     if (erase && ids !== null) {
@@ -125,14 +125,19 @@ delete from webhook_delivery where id = any(array(
 const PURGE_ENDPOINTS = `
 delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;
 
+// Events of files that the contact sent name the file alone: its message tells whose it is, until that is erased as well.
 const FIND_OF_CONTACT = `
 with page as materialized (
-  select id, organization_id, data from webhook_event where id > $2 order by id limit $3
+  select id, organization_id, type, data from webhook_event where id > $2 order by id limit $3
 ), hit as (
   select id from page where organization_id = $1 and (
     data ->> 'to' = any($4) or data ->> 'recipient' = any($5)
     or data -> 'message' ->> 'from' = any($4) or data -> 'message' ->> 'to' = any($4)
-    or data -> 'contact' ->> 'phone' = any($4) or data -> 'contact' ->> 'user_id' = any($5))
+    or data -> 'contact' ->> 'phone' = any($4) or data -> 'contact' ->> 'user_id' = any($5)
+    or case when page.type in ('media.ready', 'media.failed') then exists (
+      select from message m where m.organization_id = $1 and m.conversation_id = any($6::uuid[])
+        and m.direction = 'inbound' and m.media_object_id::text = page.data -> 'media' ->> 'id'
+        and m.created_at > (page.data -> 'media' ->> 'created_at')::timestamptz - interval '1 day') end)
 )
 select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
   (select id from page order by id desc limit 1) as last`;
