@@ -149,6 +149,17 @@ describe('headers', () => {
     expect(rows).toEqual([{ headers_ciphertext: null }]);
   });
 
+  it('are forgotten with the webhook', async () => {
+    const { api, configure, organizationId } = await subscriber(test);
+    await configure({ url: receiver.url(), headers: HEADERS });
+    expect((await api.request({ method: 'DELETE', path: '/webhook' })).status).toBe(204);
+    const rows = await test.database.query(
+      'select header_names, headers_ciphertext from webhook_endpoint where organization_id = $1',
+      [organizationId],
+    );
+    expect(rows).toEqual([{ header_names: [], headers_ciphertext: null }]);
+  });
+
   it('do not follow the webhook to another server, where one who may not know them could read them', async () => {
     const { configure, emit } = await subscriber(test);
     const other = await Receiver.start();

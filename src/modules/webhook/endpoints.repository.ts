@@ -106,10 +106,16 @@ export class EndpointsRepository {
     }
   }
 
-  /** Marks the endpoint as deleted and forgets its secrets; returns its id, or null where there is none. */
+  /** Marks the endpoint as deleted and forgets its secrets and headers; returns its id, or null where there is none. */
   async remove(organizationId: string): Promise<string | null> {
     return this.database.transaction(async () => {
-      const endpointId = await this.update(organizationId, { deletedAt: now, active: false, inactiveSince });
+      const endpointId = await this.update(organizationId, {
+        deletedAt: now,
+        active: false,
+        inactiveSince,
+        headerNames: [],
+        headersCiphertext: null,
+      });
       if (endpointId === null) return null;
       await this.secrets.delete({ organizationId, endpointId });
       await this.note('webhook.removed', organizationId, endpointId);
