@@ -293,6 +293,13 @@ describe('a cursor', () => {
       // The same place has another text now: in deliveries as well.
       expect((await page(api, { after: first.cursor })).data[0]?.cursor).not.toBe(second.cursor);
       await expired(api, start, 'database_changed');
+      // Also after a failover a time without a recording is a gap.
+      const since = `update event_recording set since = $2::text::xid8 where organization_id = $1 returning since`;
+      const begun = `select since::text from event_recording where organization_id = $1`;
+      const [recording] = await test.database.query<{ since: string }>(begun, [organizationId]);
+      await test.database.execute(since, [organizationId, '8000000000000000000']);
+      await expired(api, first.cursor, 'not_recorded');
+      await test.database.execute(since, [organizationId, recording?.since]);
       await test.database.execute('delete from webhook_event where organization_id = $1 and id = $2', [
         organizationId,
         second.id,

@@ -79,8 +79,8 @@ export class EventsService {
     }
     const keptMs = this.config.retention.webhookDays * DAY_MS - MARGIN_MS;
     if (timeOf(given) < Date.now() - keptMs) throw webhookErrors.EVENT_CURSOR_EXPIRED({ reason: 'retention' });
-    if (given.moved || given.transaction > nextTransaction) {
-      if (await this.events.has(organizationId, given)) return given;
+    const isForeign = given.moved || given.transaction > nextTransaction;
+    if (isForeign && !(await this.events.has(organizationId, given))) {
       throw webhookErrors.EVENT_CURSOR_EXPIRED({ reason: 'database_changed' });
     }
     if (since !== null && given.transaction >= since) return given;
