@@ -1,3 +1,4 @@
+import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { Receiver, verify } from '../faults/webhook-receiver.js';
 import type { ApiClient } from '../support/api-client.js';
 import type { TestApp } from '../support/test-app.js';
@@ -163,6 +164,69 @@ describe('POST /webhook/replay', () => {
     // Twenty that were due, ten in flight, and what one round of the claim took before it was written.
     expect(Math.min(...behind)).toBeLessThanOrEqual(50);
     await configure({ url: receiver.url(path), active: false });
+  });
+
+  it('goes on beside a hundred older replays whose receivers take nothing', async () => {
+    const { api, configure, organizationId } = await subscriber(test);
+    await configure({ url: receiver.url('/behind-others') });
+    const [id = ''] = await insertPast(test.database, organizationId, { count: 1, outcome: 'exhausted' });
+    const stuck = await Promise.all(Array.from({ length: 100 }, () => subscriber(test)));
+    await Promise.all(stuck.map((each) => each.configure({ url: receiver.url('/stuck') })));
+    const endpoints = `select id from webhook_endpoint where organization_id = any($1::uuid[])`;
+    const ids = stuck.map((each) => each.organizationId);
+    // Each has as many due events as may be ahead, which its hanging receiver does not let go.
+    await test.database.execute(
+      `insert into webhook_event (organization_id, endpoint_id, type, data, occurred_at, next_attempt_at)
+       select organization_id, id, 'webhook.test', '{}', clock_timestamp(), clock_timestamp() - interval '1 minute'
+       from webhook_endpoint, generate_series(1, 20) where organization_id = any($1::uuid[])`,
+      [ids],
+    );
+    const held = await test.database.pool.connect();
+    try {
+      await held.query('begin');
+      await held.query(
+        `select from webhook_event where endpoint_id in (${endpoints}) and status = 'pending' for update`,
+        [ids],
+      );
+      await test.database.execute(
+        `with made as (
+           insert into webhook_replay (id, organization_id, endpoint_id, only_failed, total)
+           select overlay(uuid_v7()::text placing '00000000' from 1 for 8)::uuid, organization_id, id, true, 1
+           from webhook_endpoint where organization_id = any($1::uuid[])
+           returning id, organization_id
+         )
+         insert into webhook_replay_event (replay_id, organization_id, event_id)
+         select id, organization_id, uuid_v7() from made`,
+        [ids],
+      );
+      await ended(api, (await start(api, { since: ago(600) })).id);
+      await waitFor(() => receiver.of(id).length === 1);
+    } finally {
+      await held.query('rollback');
+      held.release();
+      await test.database.execute(`delete from webhook_event where organization_id = any($1::uuid[])`, [ids]);
+      await test.database.execute(`delete from webhook_replay where organization_id = any($1::uuid[])`, [ids]);
+    }
+  }, 60_000);
+
+  it('waits its three days from its start, however long the webhook was paused before', async () => {
+    const { api, configure, organizationId } = await subscriber(test);
+    const url = receiver.url('/paused-for-long');
+    await configure({ url });
+    await insertPast(test.database, organizationId, { count: 1, outcome: 'exhausted' });
+    await configure({ url, active: false });
+    await test.database.execute(
+      `update webhook_endpoint set inactive_since = inactive_since - interval '4 days' where organization_id = $1`,
+      [organizationId],
+    );
+    const { id } = await start(api, { since: ago(600) });
+    await test.app.get(Sweeps).runNow('webhook_replay_purge');
+    expect(await read(api, id)).toMatchObject({ status: 'paused', total: 1, done: 0 });
+    await test.database.execute(`update webhook_replay set created_at = created_at - interval '4 days' where id = $1`, [
+      id,
+    ]);
+    await test.app.get(Sweeps).runNow('webhook_replay_purge');
+    expect((await api.get(`/webhook/replay/${id}`)).status).toBe(404);
   });
 
   it('refuses what cannot be, naming it', async () => {

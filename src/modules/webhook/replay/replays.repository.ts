@@ -73,7 +73,7 @@ export class ReplaysRepository {
     return { endpointIds: rows.map((row) => row.endpoint_id), events: rows.reduce((sum, row) => sum + row.events, 0) };
   }
 
-  /** Removes those that ended long ago, and those whose endpoint has taken nothing for so long. */
+  /** Removes those that ended long ago, and those that have waited for so long for an endpoint that takes nothing. */
   purge(endedDays: number, heldDays: number): Promise<number> {
     return this.database.execute(PURGE, [endedDays, heldDays]);
   }
@@ -119,18 +119,17 @@ select r.id, r.total, r.done, r.created_at, r.finished_at, case when r.finished_
 from webhook_replay r join webhook_endpoint e on e.id = r.endpoint_id and e.deleted_at is null
 where r.organization_id = $1 and r.id = $2`;
 
-// $1 replays, $2 due events at the most. In the order of the ids, which begin with their time. Of what was deleted or
-// delivered meanwhile, and of what is being delivered just now, only the count is kept.
+// $1 replays that have room, for those without must not hide the ones behind them; $2 due events at the most. In the
+// order of the ids, which begin with their time. Of what was deleted or delivered meanwhile, and of what is being
+// delivered just now, only the count is kept.
 const FEED = `
-with running as materialized (
-  select r.id, r.organization_id, r.endpoint_id, r.only_failed
+with room as materialized (
+  select r.id, r.organization_id, r.endpoint_id, r.only_failed, $2::bigint - due.events as places
   from webhook_replay r join webhook_endpoint e on e.id = r.endpoint_id and ${TAKES_EVENTS}
-  where r.finished_at is null order by r.id limit $1 for update of r skip locked
-), room as materialized (
-  select running.*, $2::bigint - (
-    select count(*) from (select from webhook_event v where v.endpoint_id = running.endpoint_id and v.status = 'pending'
-      and v.next_attempt_at <= statement_timestamp() limit $2) as due) as places
-  from running
+  cross join lateral (
+    select count(*) as events from (select from webhook_event v where v.endpoint_id = r.endpoint_id
+      and v.status = 'pending' and v.next_attempt_at <= statement_timestamp() limit $2) as first_ones) as due
+  where r.finished_at is null and due.events < $2 order by r.id limit $1 for update of r skip locked
 ), next as materialized (
   select room.id as replay_id, room.organization_id, room.endpoint_id, room.only_failed, listed.event_id
   from room cross join lateral (
@@ -153,4 +152,5 @@ select endpoint_id, events from fed`;
 const PURGE = `
 delete from webhook_replay r using webhook_endpoint e
 where e.id = r.endpoint_id and (r.finished_at < clock_timestamp() - make_interval(days => $1)
-  or e.inactive_since < clock_timestamp() - make_interval(days => $2))`;
+  or greatest(e.inactive_since, r.created_at) < clock_timestamp() - make_interval(days => $2)
+    and e.inactive_since is not null)`;
