@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 export interface ReceivedEvent {
   id: string;
   type: string;
-  data: { message_id?: string; status?: string };
+  data: { message_id?: string; status?: string; message?: { id?: string; status?: string } };
 }
 
 const MAX_BODY_BYTES = 1_048_576;

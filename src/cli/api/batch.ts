@@ -5,7 +5,7 @@ import { isObject } from '../../common/json.js';
 import { readStandardInput } from '../arguments.js';
 import { type Answer, padded, paint, paintStatus } from '../output.js';
 import { type Live, UsageError } from '../runner.js';
-import { type ApiClient, ApiError, type Target } from './client.js';
+import { type ApiClient, ApiError, refusalText, type Target } from './client.js';
 import { connectionOf } from './message.js';
 
 interface BatchAnswer {
@@ -48,6 +48,7 @@ export async function sendFile(
     idempotency_key: one.idempotency_key ?? randomUUID(),
   }));
   const counts = { accepted: 0, replayed: 0, refused: 0 };
+  let keptBack = 0;
   for (let start = 0; start < messages.length;) {
     const batch = nextBatch(messages, start);
     const { data, errors } = await sendBatch(live, target.api, batch, start, permissive);
@@ -63,10 +64,12 @@ export async function sendFile(
     counts.replayed += replayed;
     counts.accepted += data.length - replayed;
     counts.refused += batch.length - data.length;
+    keptBack += batch.length - data.length - errors.length;
     start += batch.length;
   }
   const { accepted, replayed, refused } = counts;
-  const text = `${accepted} taken${replayed > 0 ? `, ${replayed} taken before` : ''}${refused > 0 ? `, ${refused} not taken` : ''}`;
+  const hint = keptBack > 0 ? `, ${keptBack} of them only because of the others: --permissive takes them` : '';
+  const text = `${accepted} taken${replayed > 0 ? `, ${replayed} taken before` : ''}${refused > 0 ? `, ${refused} not taken` : ''}${hint}`;
   return {
     data: { event: 'end', ...counts },
     text: refused > 0 ? paint.bad(text) : paint.good(text),
@@ -148,6 +151,6 @@ function takenLine({ id, status, replayed }: BatchAnswer['data'][number]): strin
   return `${paint.name(id)}  ${paintStatus(status)}${replayed ? ' (this key was used before: nothing was sent again)' : ''}`;
 }
 
-function refusedLine({ code, message, details = [] }: BatchError): string {
-  return `${paint.bad(code)}  ${[message, ...details.map((detail) => detail.message)].filter((text, n, all) => all.indexOf(text) === n).join(' ')}`;
+function refusedLine({ code, message, details }: BatchError): string {
+  return `${paint.bad(code)}  ${refusalText(message, details)}`;
 }

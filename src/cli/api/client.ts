@@ -29,8 +29,12 @@ export function apiError(status: number, body: unknown): ApiError {
     return new ApiError(status, 'UNEXPECTED_ANSWER', `the answer was ${status}: is this address a Herald?`);
   }
   const { code, message = '', ...extra } = error;
-  const details = (error.details ?? []).map((detail) => detail.message).join(' ');
-  return new ApiError(status, code, details === '' ? message : `${message} ${details}`, extra);
+  return new ApiError(status, code, refusalText(message, error.details), extra);
+}
+
+/** Message and details, each text once: where one field is wrong, the message is that of its detail. */
+export function refusalText(message: string, details: { message: string }[] = []): string {
+  return [...new Set([message, ...details.map((detail) => detail.message)])].join(' ');
 }
 
 export interface ApiAnswer<T> {

@@ -82,7 +82,7 @@ function addExplain(message: Command): void {
   action<TargetOptions>(command, async (options, id = '') => {
     const { api } = await targetOf(options);
     const timeline = await api.get<ApiTimeline>(`/messages/${encodeURIComponent(id)}/timeline`);
-    return { data: timeline, text: timelineText(timeline) };
+    return { data: timeline, text: timelineText(id, timeline) };
   });
 }
 
@@ -93,13 +93,13 @@ const RESPONSIBLE: Readonly<Record<string, string>> = {
   whatsapp: 'WhatsApp',
 };
 
-function timelineText({ data, explanation, not_kept: notKept }: ApiTimeline): string {
+function timelineText(id: string, { data, explanation, not_kept: notKept }: ApiTimeline): string {
   const { summary, responsible, retry } = explanation;
   const advice = retry.not_before === null ? 'advised' : `advised, not before ${retry.not_before}`;
   const lines = [
     paint.heading(summary),
     ...(responsible === null ? [] : [`Who can do something about it: ${RESPONSIBLE[responsible] ?? responsible}`]),
-    ...(retry.advised ? [`A retry is ${advice}: herald message retry <id>`] : []),
+    ...(retry.advised ? [`A retry is ${advice}: herald message retry ${id}`] : []),
     '',
     ...data.flatMap(({ at, event, source, summary: text, delivery_ids: deliveries = [] }) => [
       [paint.faint(at), padded(paintStatus(event), 16), padded(source, 8), text].join('  '),

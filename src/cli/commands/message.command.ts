@@ -289,7 +289,8 @@ function endText(message: ApiMessageDetail, timedOut: boolean): string {
   if (timedOut) return paint.doubtful(`${message.status} when the time to watch was over; --timeout gives it more`);
   if (message.status !== 'failed') return paint.good(`done: ${message.status}`);
   return (
-    paint.bad(`failed: ${message.failure_category ?? 'unknown'}`) + `; to try again: herald message retry ${message.id}`
+    paint.bad(`failed: ${message.failure_category ?? 'unknown'}`) +
+    `; why, and whether to retry: herald message explain ${message.id}`
   );
 }
 

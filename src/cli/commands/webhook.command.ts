@@ -154,7 +154,9 @@ function addReplay(webhook: Command): void {
     .option('--until <time>', 'up to then; default now', pastTime)
     .option('--types <list>', `only these kinds: ${EVENT_TYPES.join(', ')}`, wordsOf(EVENT_TYPES))
     .addOption(
-      new Option('--status <which>', 'what was not delivered, or all').choices(['failed', 'all']).default('failed'),
+      new Option('--status <which>', 'failed: only what was not delivered')
+        .choices(['failed', 'all'])
+        .default('failed'),
     )
     .option(...URL_OPTION)
     .option(...KEY_OPTION);
@@ -175,8 +177,8 @@ function addReplay(webhook: Command): void {
     let { data } = (await api.call<Single<ApiReplay>>('POST', '/webhook/replay', { body })).body;
     let shown = -1;
     for (;;) {
-      if (data.done !== shown && data.status !== 'done') live.say(progressOf(data), data);
-      if (data.status === 'done') return { data, text: progressOf(data) };
+      if (data.done !== shown && data.status !== 'done') live.say(progressOf(data, status), data);
+      if (data.status === 'done') return { data, text: progressOf(data, status) };
       shown = data.done;
       await live.pause(REPLAY_LOOK_MS);
       ({ data } = await api.get<Single<ApiReplay>>(`/webhook/replay/${data.id}`));
@@ -184,9 +186,14 @@ function addReplay(webhook: Command): void {
   });
 }
 
-function progressOf({ id, status, done, total }: ApiReplay): string {
+/** How far a replay is. An empty one is no mistake and looks like one, so its line says why nothing came. */
+export function progressOf({ id, status, done, total }: ApiReplay, which: string): string {
   const state = status === 'paused' ? paint.doubtful('paused: the webhook is not active') : status;
-  return `${paint.name(id)}  ${done} of ${total}  ${state}`;
+  const line = `${paint.name(id)}  ${done} of ${total}  ${state}`;
+  if (status !== 'done' || total > 0) return line;
+  return which === 'failed'
+    ? `${line}: no event of that time failed to arrive; --status all repeats those that arrived`
+    : `${line}: there is no event of that time`;
 }
 
 function addListen(webhook: Command): void {
@@ -254,7 +261,8 @@ const TYPE_WIDTH = Math.max(...EVENT_TYPES.map((type) => type.length));
 
 /** An event in one line; by default it is shown as it comes. */
 export function lineOf({ type, data }: Pick<ReceivedEvent, 'type' | 'data'>, at = new Date()): string {
-  const what = [data.message_id, data.status].filter((part) => part !== undefined).join('  ');
+  const parts = [data.message_id ?? data.message?.id, data.status ?? data.message?.status];
+  const what = parts.filter((part) => part !== undefined).join('  ');
   return [paint.faint(clock(at)), padded(paint.name(type), TYPE_WIDTH), what || oneLine(JSON.stringify(data), 80)]
     .join('  ')
     .trimEnd();

@@ -88,7 +88,7 @@ const ownErrors = defineErrors('messages', {
   BATCH_REFUSED: error<{ errors: BatchError[]; count: number }>({
     kind: 'unprocessable',
     message: ({ errors, count }) =>
-      `${errors.length} of the ${count} messages cannot be sent, so that none was taken; see errors for each of them.`,
+      `${errors.length} of ${count} messages cannot be sent, so none was taken; errors says why for each.`,
     when: 'A message of a strict batch cannot be sent. Nothing was stored.',
     fix: 'Fix or leave out the messages that `errors` names by their `index`, or send the batch with `validation: "permissive"`.',
     extra: ({ errors }) => ({ errors }),

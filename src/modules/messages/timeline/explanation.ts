@@ -148,7 +148,7 @@ function waitingOf(waiting: Waiting): Explanation {
   }
   if (reason === 'due' && estimatedSendAt === null) [summary, responsible] = [STALLED, 'operator'];
   const details = [
-    until === null ? '' : `Until ${until.toISOString()}.`,
+    until === null || until.getTime() === estimatedSendAt?.getTime() ? '' : `Until ${until.toISOString()}.`,
     ahead === 0 ? '' : `Ahead of it: ${ahead}.`,
     estimatedSendAt === null ? '' : `It leaves at about ${estimatedSendAt.toISOString()}.`,
     `It expires at ${expiresAt.toISOString()}.`,
