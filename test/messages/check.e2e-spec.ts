@@ -291,6 +291,17 @@ describe('POST /messages/check', () => {
     expect(checked.queue.estimated_send_at).toBeNull();
   });
 
+  it('says that a number is disconnected where its templates were never read, and cannot be read now', async () => {
+    const connection = await connectionAtSimulator(test, workspace.organizationId);
+    await test.app.get(ConnectionsService, { strict: false }).disconnect(workspace.organizationId, connection.id);
+    const body = { connection_id: connection.id, to: testPhone(), ...templateBody('never_read') };
+    const checked = await check(body);
+    expect(codesOf(checked.problems)).toEqual(['CONNECTION_NOT_READY']);
+    expect(checked.rendered.body).toBeNull();
+    const sent = await workspace.api.post('/messages', body, { headers: { 'idempotency-key': newId() } });
+    expect(sent.body.error.code).toBe('CONNECTION_NOT_READY');
+  });
+
   it('another workspace’s number is as one that does not exist, and its contacts are not told', async () => {
     const other = await sendingWorkspace(test);
     const to = await workspace.contact();

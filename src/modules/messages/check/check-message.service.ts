@@ -53,8 +53,8 @@ export class CheckMessageService {
   ) {}
 
   /**
-   * @throws VALIDATION_FAILED (422) for a malformed body; where the account's templates could never be read,
-   * PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
+   * @throws VALIDATION_FAILED (422) for a malformed body; where the account's templates could never be read though its
+   * number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
   async check(sender: Sender, body: unknown): Promise<CheckedMessage> {
     const input = readMessageInput(body);
@@ -88,7 +88,13 @@ export class CheckMessageService {
     if (input.replyToMessageId !== null && !(await this.canBeAnswered(organizationId, input, conversationId))) {
       problems.push(messagesErrors.REPLY_TARGET_NOT_FOUND());
     }
-    const prepared = await passes(() => this.contents.prepare(connection, input, isUserId(input.recipient)));
+    const prepared = await passes(() => this.contents.prepare(connection, input, isUserId(input.recipient))).catch(
+      (error: unknown) => {
+        // What cannot be asked through a number that cannot send, POST /messages does not ask.
+        if (ready === null && error instanceof AppError) return null;
+        throw error;
+      },
+    );
     const template = input.type === 'template' ? await this.shown(connection, prepared ?? input) : null;
     const queue = later(
       input,
