@@ -313,6 +313,37 @@ describe('the body of a batch', () => {
     const one = await post([list(1_000)], 'permissive');
     expect([one.status, errorsOf(one.body)[0]?.details[0]?.rule]).toEqual([202, 'keys']);
   });
+
+  it('takes no message that POST /messages would not take for its size', async () => {
+    const to = await workspace.contact();
+    const flow = (bytes: number): Message => ({
+      ...text(to),
+      type: 'interactive',
+      text: undefined,
+      interactive: {
+        type: 'flow',
+        body: { text: 'Book' },
+        action: {
+          name: 'flow',
+          parameters: {
+            flow_message_version: '3',
+            flow_cta: 'Open',
+            flow_id: '1',
+            flow_action_payload: { screen: 'DAY', data: { note: 'x'.repeat(bytes) } },
+          },
+        },
+      },
+    });
+    const { idempotency_key: key, ...large } = flow(256 * 1_024);
+    const alone = await workspace.api.post('/messages', large, { headers: { 'idempotency-key': key as string } });
+    expect([alone.status, alone.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
+    const { status, body } = await post([flow(256 * 1_024), flow(200 * 1_024), flow(200 * 1_024)], 'permissive');
+    expect([status, body.data.length, errorsOf(body)]).toEqual([
+      202,
+      2,
+      [expect.objectContaining({ index: 0, code: 'PAYLOAD_TOO_LARGE', limit_bytes: 256 * 1_024 })],
+    ]);
+  });
 });
 
 describe('limits of a batch', () => {

@@ -4,6 +4,7 @@ import { commonErrors } from '../../../common/common.errors.js';
 import { isUuid } from '../../../common/ids.js';
 import { isObject } from '../../../common/json.js';
 import { violation } from '../../../common/shape.js';
+import { JSON_LIMIT_BYTES } from '../../../infrastructure/http/body.guard.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
 import { jsonViolations } from '../../../infrastructure/http/json-violations.js';
 import { PublicUrl } from '../../../infrastructure/http/public-url.js';
@@ -260,11 +261,14 @@ function readEntries(messages: readonly unknown[]): Entry[] {
   });
 }
 
-/** @throws VALIDATION_FAILED (422) as for POST /messages, of `idempotency_key` too. */
+/** @throws VALIDATION_FAILED (422) as for POST /messages, of `idempotency_key` too; PAYLOAD_TOO_LARGE (413). */
 function readRequest(message: unknown, index: number, firsts: Map<string, number>): NonNullable<Entry['request']> {
   // With a backslash, so that every text is looked at.
   const unfit = jsonViolations(message, '\\u');
   if (unfit.length > 0) throw commonErrors.VALIDATION_FAILED({ details: unfit });
+  if (Buffer.byteLength(JSON.stringify(message) ?? '') > JSON_LIMIT_BYTES) {
+    throw commonErrors.PAYLOAD_TOO_LARGE({ limitBytes: JSON_LIMIT_BYTES });
+  }
   const { idempotency_key: given, ...body } = isObject(message) ? message : {};
   const violations = isObject(message) ? keyViolations(given, index, firsts) : [];
   const input = readMessageInput(isObject(message) ? body : message, violations);
