@@ -304,6 +304,21 @@ describe('herald', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL stored tokens +encrypted with key version 1, which is not in ENCRYPTION_KEYS/m);
   });
+
+  it('doctor looks at every column that is encrypted again with a new key', async () => {
+    const { workspace } = await app.sender();
+    await app.database.execute(
+      `insert into webhook_endpoint (id, organization_id, url, events, active, header_names, headers_ciphertext)
+       values (uuid_v7(), $1, 'https://example.com/', '{message.received}', false, '{X-Key}', '\\x00000009aa')`,
+      [workspace.id],
+    );
+    try {
+      const { stdout } = await runHerald(['doctor'], env);
+      expect(stdout).toMatch(/^FAIL stored tokens +encrypted with key version 9, which is not in ENCRYPTION_KEYS/m);
+    } finally {
+      await app.database.execute('delete from webhook_endpoint where organization_id = $1', [workspace.id]);
+    }
+  });
 });
 
 describe('herald where no service runs', () => {

@@ -184,6 +184,7 @@ async function checkTransactions(client: pg.Client): Promise<Finding> {
 const SECRETS = [
   ['connection', 'token_ciphertext'],
   ['webhook_secret', 'ciphertext'],
+  ['webhook_endpoint', 'headers_ciphertext'],
   ['otp_sender', 'token_ciphertext'],
 ] as const;
 
@@ -191,11 +192,11 @@ const SECRETS = [
 async function checkTokens(client: pg.Client, config: Config): Promise<Finding> {
   const counts = new Map<number, number>();
   for (const [table, column] of SECRETS) {
-    if (!(await hasTable(client, table))) continue;
+    if (!(await hasColumn(client, table, column))) continue;
     const { rows } = await client.query<{ version: number; count: number }>(
       `select ('x' || encode(substring(${column} from 1 for 4), 'hex'))::bit(32)::int as version,
          count(*)::int as count
-       from ${table} group by 1`,
+       from ${table} where ${column} is not null group by 1`,
     );
     for (const { version, count } of rows) counts.set(version, (counts.get(version) ?? 0) + count);
   }
@@ -256,6 +257,15 @@ async function checkLanes(client: pg.Client): Promise<Finding> {
 async function hasTable(client: pg.Client, name: string): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [name]);
   return rows[0]?.found === true;
+}
+
+/** False also where there is no such table. */
+async function hasColumn(client: pg.Client, table: string, column: string): Promise<boolean> {
+  const { rows } = await client.query(
+    'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped',
+    [table, column],
+  );
+  return rows.length > 0;
 }
 
 async function setting(client: pg.Client, name: string): Promise<string> {
