@@ -149,8 +149,8 @@ it('a template, a customer’s picture and a document in return: sent, received,
   }
   const [arrival, ...others] = reported.filter(({ type }) => type === 'message.received');
   expect(others).toEqual([]);
-  // A list item also names the user id that was written to, and not when the customer wrote.
-  const { recipient: _, ...listed } = inbound;
+  // A list item also names the user id that was written to and the contact, and not when the customer wrote.
+  const { recipient: _, contact: __, ...listed } = inbound;
   expect(arrival?.data).toEqual({
     message: {
       ...listed,

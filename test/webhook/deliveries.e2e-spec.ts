@@ -272,7 +272,8 @@ describe('an endpoint that fails', () => {
     await configure({ url });
     const [id = ''] = await emit();
     await settled(id, 1);
-    expect((await api.get('/webhook')).body.data).toMatchObject({ active: false, disabled_reason: 'gone' });
+    await waitFor(async () => (await api.get('/webhook')).body.data.disabled_reason === 'gone');
+    expect((await api.get('/webhook')).body.data).toMatchObject({ active: false });
     const [later = ''] = await emit();
     const held = (await api.post('/webhook/test')).body.data;
     expect(held.status).toBe('held');
@@ -290,13 +291,17 @@ describe('an endpoint that fails', () => {
   it('is disabled after five days without one success, and not where one came in between', async () => {
     const failing = await subscriber(test);
     const sporadic = await subscriber(test);
-    const ages = async (organizationId: string, days: number): Promise<void> => {
-      await test.database.execute(
-        `update webhook_endpoint set failing_since = failing_since - make_interval(secs => $2::double precision * 86400),
-           last_failure_at = last_failure_at - interval '10 hours' where organization_id = $1`,
-        [organizationId, days],
-      );
-    };
+    // The endpoint's health is written right after the outcome.
+    const ages = (organizationId: string, days: number) =>
+      waitFor(async () => {
+        const aged = await test.database.query(
+          `update webhook_endpoint set failing_since = failing_since - make_interval(secs => $2::double precision * 86400),
+             last_failure_at = last_failure_at - interval '10 hours'
+           where organization_id = $1 and failing_since is not null returning id`,
+          [organizationId, days],
+        );
+        return aged.length === 1;
+      });
     await failing.configure({ url: receiver.url('/500') });
     await sporadic.configure({ url: receiver.url('/twice-500') });
     const emitted: [id: string, subscriber: Subscriber][] = [];
@@ -319,11 +324,10 @@ describe('an endpoint that fails', () => {
       await makeDue(test, organizationId);
       await settled(id, 3);
     }
-    expect((await failing.api.get('/webhook')).body.data.disabled_reason).toBe('failing');
-    expect((await sporadic.api.get('/webhook')).body.data).toMatchObject({
-      disabled_reason: null,
-      failing_since: null,
-    });
+    const health = async ({ api }: Subscriber) => (await api.get('/webhook')).body.data;
+    await waitFor(async () => (await health(failing)).disabled_reason === 'failing');
+    await waitFor(async () => (await health(sporadic)).failing_since === null);
+    expect(await health(sporadic)).toMatchObject({ disabled_reason: null });
   });
 });
 
