@@ -1,4 +1,7 @@
+import { isOtpScope, SCOPES } from '../infrastructure/access/scopes.js';
 import type { Guide } from './runner.js';
+
+const OF_WORKSPACES = SCOPES.filter((scope) => !isOtpScope(scope));
 
 /** Examples and notes of the commands that do not bring their own, by their words. */
 export const GUIDES: Readonly<Record<string, Guide>> = {
@@ -37,7 +40,12 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
       ['herald key create --workspace <id> --name report --scopes messages:read --expires-in 30d', 'for a month'],
       ['herald key create --otp-project <id> --name shop', 'for one-time codes'],
     ],
-    notes: 'Only a hash of the key is stored: after a loss make another one with "herald key rotate".',
+    notes: [
+      'Only a hash of the key is stored: after a loss make another one with "herald key rotate".',
+      `Scopes of a workspace: ${OF_WORKSPACES.slice(0, 5).join(', ')},`,
+      `${OF_WORKSPACES.slice(5).join(', ')}.`,
+      `Scopes of an OTP project: ${SCOPES.filter(isOtpScope).join(', ')}.`,
+    ].join('\n'),
   },
   'key list': { examples: ['herald key list --workspace <id>'] },
   'key revoke': {

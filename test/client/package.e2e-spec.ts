@@ -26,6 +26,8 @@ const GIVEN: Readonly<Record<string, string>> = {
   typedByTheUser: 'string',
   sendTemplateInstead: '(closedAt: unknown) => Promise<void>',
   store: '(event: unknown) => Promise<void>',
+  storedCursor: '() => Promise<string>',
+  handle: '(event: unknown, cursor: string) => Promise<void>',
 };
 
 /** One sample as a program: imports first, then the reader's own names, then the rest in a function, for its `await`. */
