@@ -290,7 +290,7 @@ describe('erasure of a phone number', () => {
 
   it('takes the events of received files with it, which name no contact, and leaves those of others', async () => {
     const [phone, other] = ['15550008805', '15550008806'];
-    const receive = async (from: string): Promise<void> => {
+    const receive = async (from: string, fields: object = {}): Promise<void> => {
       const wamid = `wamid.${Buffer.from(`${from}${randomUUID()}`).toString('base64')}`;
       const document = {
         id: '56',
@@ -298,7 +298,7 @@ describe('erasure of a phone number', () => {
         mime_type: 'application/pdf',
         url: 'https://x',
       };
-      const message = { from, timestamp: String(secondsNow()), id: wamid, type: 'document', document };
+      const message = { from, timestamp: String(secondsNow()), id: wamid, type: 'document', document, ...fields };
       const contact = { wa_id: from, profile: { name: `Ana ${from}` } };
       await notify(test, envelope(own.connection, { contacts: [contact], messages: [message] }));
       await waitFor(async () => {
@@ -309,7 +309,9 @@ describe('erasure of a phone number', () => {
       });
     };
     await receive(phone);
+    await receive(phone, { group_id: 'a-group' });
     await receive(other);
+    await receive(other, { group_id: 'a-group' });
     const eventsOf = async (name: string) =>
       (
         await test.database.query<{ type: string }>(
@@ -317,12 +319,13 @@ describe('erasure of a phone number', () => {
           [own.workspace.id, name],
         )
       ).map(({ type }) => type);
-    expect(await eventsOf(phone)).toEqual(['media.failed', 'message.received']);
+    const all = ['media.failed', 'media.failed', 'message.received', 'message.received'];
+    expect(await eventsOf(phone)).toEqual(all);
     await settled();
     await erasure().erase(own.workspace.id, phone);
     expect(await eventsOf(phone)).toEqual([]);
     expect(await rowsWith([phone])).toEqual([]);
-    expect(await eventsOf(other)).toEqual(['media.failed', 'message.received']);
+    expect(await eventsOf(other)).toEqual(all);
   });
 
   it('of an unknown number finds nothing, and of another workspace nothing either', async () => {

@@ -125,7 +125,16 @@ delete from webhook_delivery where id = any(array(
 const PURGE_ENDPOINTS = `
 delete from webhook_endpoint where inactive_since is not null and deleted_at < clock_timestamp() - interval '1 hour'`;
 
-// Events of files that the contact sent name the file alone: its message tells whose it is, until that is erased as well.
+const ON_NUMBER = "m.connection_id = (page.data -> 'media' ->> 'connection_id')::uuid";
+
+/** SQL: such a message came with the file of the event in `page`. */
+const fileOf = (condition: string): string => `exists (
+      select from message m where m.organization_id = $1 and ${condition} and m.direction = 'inbound'
+        and m.media_object_id::text = page.data -> 'media' ->> 'id'
+        and m.created_at > (page.data -> 'media' ->> 'created_at')::timestamptz - interval '1 day')`;
+
+// Events of received files name the file alone; its message tells whose it is: by the conversation, in a group by the
+// author's number or user id. A message that is erased already has none of them, and no content.
 const FIND_OF_CONTACT = `
 with page as materialized (
   select id, organization_id, type, data from webhook_event where id > $2 order by id limit $3
@@ -134,10 +143,15 @@ with page as materialized (
     data ->> 'to' = any($4) or data ->> 'recipient' = any($5)
     or data -> 'message' ->> 'from' = any($4) or data -> 'message' ->> 'to' = any($4)
     or data -> 'contact' ->> 'phone' = any($4) or data -> 'contact' ->> 'user_id' = any($5)
-    or case when page.type in ('media.ready', 'media.failed') then exists (
-      select from message m where m.organization_id = $1 and m.conversation_id = any($6::uuid[])
-        and m.direction = 'inbound' and m.media_object_id::text = page.data -> 'media' ->> 'id'
-        and m.created_at > (page.data -> 'media' ->> 'created_at')::timestamptz - interval '1 day') end)
+    or case when page.type in ('media.ready', 'media.failed') then ${[
+      'm.conversation_id = any($6::uuid[])',
+      `m.sender = any($4) and ${ON_NUMBER}`,
+      `m.sender is null and ${ON_NUMBER} and m.conversation_id is null and not exists (
+        select from message_content c where c.message_id = m.id
+          and not coalesce(c.inbound_context -> 'sender' ->> 'user_id' = any($5), false))`,
+    ]
+      .map(fileOf)
+      .join(' or ')} end)
 )
 select (select array_agg(id) from hit) as ids, (select count(*)::integer from page) as passed,
   (select id from page order by id desc limit 1) as last`;
