@@ -322,6 +322,19 @@ describe('erasure of a phone number', () => {
     const all = ['media.failed', 'media.failed', 'message.received', 'message.received'];
     expect(await eventsOf(phone)).toEqual(all);
     await settled();
+    const late = await test.database.query<{ data: object }>(
+      `select data from webhook_event where organization_id = $1 and type = 'media.failed' and data::text like '%' || $2 || '%'`,
+      [own.workspace.id, phone],
+    );
+    await erasure().erase(own.workspace.id, phone);
+    expect(await eventsOf(phone)).toEqual([]);
+    // The file came while its message was being erased.
+    await test.database.execute(
+      `insert into webhook_event (organization_id, type, data, occurred_at, status, next_attempt_at)
+       select $1, 'media.failed', data, clock_timestamp(), 'recorded', null from unnest($2::jsonb[]) as each (data)`,
+      [own.workspace.id, late.map(({ data }) => JSON.stringify(data))],
+    );
+    expect(await eventsOf(phone)).toHaveLength(2);
     await erasure().erase(own.workspace.id, phone);
     expect(await eventsOf(phone)).toEqual([]);
     expect(await rowsWith([phone])).toEqual([]);
