@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 const file = process.argv[2];
+if (!file) throw new Error('Name the file that keeps the place: node catch-up.mjs place.txt');
 let after = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 
 for (;;) {
