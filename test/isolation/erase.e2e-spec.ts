@@ -1,7 +1,9 @@
+import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
 import { withMediaEvents } from '../../src/modules/media/media-event-sql.js';
+import { MaintenanceRepository } from '../../src/modules/messages/maintenance/maintenance.repository.js';
 import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
 import { otpApp } from '../otp/fixture.js';
 import { runHerald } from '../support/herald-process.js';
@@ -215,6 +217,32 @@ describe('erasure of a phone number', () => {
     await settle(test.database, id);
     expect((await done).counts.messages).toBe(2);
     expect(await rowsWith([phone])).toEqual([]);
+  });
+
+  it('withdraws what came back into the queue while it waited', async () => {
+    const { workspace, connection } = own;
+    const phone = '15550008809';
+    const { id } = await test.factories.message({ connection, recipient: phone, status: 'processing' });
+    const messages = test.app.get(MaintenanceRepository, { strict: false });
+    const put = jest.spyOn(messages, 'withdraw');
+    put.mockImplementationOnce(async (subject) => {
+      const withdrawn = await MaintenanceRepository.prototype.withdraw.call(messages, subject);
+      // As the record of an outcome that puts it off, and as the release of a scheduled message.
+      await test.database.execute(
+        `update message_queue set attempt_id = null, claimed_at = null, lease_until = null,
+           next_attempt_at = clock_timestamp() + interval '1 hour' where message_id = $1`,
+        [id],
+      );
+      return withdrawn;
+    });
+    try {
+      const { counts } = await erasure().erase(workspace.id, phone, 20_000);
+      expect(counts).toMatchObject({ cancelled_messages: 1 });
+    } finally {
+      put.mockRestore();
+    }
+    const [state] = await test.database.query('select error_code from message_state where message_id = $1', [id]);
+    expect(state).toEqual({ error_code: 'ERASED' });
   });
 
   it('goes on where it was killed', async () => {

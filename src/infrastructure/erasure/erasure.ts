@@ -164,7 +164,15 @@ export class Erasure {
     for (const place of this.places) {
       // What still waits was withdrawn first; what is on its way ends before its traces are removed.
       if (erase && !waited && place.turn !== 'first') {
-        await waitWhileBusy(() => this.places.map(async (each) => (await each.busy?.(subject)) ?? null), waitMs);
+        await waitWhileBusy(
+          () =>
+            this.places.map(async (each) => {
+              // What was on its way may have come back to where it waits.
+              if (each.turn === 'first') await addBatches(totals, (cursor) => each.batch(subject, cursor, true));
+              return (await each.busy?.(subject)) ?? null;
+            }),
+          waitMs,
+        );
         waited = true;
       }
       await addBatches(totals, (cursor) => place.batch(subject, cursor, erase));

@@ -66,18 +66,20 @@ export class MaintenanceRepository {
     return { organizationId, numbers: [...numbers], userIds: [...userIds], conversationIds: [...ids] };
   }
 
-  /** Messages of the contact that wait, scheduled ones too, or that are on the wire. */
-  async countInLane(subject: Subject, status: 'queued' | 'processing'): Promise<number> {
+  /**
+   * Messages of the contact that wait, scheduled ones too, and those on the wire: in one statement, for they move from
+   * one place to another.
+   */
+  async countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (table: string): string => `
       select count(*) from ${table} q join connection c on c.id = q.connection_id
       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)`;
-    const rows = await this.database.query<{ count: number }>(
-      status === 'queued'
-        ? `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as count`
-        : `select (${of('message_queue')} and q.attempt_id is not null)::integer as count`,
+    const rows = await this.database.query<{ waiting: number; sending: number }>(
+      `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
+         (${of('message_queue')} and q.attempt_id is not null)::integer as sending`,
       [subject.organizationId, lanesOf(subject)],
     );
-    return rows[0]?.count ?? 0;
+    return rows[0] ?? { waiting: 0, sending: 0 };
   }
 
   /** Messages of the workspace that are on the wire. */

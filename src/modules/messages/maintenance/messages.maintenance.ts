@@ -111,8 +111,9 @@ export class MessagesMaintenance implements OnModuleInit {
   }
 
   private async busy(subject: Subject): Promise<string | null> {
-    const sending = await this.repository.countInLane(subject, 'processing');
-    return sending === 0 ? null : `${sending} message${sending === 1 ? ' is' : 's are'} being sent to the contact`;
+    const { waiting, sending } = await this.repository.countLane(subject);
+    if (sending > 0) return `${sending} message${sending === 1 ? ' is' : 's are'} being sent to the contact`;
+    return waiting === 0 ? null : `${waiting} message${waiting === 1 ? ' waits' : 's wait'} for the contact again`;
   }
 
   private async busyWorkspace(organizationId: string): Promise<string | null> {
@@ -123,7 +124,7 @@ export class MessagesMaintenance implements OnModuleInit {
   /** Cancelled: a person who wants to be forgotten gets no message afterwards. */
   private async waiting(subject: Subject, erase: boolean): Promise<ErasureBatch> {
     if (!erase) {
-      return { found: { cancelled_messages: await this.repository.countInLane(subject, 'queued') }, cursor: null };
+      return { found: { cancelled_messages: (await this.repository.countLane(subject)).waiting }, cursor: null };
     }
     const cancelled = await this.repository.withdraw(subject);
     if (cancelled > 0) this.webhook.wake([subject.organizationId]);
