@@ -177,8 +177,10 @@ export const GUIDES: Record<string, Guide> = {
     bodies: templates,
     place: async ({ body }, stage, fresh) => {
       const { language, components, ...rest } = body as Json;
+      // The words of an authentication template are the platform's.
+      const first = rest.category === 'AUTHENTICATION' ? components : [PLAIN_BODY];
       const name = fresh
-        ? await madeTemplate(stage, { category: 'UTILITY', ...rest, language, components: [PLAIN_BODY] })
+        ? await madeTemplate(stage, { category: 'UTILITY', ...rest, language, components: first })
         : stage.own.otherTemplate;
       return { params: { ...connection(stage.own), name }, body: { language, components } };
     },
