@@ -225,7 +225,11 @@ describe('herald, as a new user calls it beside the running demo', () => {
       await waitFor(() => output.includes('webhook.test'), { timeoutMs: 60_000 });
       const forged = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' });
       expect(forged.status).toBe(400);
-      const shown = await runHerald(['webhook', 'show'], env);
+      const shown = await waitFor(async () => {
+        const answer = await runHerald(['webhook', 'show'], env);
+        return answer.stdout.includes('Last attempt') && answer;
+      });
+      expect(shown.stdout).toMatch(/Last attempt +succeeded, \d{4}-/);
       expect(shown.stdout).toContain(`http://127.0.0.1:${port}/`);
       expect(shown.stdout).not.toContain(secret);
     } finally {

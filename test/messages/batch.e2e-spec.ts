@@ -139,7 +139,7 @@ describe('POST /messages/batch', () => {
       ['text.body text'],
     ]);
     expect(errors[0]).toMatchObject({ window_expired_at: null, message: expect.stringContaining('24-hour') as string });
-    expect(body.error.message).toMatch(/^8 of the 9 messages/);
+    expect(body.error.message).toMatch(/^8 of 9 messages/);
     expect((await stored(world.api)).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
   });
 

@@ -163,7 +163,7 @@ describe('the timeline of a sent message', () => {
     const { id } = body.data as { id: string };
     const scheduled = await told(id);
     expect(scheduled.data.map(({ summary }) => summary)).toEqual([expect.stringContaining(sendAt) as string]);
-    expect(scheduled.explanation.summary).toContain(`Until ${sendAt}`);
+    expect(scheduled.explanation.summary).toContain(`It leaves at about ${sendAt}`);
     expect((await workspace.api.post(`/messages/${id}/cancel`)).status).toBe(200);
     const canceled = await delivered(id, 1);
     expect(movesOf(canceled).at(-1)).toEqual(['canceled', 'failed', undefined, 'api']);

@@ -18,6 +18,8 @@ interface ApiWebhook {
   disabled_reason: string | null;
   failing_since: string | null;
   secret_hint: string;
+  /** The newest first. */
+  recent_deliveries: { status: string; error: string | null; created_at: string }[];
   /** Only where it was just made. */
   secret?: string;
 }
@@ -245,6 +247,7 @@ async function headersOf(lines: readonly string[]): Promise<Record<string, strin
 }
 
 function factsOf(webhook: ApiWebhook): string {
+  const [last] = webhook.recent_deliveries;
   const state = webhook.active ? paint.good('active') : paint.bad(webhook.disabled_reason ?? 'paused');
   return facts({
     URL: webhook.url,
@@ -252,6 +255,7 @@ function factsOf(webhook: ApiWebhook): string {
     ...(webhook.connection_ids.length > 0 && { Numbers: webhook.connection_ids.join(', ') }),
     ...(webhook.header_names.length > 0 && { Headers: webhook.header_names.join(', ') }),
     State: webhook.failing_since === null ? state : `${state}, failing since ${webhook.failing_since}`,
+    ...(last !== undefined && { 'Last attempt': `${last.error ?? last.status}, ${last.created_at}` }),
     Secret:
       webhook.secret === undefined ? webhook.secret_hint : `${webhook.secret} ${paint.faint('(shown only once)')}`,
   });
