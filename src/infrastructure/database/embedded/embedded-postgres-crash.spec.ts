@@ -96,8 +96,9 @@ afterEach(() => {
 /** Number of a process that has ended while its parent does not care, as in a container without an init. */
 function uncollected(): number {
   const file = join(site.root, `pid-${parents.length}`);
-  // The shell's place is taken by sleep, which waits for no child.
-  parents.push(spawn('sh', ['-c', 'sleep 0 & echo $! > "$1"; exec sleep 60', 'sh', file], { stdio: 'ignore' }));
+  // The shell's place is taken by sleep, which waits for no child; the child ends after that.
+  const child = `sh -c 'until grep -q sleep "/proc/$PPID/comm"; do :; done'`;
+  parents.push(spawn('sh', ['-c', `${child} & echo $! > "$1"; exec sleep 60`, 'sh', file], { stdio: 'ignore' }));
   const until = Date.now() + 10_000;
   while (Date.now() < until) {
     const pid = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
