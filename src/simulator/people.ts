@@ -144,3 +144,13 @@ export class People {
     return this.known.get(party)?.username;
   }
 }
+
+/** Whether a customer is named by a user id, rather than by a number. */
+export function isNamedByUserId(party: string): boolean {
+  return /^[A-Z]{2}\./.test(party);
+}
+
+/** A customer as calls name one: a user id as it is, or a number in any spelling. */
+export function partyOf(text: string): string {
+  return isNamedByUserId(text) ? text : waIdOf(digitsOf(text));
+}

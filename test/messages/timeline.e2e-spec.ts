@@ -1,3 +1,4 @@
+import type { ApiTimeline } from '../../src/cli/api/message.js';
 import { FAILURE_CATEGORIES, FAILURE_MEANINGS } from '../../src/common/failure-category.js';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
@@ -8,23 +9,6 @@ import type { TestApp } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { startWebhookApp } from '../webhook/fixture.js';
 import { connectionAtSimulator, sendingWorkspace, type SendingWorkspace } from './fixture.js';
-
-interface Entry {
-  at: string;
-  event: string;
-  status?: string;
-  attempt?: number;
-  source: string;
-  summary: string;
-  platform_code?: number;
-  delivery_ids?: string[];
-}
-
-interface Told {
-  data: Entry[];
-  explanation: { summary: string; responsible: string | null; retry: { advised: boolean; not_before: string | null } };
-  not_kept: string[];
-}
 
 let test: TestApp;
 let receiver: Receiver;
@@ -49,16 +33,17 @@ afterAll(async () => {
 });
 afterEach(() => test.simulator.applyFaults({ statuses: 'on' }));
 
-async function told(id: string, api = workspace.api): Promise<Told> {
+async function told(id: string, api = workspace.api): Promise<ApiTimeline> {
   const { status, body } = await api.get(`/messages/${id}/timeline`);
   expect(status).toBe(200);
-  return body as unknown as Told;
+  return body as unknown as ApiTimeline;
 }
 
-const movesOf = ({ data }: Told) => data.map(({ event, status, attempt, source }) => [event, status, attempt, source]);
+const movesOf = ({ data }: ApiTimeline) =>
+  data.map(({ event, status, attempt, source }) => [event, status, attempt, source]);
 
 /** Once every event of it that is told of was delivered. */
-async function delivered(id: string, events: number): Promise<Told> {
+async function delivered(id: string, events: number): Promise<ApiTimeline> {
   return waitFor(
     async () => {
       const timeline = await told(id);

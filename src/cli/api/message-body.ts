@@ -1,3 +1,5 @@
+import type { Command } from 'commander';
+import { collected, phoneDigits } from '../arguments.js';
 import { UsageError } from '../runner.js';
 import type { Target, TargetOptions } from './client.js';
 import { checkReadable, connectionOf, uploadFile } from './message.js';
@@ -16,6 +18,17 @@ export interface BodyOptions extends TargetOptions {
   clientMessageId?: string;
   sendAt?: Date;
   ttl?: number;
+}
+
+/** The options for whom it is and what it says, but for a file. */
+export function addBodyOptions(command: Command, textHelp: string): Command {
+  return command
+    .option('--to <number>', 'recipient, with the country code', phoneDigits)
+    .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
+    .option('--text <text>', textHelp)
+    .option('--template <name>', 'an approved template instead, which needs no open window')
+    .option('--language <code>', "the template's language", 'en_US')
+    .option('--param <value>', "value of the template's next variable; repeat it for each", collected);
 }
 
 /** The body of POST /messages; a file is uploaded for it. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { KEY_OPTION, targetOf, URL_OPTION } from '../api/client.js';
 import type { Single } from '../api/message.js';
-import { type BodyOptions, bodyOf } from '../api/message-body.js';
-import { collected, durationSeconds, phoneDigits, timeAhead } from '../arguments.js';
+import { addBodyOptions, type BodyOptions, bodyOf } from '../api/message-body.js';
+import { durationSeconds, timeAhead } from '../arguments.js';
 import { facts, paint } from '../output.js';
 import { action, guide } from '../runner.js';
 
@@ -27,15 +27,10 @@ interface Checked {
 
 /** `message check`. */
 export function addCheckCommand(message: Command): void {
-  const command = message
-    .command('check')
-    .description('say what would become of a message; nothing is sent')
-    .option('--to <number>', 'recipient, with the country code', phoneDigits)
-    .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
-    .option('--text <text>', 'the text')
-    .option('--template <name>', 'an approved template instead, which needs no open window')
-    .option('--language <code>', "the template's language", 'en_US')
-    .option('--param <value>', "value of the template's next variable; repeat it for each", collected)
+  const command = addBodyOptions(
+    message.command('check').description('say what would become of a message; nothing is sent'),
+    'the text',
+  )
     .option('--connection <id>', 'the number to send from; default the only one')
     .option('--reply-to <id>', 'the message that it answers')
     .option(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { type Answer, clock, oneLine, padded, paint, paintStatus, table } from '../output.js';
-import { collected, durationSeconds, phoneDigits, timeAhead, wholeNumber, wordsOf } from '../arguments.js';
+import { durationSeconds, phoneDigits, timeAhead, wholeNumber, wordsOf } from '../arguments.js';
 import {
   type ApiMessage,
   type ApiMessageDetail,
@@ -15,7 +15,7 @@ import {
 import { sendFile } from '../api/batch.js';
 import { KEY_OPTION, type Target, type TargetOptions, URL_OPTION, targetOf } from '../api/client.js';
 import { addHistoryCommands } from './message-history.command.js';
-import { type BodyOptions, bodyOf } from '../api/message-body.js';
+import { addBodyOptions, type BodyOptions, bodyOf } from '../api/message-body.js';
 import { addCheckCommand } from './message-check.command.js';
 import { type Live, action, liveAction, guide, UsageError } from '../runner.js';
 import { JournalTail, type TailEvent } from '../api/journal-tail.js';
@@ -76,15 +76,10 @@ export function addMessageCommands(program: Command): void {
 }
 
 function addSend(message: Command): void {
-  const command = message
-    .command('send')
-    .description('send a message: a text, a template or a file; or many from a file')
-    .option('--to <number>', 'recipient, with the country code', phoneDigits)
-    .option('--recipient <user-id>', 'instead of --to: the user id of a contact who may hide the number')
-    .option('--text <text>', 'the text; with --media the caption')
-    .option('--template <name>', 'an approved template instead, which needs no open window')
-    .option('--language <code>', "the template's language", 'en_US')
-    .option('--param <value>', "value of the template's next variable; repeat it for each", collected)
+  const command = addBodyOptions(
+    message.command('send').description('send a message: a text, a template or a file; or many from a file'),
+    'the text; with --media the caption',
+  )
     .option('--media <file>', 'a file to upload and send; its MIME type is detected from its content')
     .option('--connection <id>', 'the number to send from; default the only one')
     .option('--reply-to <id>', 'the message that it answers')

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { mapAtOnce } from '../../common/map-at-once.js';
 import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
 import { Sweeps } from '../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
@@ -58,18 +59,15 @@ export class ConnectionsMaintenance implements OnModuleInit {
 
   private async refreshDue(signal: AbortSignal): Promise<number> {
     const waiting = await this.repository.takeDue(NUMBERS_A_ROUND);
-    const { length } = waiting;
-    const work = async (): Promise<void> => {
-      for (let id = waiting.shift(); id !== undefined && !signal.aborted; id = waiting.shift()) {
-        // An error with one number, such as a token that can't be decrypted, must not keep the others from being asked.
-        const problem = await this.refresh(id).catch(describeError);
-        if (problem === null) continue;
-        this.counters.increment('connection_facts_failed');
-        this.logger.warn(`connection ${id}: ${problem}`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return length;
+    await mapAtOnce(waiting, AT_ONCE, async (id) => {
+      if (signal.aborted) return;
+      // An error with one number, such as a token that can't be decrypted, must not keep the others from being asked.
+      const problem = await this.refresh(id).catch(describeError);
+      if (problem === null) return;
+      this.counters.increment('connection_facts_failed');
+      this.logger.warn(`connection ${id}: ${problem}`);
+    });
+    return waiting.length;
   }
 
   /**

@@ -4,11 +4,10 @@ import { parametersOf } from '../http/parameters.js';
 import { pageOf, pathId, type Route } from '../http/route.js';
 import type { InboundLog } from '../messages/inbound-log.js';
 import { checkProduct, Param } from '../messages/param.js';
-import { digitsOf, type People, type Recipient, waIdOf } from '../people.js';
+import { isNamedByUserId, partyOf, type People, type Recipient } from '../people.js';
 import type { Table } from '../store.js';
 
 const MOST_AT_ONCE = 1_000;
-const USER_ID = /^[A-Z]{2}\./;
 
 interface BlockedUser {
   phoneNumberId: string;
@@ -37,8 +36,7 @@ export class Blocklist {
   }
 
   has(phoneNumberId: string, party: string): boolean {
-    const parties = USER_ID.test(party) ? [party] : [party, this.people.userIdOf(party)];
-    return parties.some((each) => this.blocked.has(`${phoneNumberId} ${each}`));
+    return this.namesOf(party).some((each) => this.blocked.has(`${phoneNumberId} ${each}`));
   }
 
   clear(): void {
@@ -68,7 +66,7 @@ export class Blocklist {
     const failed: Failure[] = [];
     for (const user of Param.body(body).objects('block_users', 1, MOST_AT_ONCE)) {
       const input = user.get('user').isGiven ? user.text('user', 200) : user.text('user_id', 200);
-      const party = USER_ID.test(input) ? input : waIdOf(digitsOf(input));
+      const party = partyOf(input);
       const failure = wanted ? this.reasonAgainst(phoneNumberId, party) : null;
       if (failure !== null) failed.push({ input, ...identityOf(party), errors: [failure] });
       else {
@@ -88,13 +86,17 @@ export class Blocklist {
 
   /** Only who wrote within the last 24 hours can be blocked. */
   private reasonAgainst(phoneNumberId: string, party: string): Failure['errors'][number] | null {
-    const parties = USER_ID.test(party) ? [party] : [party, this.people.userIdOf(party)];
-    if (this.inboundLog.windowIsOpen(phoneNumberId, parties, Date.now())) return null;
+    if (this.inboundLog.windowIsOpen(phoneNumberId, this.namesOf(party), Date.now())) return null;
     const details = 'The user has not written to this number in the last 24 hours';
     return { message: 'Re-engagement required', code: 131047, error_data: { details } };
+  }
+
+  /** A number stands for its owner's user id as well. */
+  private namesOf(party: string): string[] {
+    return isNamedByUserId(party) ? [party] : [party, this.people.userIdOf(party)];
   }
 }
 
 function identityOf(party: string): { wa_id: string } | { user_id: string } {
-  return USER_ID.test(party) ? { user_id: party } : { wa_id: party };
+  return isNamedByUserId(party) ? { user_id: party } : { wa_id: party };
 }

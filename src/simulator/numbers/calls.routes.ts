@@ -4,7 +4,7 @@ import { parametersOf } from '../http/parameters.js';
 import { isObject, pathId, queryParam, type Route } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import { checkProduct, type JsonObject, Param } from '../messages/param.js';
-import { digitsOf, resolveRecipient, waIdOf } from '../people.js';
+import { partyOf, resolveRecipient } from '../people.js';
 import type { BareNumbers } from '../simulator.types.js';
 import type { Table } from '../store.js';
 import type { Numbers } from './numbers.js';
@@ -58,7 +58,7 @@ export function callRoutes(parts: CallParts): Route[] {
 function permission({ callPermissions }: CallParts, request: Request): object {
   const user = queryParam(request, 'user_wa_id') ?? queryParam(request, 'recipient');
   if (user === null || user === '') throw invalidParam('The parameter user_wa_id is required.');
-  const party = /^[A-Z]{2}\./.test(user) ? user : waIdOf(digitsOf(user));
+  const party = partyOf(user);
   const end = callPermissions.endOf(pathId(request, 'phone_number'), party);
   const limit = (time_period: string, max_allowed: number) => ({ time_period, max_allowed, current_usage: 0 });
   const action = (action_name: string, can_perform_action: boolean, limits: object[]) => ({

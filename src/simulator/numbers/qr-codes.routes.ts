@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { invalidParam } from '../graph-error.js';
 import { fieldsOf, type Fields, pick } from '../http/fields.js';
 import { parametersOf } from '../http/parameters.js';
-import { pageOf, pathId, type Route, SUCCESS } from '../http/route.js';
+import { pageOf, pathId, queryParam, type Route, SUCCESS } from '../http/route.js';
 import type { IdSource } from '../ids.js';
 import { Param } from '../messages/param.js';
 import type { Table } from '../store.js';
@@ -60,7 +60,7 @@ export function qrCodeRoutes({ qrCodes, ids }: { qrCodes: Table<QrCode>; ids: Id
   const of = (phoneNumberId: string) => [...qrCodes.values()].filter((code) => code.phoneNumberId === phoneNumberId);
   const list = (request: Request) => {
     const all = of(pathId(request, 'phone_number'));
-    const code = new URL(request.url, 'http://localhost').searchParams.get('code');
+    const code = queryParam(request, 'code');
     const page = pageOf(code === null ? all : [existing(request, code)], (each) => each.code, request);
     return { ...page, data: page.data.map((each) => shown(request, each)) };
   };

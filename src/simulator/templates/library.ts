@@ -76,14 +76,17 @@ export function listLibrary(request: Request): object {
   );
   const idOf = (template: LibraryTemplate) => String(7_138_055_039_625_658 + LIBRARY.indexOf(template));
   const page = pageOf(matching, idOf, request);
-  const data = page.data.map(({ params, paramTypes, ...template }) => ({
-    ...template,
-    language: LANGUAGE,
-    category: CATEGORY,
-    body_params: params,
-    body_param_types: paramTypes,
-    id: idOf(LIBRARY.find(({ name }) => name === template.name) as LibraryTemplate),
-  }));
+  const data = page.data.map((template) => {
+    const { params, paramTypes, ...shown } = template;
+    return {
+      ...shown,
+      language: LANGUAGE,
+      category: CATEGORY,
+      body_params: params,
+      body_param_types: paramTypes,
+      id: idOf(template),
+    };
+  });
   return { ...page, data };
 }
 

@@ -7,6 +7,7 @@ import { waitFor } from '../../../../test/support/wait-for.js';
 import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository, type Accepted, INSERT_MESSAGES, type NewMessage } from './accept.repository.js';
 import { WINDOW_MS } from './windows.js';
+import { newMessage } from '../../../../test/support/new-message.js';
 
 let opened: OpenTestDatabase;
 let factories: Factories;
@@ -26,26 +27,8 @@ beforeEach(async () => {
   connection = await factories.connection({ organizationId: workspace.id });
 });
 
-function newMessage(recipient: string, lookUp: NewMessage['lookUp']): NewMessage {
-  return {
-    id: newId(),
-    organizationId: connection.organizationId,
-    connectionId: connection.id,
-    conversationId: null,
-    lookUp,
-    type: 'text',
-    recipient,
-    recipientUserId: recipient.includes('.') ? recipient : null,
-    sender: '15550000000',
-    body: 'hello',
-    content: { body: 'hello' },
-    clientMessageId: null,
-    replyToMessageId: null,
-    mediaObjectId: null,
-    idempotencyKey: newId(),
-    fingerprint: '00'.repeat(32),
-  };
-}
+const messageTo = (recipient: string, lookUp: NewMessage['lookUp']): NewMessage =>
+  newMessage(connection, recipient, { lookUp, recipientUserId: recipient.includes('.') ? recipient : null });
 
 async function conversationOf({ messageId }: Accepted): Promise<unknown> {
   const rows = await opened.database.query(
@@ -69,7 +52,7 @@ describe('a message to a contact', () => {
     for (let round = 1; round <= 10; round++) {
       const phone = testPhone();
       const results = await Promise.all(
-        [...processes, ...processes].map((each) => each.accept(newMessage(phone, 'contact'))),
+        [...processes, ...processes].map((each) => each.accept(messageTo(phone, 'contact'))),
       );
       expect(results.map(({ kind }) => kind)).toEqual(results.map(() => 'inserted'));
       expect(new Set(await Promise.all(results.map(conversationOf))).size).toBe(1);
@@ -83,7 +66,7 @@ describe('a message to a contact', () => {
       const waId = testPhone();
       const [written, accepted] = await Promise.all([
         book.resolve(connection, { waId, userId: `DE.${waId}` }),
-        accepts.accept(newMessage(waId, 'contact')),
+        accepts.accept(messageTo(waId, 'contact')),
       ]);
       expect(await conversationOf(accepted)).toBe(written.id);
       expect(await contacts()).toHaveLength(round);
@@ -93,9 +76,9 @@ describe('a message to a contact', () => {
   it('finds the conversation by the caller’s spelling, by the platform’s, and by the user id', async () => {
     const known = await factories.conversation({ connection, phone: '1', waId: '2', userId: 'DE.1' });
     for (const recipient of ['1', '2', 'DE.1']) {
-      expect(await conversationOf(await accepts.accept(newMessage(recipient, 'contact')))).toBe(known.id);
+      expect(await conversationOf(await accepts.accept(messageTo(recipient, 'contact')))).toBe(known.id);
     }
-    const other = await accepts.accept(newMessage('DE.2', 'contact'));
+    const other = await accepts.accept(messageTo('DE.2', 'contact'));
     expect(await contacts()).toEqual(
       expect.arrayContaining([{ id: await conversationOf(other), phone: null, wa_id: null, user_id: 'DE.2' }]),
     );
@@ -109,7 +92,7 @@ describe('a message into a window', () => {
   it('is accepted while it is open, and says until when', async () => {
     const lastInboundAt = ago(WINDOW_MS - 60_000);
     const { id } = await factories.conversation({ connection, phone: '1', lastInboundAt });
-    const accepted = await accepts.accept(newMessage('1', 'window'));
+    const accepted = await accepts.accept(messageTo('1', 'window'));
     expect(accepted).toMatchObject({ kind: 'inserted', conversationId: id, lastInboundAt });
     expect(await conversationOf(accepted)).toBe(id);
   });
@@ -118,9 +101,9 @@ describe('a message into a window', () => {
     const lastInboundAt = ago(WINDOW_MS + 60_000);
     await factories.conversation({ connection, phone: '1', lastInboundAt });
     await factories.conversation({ connection, phone: '2', lastInboundAt: null });
-    const messages = ['1', '2', '3'].map((recipient) => newMessage(recipient, 'window'));
+    const messages = ['1', '2', '3'].map((recipient) => messageTo(recipient, 'window'));
     const [other, ...results] = await Promise.all(
-      [newMessage('4', 'contact'), ...messages].map((message) => accepts.accept(message)),
+      [messageTo('4', 'contact'), ...messages].map((message) => accepts.accept(message)),
     );
     expect(other?.kind).toBe('inserted');
     expect(results).toEqual([
@@ -136,7 +119,7 @@ describe('a message into a window', () => {
 
   it('is what its key already stands for, though the window has closed since', async () => {
     const { id } = await factories.conversation({ connection, phone: '1', lastInboundAt: ago(60_000) });
-    const message = newMessage('1', 'window');
+    const message = messageTo('1', 'window');
     await accepts.accept(message);
     await opened.database.execute('update conversation set last_inbound_at = null where id = $1', [id]);
     expect(await accepts.accept({ ...message, id: newId() })).toMatchObject({ kind: 'known', messageId: message.id });
@@ -149,7 +132,7 @@ describe('messages of which some are to go later', () => {
   it('take their keys in one order, so that two batches with the same keys never deadlock', async () => {
     const [first, second] = [newId(), newId()].sort();
     const make = (key: string | undefined, at?: string): NewMessage => ({
-      ...newMessage(testPhone(), 'contact'),
+      ...messageTo(testPhone(), 'contact'),
       idempotencyKey: key ?? '',
       sendAt: at,
     });
@@ -183,7 +166,7 @@ describe('messages of which some are to go later', () => {
   it('come each into its table, those to one recipient in their order', async () => {
     const phone = testPhone();
     const messages = [undefined, sendAt, undefined, sendAt].map((at) => ({
-      ...newMessage(phone, 'contact'),
+      ...messageTo(phone, 'contact'),
       sendAt: at,
       ttlSeconds: 60,
     }));

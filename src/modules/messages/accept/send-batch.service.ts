@@ -3,6 +3,7 @@ import { AppError, type ErrorDetail, type ErrorKind } from '../../../common/app-
 import { commonErrors } from '../../../common/common.errors.js';
 import { isUuid } from '../../../common/ids.js';
 import { isObject } from '../../../common/json.js';
+import { mapAtOnce } from '../../../common/map-at-once.js';
 import { violation } from '../../../common/shape.js';
 import { JSON_LIMIT_BYTES } from '../../../infrastructure/http/body.guard.js';
 import { errorFields } from '../../../infrastructure/http/error.filter.js';
@@ -90,13 +91,9 @@ export class SendBatchService {
   }
 
   private async prepareAll(sender: Sender, entries: readonly Entry[]): Promise<void> {
-    let next = 0;
-    const prepareInTurn = async (): Promise<void> => {
-      for (let entry = entries[next++]; entry !== undefined; entry = entries[next++]) {
-        if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
-      }
-    };
-    await Promise.all(Array.from({ length: PREPARED_AT_ONCE }, prepareInTurn));
+    await mapAtOnce(entries, PREPARED_AT_ONCE, async (entry) => {
+      if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
+    });
   }
 
   private async prepare(sender: Sender, entry: Entry, input: MessageInput): Promise<void> {

@@ -14,6 +14,7 @@ import { MessagesRepository } from '../messages.repository.js';
 import { CLAIM } from '../send/claim-sql.js';
 import { claimParams, SendRepository, type ClaimedMessage } from '../send/send.repository.js';
 import { ScheduleRepository, type Decision } from './schedule.repository.js';
+import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
 const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };
@@ -46,23 +47,9 @@ async function newConnection(): Promise<ConnectionRow> {
 /** A message that has been due for so long. */
 async function due(of = connection, values: { recipient?: string; secondsAgo?: number } = {}): Promise<string> {
   const accepts = new AcceptRepository(opened.database, Tracing.OFF);
-  const { messageId } = await accepts.accept({
-    id: newId(),
-    organizationId: of.organizationId,
-    connectionId: of.id,
-    conversationId: null,
-    type: 'text',
-    recipient: values.recipient ?? testPhone(),
-    sender: '15550000000',
-    body: 'hello',
-    content: { body: 'hello' },
-    clientMessageId: null,
-    replyToMessageId: null,
-    mediaObjectId: null,
-    idempotencyKey: newId(),
-    fingerprint: '00'.repeat(32),
-    sendAt: new Date(Date.now() + 3_600_000).toISOString(),
-  });
+  const { messageId } = await accepts.accept(
+    newMessage(of, values.recipient ?? testPhone(), { sendAt: new Date(Date.now() + 3_600_000).toISOString() }),
+  );
   await opened.database.execute(
     `update message_schedule set scheduled_for = clock_timestamp() - make_interval(secs => $2), release_at = clock_timestamp()
        - make_interval(secs => $2) where message_id = $1`,

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AppError } from '../../../common/app-error.js';
 import { describeError } from '../../../common/describe-error.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
+import { mapAtOnce } from '../../../common/map-at-once.js';
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { WebhookService } from '../../webhook/webhook.service.js';
@@ -82,13 +83,11 @@ export class ScheduleService implements OnModuleInit {
     const unknown: string[] = [];
     // Asked once for all messages of a workspace.
     const paid = new Map<string, Promise<void>>();
-    for (let from = 0; from < due.length; from += AT_ONCE) {
-      const some = due.slice(from, from + AT_ONCE);
-      for (const [index, decision] of (await Promise.all(some.map((each) => this.decide(each, paid)))).entries()) {
-        if (decision !== null) decisions.push(decision);
-        else unknown.push(some[index]?.message.id ?? '');
-      }
-    }
+    await mapAtOnce(due, AT_ONCE, async (each) => {
+      const decision = await this.decide(each, paid);
+      if (decision !== null) decisions.push(decision);
+      else unknown.push(each.message.id);
+    });
     if (unknown.length > 0) await this.schedule.postpone(unknown, AGAIN_SECONDS);
     if (decisions.length === 0) return;
     const released = await this.schedule.release(decisions, this.config.limits.messageTtlHours);

@@ -134,7 +134,7 @@ describe('the place in the queue', () => {
     expect(await aheadOf(rest)).toEqual(here);
   });
 
-  it('of a new message is behind what its recipient has waiting, whoever names the recipient', async () => {
+  it('of a new message is behind what its recipient has waiting, by number and by user id', async () => {
     await queue(['1003', '1001', '1002', '1001']);
     expect(await estimates.ofNew(newTo('1001'))).toMatchObject({ ahead: 4 });
     expect(await estimates.ofNew(newTo('1002'))).toMatchObject({ ahead: 4 });

@@ -15,6 +15,7 @@ import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome.reposit
 import { claimParams, SendRepository, type ClaimedMessage } from './send.repository.js';
 import { CLAIM } from './claim-sql.js';
 import { applyStatusReports } from '../reports/status-reports.repository.js';
+import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
 // So long that no lease of one test runs out in another, however slow the machine.
@@ -36,29 +37,13 @@ beforeAll(async () => {
 
 afterAll(() => opened.close());
 
-function newMessage(connectionId: string, recipient: string, change: Partial<NewMessage> = {}): NewMessage {
-  return {
-    id: newId(),
-    organizationId: connectionId,
-    connectionId,
-    conversationId: null,
-    type: 'text',
-    recipient,
-    sender: '15550000000',
-    body: 'hello',
-    content: { body: 'hello' },
-    clientMessageId: null,
-    replyToMessageId: null,
-    mediaObjectId: null,
-    idempotencyKey: newId(),
-    fingerprint: '00'.repeat(32),
-    ...change,
-  };
-}
+/** Of a number that stands for its workspace too. */
+const messageOf = (connectionId: string, recipient: string, change: Partial<NewMessage> = {}): NewMessage =>
+  newMessage({ id: connectionId, organizationId: connectionId }, recipient, change);
 
 async function queue(connectionId: string, ...recipients: string[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const recipient of recipients) ids.push((await accepts.accept(newMessage(connectionId, recipient))).messageId);
+  for (const recipient of recipients) ids.push((await accepts.accept(messageOf(connectionId, recipient))).messageId);
   return ids;
 }
 
@@ -453,7 +438,7 @@ describe('outcomes', () => {
     const lane = newId();
     await Promise.all(
       Array.from({ length: 200 }, (_unused, index) =>
-        accepts.accept(newMessage(lane, `8${String(index).padStart(3, '0')}`)),
+        accepts.accept(messageOf(lane, `8${String(index).padStart(3, '0')}`)),
       ),
     );
     const claimed: ClaimedMessage[] = [];
@@ -473,7 +458,7 @@ describe('outcomes', () => {
 describe('accepting', () => {
   it('makes one message of a hundred concurrent requests with one key', async () => {
     const lane = newId();
-    const message = newMessage(lane, '111');
+    const message = messageOf(lane, '111');
     const other = new AcceptRepository(opened.database, Tracing.OFF);
     const results = await Promise.all(
       Array.from({ length: 100 }, (_unused, index) =>
@@ -486,7 +471,7 @@ describe('accepting', () => {
 
   it('returns the same message to callers that share a key', async () => {
     const lane = newId();
-    const message = newMessage(lane, '111');
+    const message = messageOf(lane, '111');
     const [first, second] = await Promise.all([
       accepts.accept(message),
       accepts.accept({ ...message, id: newId(), fingerprint: 'ff'.repeat(32) }),
@@ -501,7 +486,7 @@ describe('accepting', () => {
     const lane = newId();
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_unused, index) =>
-        accepts.accept(newMessage(lane, '111', index === 23 ? { body: 'a\u0000b' } : {})),
+        accepts.accept(messageOf(lane, '111', index === 23 ? { body: 'a\u0000b' } : {})),
       ),
     );
     expect(results.map((result) => result.status).filter((status) => status === 'rejected')).toHaveLength(1);
@@ -509,7 +494,7 @@ describe('accepting', () => {
   });
 
   it('cannot be called inside a transaction', async () => {
-    await expect(opened.database.transaction(() => accepts.accept(newMessage(newId(), '111')))).rejects.toThrow(
+    await expect(opened.database.transaction(() => accepts.accept(messageOf(newId(), '111')))).rejects.toThrow(
       'cannot take part',
     );
   });

@@ -10,6 +10,7 @@ import { ConversationsRepository } from '../contacts/conversations.repository.js
 import { recordOf } from './outcome-record.js';
 import { OutcomeRepository } from './outcome.repository.js';
 import { SendRepository, type ClaimedMessage } from './send.repository.js';
+import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
 const PHONE = '15550001234';
@@ -37,23 +38,8 @@ beforeEach(async () => {
 
 async function queue(conversationId: string, recipient: string): Promise<string> {
   const id = newId();
-  await accepts.accept({
-    id,
-    organizationId: connection.organizationId,
-    connectionId: connection.id,
-    conversationId,
-    type: 'text',
-    recipient,
-    recipientUserId: recipient === USER_ID ? USER_ID : null,
-    sender: '15550000000',
-    body: 'hello',
-    content: { body: 'hello' },
-    clientMessageId: null,
-    replyToMessageId: null,
-    mediaObjectId: null,
-    idempotencyKey: newId(),
-    fingerprint: '00'.repeat(32),
-  });
+  const recipientUserId = recipient === USER_ID ? USER_ID : null;
+  await accepts.accept(newMessage(connection, recipient, { id, conversationId, recipientUserId }));
   return id;
 }
 

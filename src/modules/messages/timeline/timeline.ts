@@ -82,15 +82,10 @@ export function timelineOf(history: MessageHistory): TimelineEntry[] {
 
 /** When changes happened that webhook events may tell of: the latest fifteen. */
 export function timesOf(message: DetailedMessage): Date[] {
-  const times = [
-    message.direction === 'inbound' ? message.createdAt : null,
-    message.acceptedAt,
-    message.direction === 'inbound' ? null : message.sentAt,
-    message.deliveredAt,
-    message.direction === 'inbound' ? null : message.readAt,
-    message.failedAt,
-    ...message.attempts.map(({ finishedAt }) => finishedAt),
-  ].filter((time) => time !== null);
+  if (message.direction === 'inbound') return [message.createdAt];
+  const { acceptedAt, sentAt, deliveredAt, readAt, failedAt, attempts } = message;
+  const ends = attempts.map(({ finishedAt }) => finishedAt);
+  const times = [acceptedAt, sentAt, deliveredAt, readAt, failedAt, ...ends].filter((time) => time !== null);
   const distinct = [...new Set(times.map((time) => time.getTime()))].sort((a, b) => b - a);
   return distinct.slice(0, 15).map((time) => new Date(time));
 }
