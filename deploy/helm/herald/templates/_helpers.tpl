@@ -125,3 +125,12 @@ runAsNonRoot: true
 capabilities:
   drop: [ALL]
 {{- end -}}
+
+{{- /* On which nodes, and how urgently: of the values of api, worker or migrate. */ -}}
+{{- define "herald.scheduling" -}}
+{{- range $name := list "nodeSelector" "tolerations" "affinity" "priorityClassName" }}
+{{- with get $ $name }}
+{{ dict $name . | toYaml }}
+{{- end }}
+{{- end }}
+{{- end -}}
