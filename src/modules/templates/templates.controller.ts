@@ -195,7 +195,7 @@ function responseOf(template: TemplateEntity, connectionId: string, syncedAt: Da
     parameter_format: template.parameterFormat,
     message_send_ttl_seconds: template.messageSendTtlSeconds,
     components: template.components,
-    variables: variablesOf(template.components, template.parameterFormat),
+    variables: variablesOf(template),
     created_at: template.createdAt.toISOString(),
     updated_at: template.updatedAt.toISOString(),
     synced_at: syncedAt?.toISOString() ?? null,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { TemplateVariableResponse } from '../dto/templates.response.js';
-import type { ParameterFormat, TemplateComponent, TemplateForm } from '../templates.types.js';
+import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import { variableNamesIn } from './template-text.js';
 
 /** The value of an own key where it is a list, else an empty one: what the platform refuses is no list of one. */
@@ -29,6 +29,31 @@ export function firstText(value: unknown): string | null {
 /** The first component of that type (in capitals), whatever case it was written in. */
 export function componentOf(components: readonly unknown[], type: string): JsonObject | undefined {
   return components.find((component): component is JsonObject => ownWord(component, 'type') === type);
+}
+
+/** A place that came as a number or as its digits; NaN for anything else, null where it is not given. */
+function placeIn(value: unknown, key: string): number | null {
+  const index = own(value, key) ?? null;
+  if (index === null || typeof index === 'number') return index;
+  return typeof index === 'string' && /^\d{1,2}$/.test(index) ? Number(index) : Number.NaN;
+}
+
+/** What a send gives to the cards: by `card_index`, or by their place where they have none. */
+export function sentCards(sent: readonly unknown[]): [index: number, components: readonly unknown[]][] {
+  const cards = ownArray(componentOf(sent, 'CAROUSEL'), 'cards');
+  return cards.map((card, place) => [placeIn(card, 'card_index') ?? place, ownArray(card, 'components')]);
+}
+
+/** What a send gives to the buttons, of the message or of one card. */
+export function sentButtons(
+  sent: readonly unknown[],
+): { index: number; subType?: string; parameters: readonly unknown[] }[] {
+  const buttons = sent.filter((component) => ownWord(component, 'type') === 'BUTTON');
+  return buttons.map((button) => ({
+    index: placeIn(button, 'index') ?? 0,
+    subType: ownText(button, 'sub_type')?.toLowerCase(),
+    parameters: ownArray(button, 'parameters'),
+  }));
 }
 
 /** What the template itself and each card of its carousel are made of. */
@@ -87,29 +112,18 @@ export function examplesIn(component: unknown, part: 'header' | 'body'): Map<str
   return examples;
 }
 
-/** In no button and no card. */
-const NOWHERE = { button_index: null, card_index: null };
-
 /**
  * Every place that a send of this template fills: in the order of the components, `{{1}}` before `{{2}}`, names in
  * order of appearance. Templates for codes, whose words are fixed, have the code in the body and in their button.
  */
-export function variablesOf(
-  components: readonly TemplateComponent[],
-  format: ParameterFormat,
-): TemplateVariableResponse[] {
-  const buttons = ownArray(componentOf(components, 'BUTTONS'), 'buttons');
-  const hasCodeButton = buttons.some((button) => ownWord(button, 'type') === 'OTP');
-  return components.flatMap((component): TemplateVariableResponse[] => {
+export function variablesOf(template: TemplateForm): TemplateVariableResponse[] {
+  const format = template.parameterFormat;
+  return template.components.flatMap((component): TemplateVariableResponse[] => {
     switch (ownWord(component, 'type')) {
       case 'HEADER':
         return textVariables(component, 'header', format);
       case 'BODY':
-        // A body without words of its own belongs to a template for codes.
-        return ownText(component, 'text') === null &&
-          (hasCodeButton || own(component, 'add_security_recommendation') !== undefined)
-          ? [{ ...NOWHERE, component: 'body', name: '1', example: null }]
-          : textVariables(component, 'body', format);
+        return textVariables(component, 'body', format, bodyTextOf(template));
       case 'BUTTONS':
         return buttonVariables(component);
       case 'CAROUSEL':
@@ -121,13 +135,21 @@ export function variablesOf(
           ].map((variable): TemplateVariableResponse => ({ ...variable, component: 'carousel', card_index }));
         });
       case 'LIMITED_TIME_OFFER':
-        return own(own(component, 'limited_time_offer'), 'has_expiration') === true
+        return endsInTime(component)
           ? [{ ...NOWHERE, component: 'limited_time_offer', name: 'expiration_time_ms', example: null }]
           : [];
       default:
         return [];
     }
   });
+}
+
+/** In no button and no card. */
+const NOWHERE = { button_index: null, card_index: null };
+
+/** An offer that ends, which each message must say when. */
+export function endsInTime(offer: unknown): boolean {
+  return own(own(offer, 'limited_time_offer'), 'has_expiration') === true;
 }
 
 /** The names in a text as a send fills them: by number, or in order of appearance. */
@@ -157,9 +179,10 @@ function textVariables(
   component: unknown,
   part: 'header' | 'body',
   format: ParameterFormat,
+  text = ownText(component, 'text'),
 ): TemplateVariableResponse[] {
   const examples = examplesIn(component, part);
-  const names = namesInOrder(ownText(component, 'text') ?? '', format);
+  const names = namesInOrder(text ?? '', format);
   return names.map((name) => ({ ...NOWHERE, component: part, name, example: examples.get(name) ?? null }));
 }
 

@@ -106,7 +106,7 @@ describe('a template that the platform takes', () => {
       fc.property(sample, (of) => {
         const given = parameterLists(of.sent).flat();
         const free = given.filter(({ type }) => ['image', 'video', 'document', 'location'].includes(String(type)));
-        expect(variablesOf(of.components, of.parameterFormat)).toHaveLength(given.length - free.length);
+        expect(variablesOf(of)).toHaveLength(given.length - free.length);
       }),
       RUNS,
     );
@@ -121,7 +121,7 @@ describe('a template that the platform takes', () => {
         const made = componentsFromBody(String(component?.text), body);
         if (!('components' in made)) throw new Error(JSON.stringify(made));
         expect(checkTemplate({ ...of, ...made })).toEqual([]);
-        expect(variablesOf(made.components, made.parameterFormat).map(({ example }) => example)).toEqual(body);
+        expect(variablesOf({ category: 'UTILITY', ...made }).map(({ example }) => example)).toEqual(body);
       }),
       RUNS,
     );
@@ -153,7 +153,7 @@ function everything(components: unknown, sent: unknown, category: TemplateForm['
     }
     const list = Array.isArray(components) ? (components as TemplateDraft['components']) : [];
     const template = { ...form, components: list };
-    variablesOf(list, parameterFormat);
+    variablesOf(template);
     preview(template, { header: ['a'], body: ['b'] });
     checkSendParameters(template, Array.isArray(sent) ? (sent as Json[]) : []);
     renderBody(template, Array.isArray(sent) ? (sent as Json[]) : []);

@@ -229,4 +229,16 @@ describe('a preview of what a message sends', () => {
       'cards[0].buttons[0].{{1}}',
     ]);
   });
+
+  it('names what is missing of a card’s text with several variables', () => {
+    const components = [
+      { type: 'CAROUSEL', cards: [{ components: [{ type: 'BODY', text: 'For {{1}} and {{2}}.' }] }] },
+    ];
+    const template: TemplateForm = { category: 'MARKETING', parameterFormat: 'POSITIONAL', components };
+    const sent = (...parameters: object[]) => [
+      { type: 'carousel', cards: [{ components: [{ type: 'body', parameters }] }] },
+    ];
+    expect(previewTemplate(template, sent(text('you'))).missing).toEqual(['cards[0].body.{{2}}']);
+    expect(previewTemplate(template, sent(text('you'), text('me'))).missing).toEqual([]);
+  });
 });

@@ -1,19 +1,22 @@
 import type { JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
-import type { PreviewButtonResponse, PreviewData, TemplateVariableResponse } from '../dto/templates.response.js';
+import type { PreviewButtonResponse, PreviewData } from '../dto/templates.response.js';
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import {
   asText,
   buttonVariable,
   componentOf,
+  endsInTime,
   firstText,
   namesInOrder,
   ownArray,
   ownWord,
   partsOf,
-  variablesOf,
+  sentButtons,
+  sentCards,
+  type TemplatePart,
 } from './components.js';
-import { parameterText, placeIn } from './send-parameters.js';
+import { parameterText, WITHOUT_PARAMETERS } from './send-parameters.js';
 import { fillIn, placeholdersIn } from './template-text.js';
 
 /** Labels that WhatsApp gives to buttons without one, in English. */
@@ -44,32 +47,32 @@ export function previewTemplate(
   template: TemplateForm,
   sent: readonly unknown[],
 ): Omit<PreviewData, 'name' | 'language'> {
-  const [{ header, bodyText, buttons }] = partsOf(template);
+  const { parameterFormat, components } = template;
+  const [whole, ...cards] = partsOf(template);
+  const { header, bodyText, buttons } = whole;
   const format = ownWord(header, 'format');
-  const texts = { header: headerTextOf(header), body: bodyText };
-  const [missing, unused]: [string[], string[]] = [[], []];
-  const render = (part: 'header' | 'body'): string | null => {
-    const names = namesInOrder(texts[part] ?? '', template.parameterFormat);
-    const values = valuesIn(componentOf(sent, part.toUpperCase()), names, template.parameterFormat);
-    missing.push(...names.filter((name) => !values.byName.has(name)).map((name) => `${part}.{{${name}}}`));
-    // A file or a place fills a header that is no text.
-    if (part === 'body' || format === 'TEXT' || header === undefined || values.texts > 0)
-      unused.push(...values.unused.map((place) => part + place));
-    return texts[part] === null ? null : fillIn(texts[part], (name) => values.byName.get(name));
-  };
-  const [headerText, body] = [render('header'), render('body')];
+  const headerText = headerTextOf(header);
+  const inHeader = valuesIn(sent, 'header', headerText, parameterFormat);
+  const inBody = valuesIn(sent, 'body', bodyText, parameterFormat);
+  // A file or a place fills a header that is no text.
+  const takesWords = format === 'TEXT' || header === undefined || inHeader.texts > 0;
   const isOfCodes = template.category === 'AUTHENTICATION';
   // In a template for codes the body's value fills the button too.
-  const code = isOfCodes ? valuesIn(componentOf(sent, 'BODY'), ['1'], 'POSITIONAL').byName.get('1') : undefined;
-  if (!isOfCodes) missing.push(...missingElsewhere(template, sent));
-  unused.push(...unusedButtons(buttons, sent));
+  const code = isOfCodes ? valuesIn(sent, 'body', '{{1}}', 'POSITIONAL').byName.get('1') : undefined;
+  const offer = componentOf(components, 'LIMITED_TIME_OFFER');
+  const isEndMissing = endsInTime(offer) && parametersIn(sent, 'limited_time_offer').length === 0;
+  const render = (text: string | null, { byName }: Values) => text && fillIn(text, (name) => byName.get(name));
   return {
-    header: header === undefined ? null : { format, text: headerText },
-    body,
-    footer: footerTextOf(componentOf(template.components, 'FOOTER')),
+    header: header === undefined ? null : { format, text: render(headerText, inHeader) },
+    body: render(bodyText, inBody),
+    footer: footerTextOf(componentOf(components, 'FOOTER')),
     buttons: buttons.map((button, index) => renderButton(button, code ?? buttonValue(sent, index), isOfCodes)),
-    missing,
-    unused,
+    missing: [
+      ...missingIn(isOfCodes ? { ...whole, buttons: [] } : whole, parameterFormat, sent),
+      ...(isEndMissing ? ['limited_time_offer.{{expiration_time_ms}}'] : []),
+      ...cards.flatMap((card) => missingIn(card, parameterFormat, sent)),
+    ],
+    unused: [...(takesWords ? inHeader.unused : []), ...inBody.unused, ...unusedButtons(buttons, sent)],
   };
 }
 
@@ -77,77 +80,73 @@ function headerTextOf(header: unknown): string | null {
   return ownWord(header, 'format') === 'TEXT' ? ownText(header, 'text') : null;
 }
 
+function parametersIn(sent: readonly unknown[], part: string): readonly unknown[] {
+  return ownArray(componentOf(sent, part.toUpperCase()), 'parameters');
+}
+
 interface Values {
   byName: Map<string, string>;
-  /** Places of those that no variable takes: `[2]`, or `.{{day}}` where they have names. */
+  /** Those that no variable takes: `body[2]`, or `body.{{day}}` where they have names. */
   unused: string[];
   /** How many are words, and no file. */
   texts: number;
 }
 
-/** The values of one component, by the names of the variables that they fill. */
-function valuesIn(component: unknown, names: readonly string[], format: ParameterFormat): Values {
-  const byName = new Map<string, string>();
-  const unused: string[] = [];
-  let texts = 0;
-  for (const [index, parameter] of ownArray(component, 'parameters').entries()) {
+/** The values that a send has for a text, by the names of the variables that they fill. */
+function valuesIn(
+  sent: readonly unknown[],
+  part: 'header' | 'body',
+  text: string | null,
+  format: ParameterFormat,
+): Values {
+  const names = namesInOrder(text ?? '', format);
+  const values: Values = { byName: new Map(), unused: [], texts: 0 };
+  for (const [index, parameter] of parametersIn(sent, part).entries()) {
     const value = parameterText(parameter);
-    if (value !== null) texts++;
+    if (value !== null) values.texts++;
     const given = format === 'NAMED' ? ownText(parameter, 'parameter_name') : null;
     const name = given ?? (format === 'NAMED' ? undefined : names[index]);
-    if (name === undefined || !names.includes(name)) unused.push(given === null ? `[${index}]` : `.{{${given}}}`);
-    else if (value !== null) byName.set(name, value);
+    if (name === undefined || !names.includes(name))
+      values.unused.push(given === null ? `${part}[${index}]` : `${part}.{{${given}}}`);
+    else if (value !== null) values.byName.set(name, value);
   }
-  return { byName, unused, texts };
+  return values;
 }
 
-/** What a send must fill outside of header and body, and does not. */
-function missingElsewhere({ components, parameterFormat }: TemplateForm, sent: readonly unknown[]): string[] {
-  return variablesOf(components, parameterFormat)
-    .filter(({ component }) => component !== 'header' && component !== 'body')
-    .filter((variable) => !isFilled(variable, sent, parameterFormat))
-    .map((variable) => `${placeOf(variable)}.{{${variable.name}}}`);
-}
-
-function isFilled(variable: TemplateVariableResponse, sent: readonly unknown[], format: ParameterFormat): boolean {
-  const { component, card_index: card, button_index: button, name } = variable;
-  if (component === 'limited_time_offer')
-    return ownArray(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length > 0;
-  const within = card === null ? sent : cardIn(sent, card);
-  if (button !== null) return buttonValue(within, button) !== undefined;
-  return valuesIn(componentOf(within, 'BODY'), [name], format === 'NAMED' ? format : 'POSITIONAL').byName.has(name);
-}
-
-/** What is sent for a card: found by `card_index`, or by its place where it has none. */
-function cardIn(sent: readonly unknown[], card: number): readonly unknown[] {
-  const cards = ownArray(componentOf(sent, 'CAROUSEL'), 'cards');
-  return ownArray(
-    cards.find((one, place) => (placeIn(one, 'card_index') ?? place) === card),
-    'components',
-  );
+/** What a send must fill in the template itself or in one card, and does not. */
+function missingIn(
+  { card, header, bodyText, buttons }: TemplatePart,
+  format: ParameterFormat,
+  allSent: readonly unknown[],
+): string[] {
+  const at = card === undefined ? '' : `cards[${card}].`;
+  const sent = card === undefined ? allSent : (sentCards(allSent).find(([index]) => index === card)?.[1] ?? []);
+  const inText = (part: 'header' | 'body', text: string | null): string[] => {
+    const { byName } = valuesIn(sent, part, text, format);
+    const names = namesInOrder(text ?? '', format).filter((name) => !byName.has(name));
+    return names.map((name) => `${at}${part}.{{${name}}}`);
+  };
+  const inButtons = buttons.flatMap((button, index) => {
+    const variable = buttonValue(sent, index) === undefined ? buttonVariable(button) : null;
+    return variable === null ? [] : [`${at}buttons[${index}].{{${variable.name}}}`];
+  });
+  return [...inText('header', headerTextOf(header)), ...inText('body', bodyText), ...inButtons];
 }
 
 /** What fills the button at this place, from 0. */
-function buttonValue(sent: readonly unknown[], index: number): string | undefined {
-  const component = sent.find((one) => ownWord(one, 'type') === 'BUTTON' && (placeIn(one, 'index') ?? 0) === index);
-  const [parameter] = ownArray(component, 'parameters');
+function buttonValue(sent: readonly unknown[], place: number): string | undefined {
+  const [parameter] = sentButtons(sent).find(({ index }) => index === place)?.parameters ?? [];
   return asText(own(parameter, 'coupon_code')) ?? parameterText(parameter) ?? undefined;
 }
 
 /** Values for buttons that are not there, or that have no variable. */
 function unusedButtons(buttons: readonly unknown[], sent: readonly unknown[]): string[] {
-  return sent.flatMap((component) => {
-    if (ownWord(component, 'type') !== 'BUTTON' || ownArray(component, 'parameters').length === 0) return [];
-    const index = placeIn(component, 'index') ?? 0;
+  const unused = sentButtons(sent).filter(({ index, parameters }) => {
     const button = buttons[index];
-    const isFixed = ['URL', 'PHONE_NUMBER'].includes(ownWord(button, 'type')) && buttonVariable(button) === null;
-    return button === undefined || isFixed ? [`buttons[${index}]`] : [];
+    const isFixed = WITHOUT_PARAMETERS.has(ownWord(button, 'type')) && buttonVariable(button) === null;
+    return parameters.length > 0 && (button === undefined || isFixed);
   });
-}
-
-function placeOf({ component, card_index: card, button_index: index }: TemplateVariableResponse): string {
-  const button = index === null ? null : `buttons[${index}]`;
-  return card === null ? (button ?? component) : `cards[${card}].${button ?? 'body'}`;
+  return unused.map(({ index }) => `buttons[${index}]`);
 }
 
 /** The footer of a template for codes says how long a code lives. */

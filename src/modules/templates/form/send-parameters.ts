@@ -6,9 +6,12 @@ import {
   bodyTextOf,
   buttonVariable,
   componentOf,
+  endsInTime,
   ownArray,
   ownWord,
   partsOf,
+  sentButtons,
+  sentCards,
   type TemplatePart,
 } from './components.js';
 import { fillIn, variableNamesIn } from './template-text.js';
@@ -60,7 +63,7 @@ const HEADER_TYPES: Readonly<Record<string, readonly string[]>> = {
 const SUB_TYPES = new Set(['QUICK_REPLY', 'URL', 'COPY_CODE', 'FLOW']);
 
 /** Kinds that never take a parameter. A link takes one only for its variable. */
-const WITHOUT_PARAMETERS = new Set(['PHONE_NUMBER', 'URL']);
+export const WITHOUT_PARAMETERS = new Set(['PHONE_NUMBER', 'URL']);
 
 /** Kinds of parameter that are elsewhere than in a text. Kinds that are not known here are left to the platform. */
 const NOT_TEXTS = new Set([
@@ -123,12 +126,12 @@ export function headerMediaOf(components: readonly unknown[]): 'image' | 'video'
 function* mismatchesOf(template: TemplateForm, sent: readonly unknown[]): Mismatches {
   const [whole, ...cards] = partsOf(template);
   yield* checkPart(whole, template.parameterFormat, sent);
-  yield* checkCards(cards, template.parameterFormat, ownArray(componentOf(sent, 'CAROUSEL'), 'cards'));
+  yield* checkCards(cards, template.parameterFormat, sent);
   // An offer that ends must say when; a template without an offer takes none.
-  const offer = own(componentOf(template.components, 'LIMITED_TIME_OFFER'), 'limited_time_offer');
-  const needed = own(offer, 'has_expiration') === true ? 1 : 0;
+  const offer = componentOf(template.components, 'LIMITED_TIME_OFFER');
+  const needed = endsInTime(offer) ? 1 : 0;
   const given = ownArray(componentOf(sent, 'LIMITED_TIME_OFFER'), 'parameters').length;
-  if (given !== needed && (needed === 1 || offer === undefined)) {
+  if (given !== needed && (needed === 1 || own(offer, 'limited_time_offer') === undefined)) {
     yield wrongCount(needed, given, { component: 'limited_time_offer' });
   }
 }
@@ -142,26 +145,22 @@ function* checkPart(part: TemplatePart, format: ParameterFormat, sent: readonly 
   yield* checkButtons(part.buttons, sent, { component: 'button', ...place });
 }
 
-/** The cards of a send are found by `card_index`, or by their place where they have none. */
 function* checkCards(cards: readonly TemplatePart[], format: ParameterFormat, sent: readonly unknown[]): Mismatches {
-  const byIndex = new Map<number, unknown>();
-  for (const [place, card] of sent.entries()) {
-    const index = placeIn(card, 'card_index') ?? place;
-    if (!(index in cards)) {
-      yield {
-        expected: { component: 'carousel', cards: cards.length },
-        given: { component: 'carousel', cards: sent.length },
-        message:
-          cards.length === 0
-            ? 'This template has no carousel: leave out the carousel component.'
-            : `card_index must be a place among the template's ${cards.length} cards, from 0 to ${cards.length - 1}.`,
-      };
-    }
-    byIndex.set(index, card);
+  const given = sentCards(sent);
+  const range = `a place among the template's ${cards.length} cards, from 0 to ${cards.length - 1}.`;
+  for (const [index] of given) {
+    if (index in cards) continue;
+    yield {
+      expected: { component: 'carousel', cards: cards.length },
+      given: { component: 'carousel', cards: given.length },
+      message:
+        cards.length === 0
+          ? 'This template has no carousel: leave out the carousel component.'
+          : `card_index must be ${range}`,
+    };
   }
-  for (const [index, card] of cards.entries()) {
-    yield* checkPart(card, format, ownArray(byIndex.get(index), 'components'));
-  }
+  const byIndex = new Map(given);
+  for (const [index, card] of cards.entries()) yield* checkPart(card, format, byIndex.get(index) ?? []);
 }
 
 function* checkHeader(
@@ -195,14 +194,11 @@ function* checkHeader(
  */
 function* checkButtons(buttons: readonly unknown[], sent: readonly unknown[], place: ParameterShape): Mismatches {
   const given = new Map<number, number>();
-  for (const component of sent) {
-    if (ownWord(component, 'type') !== 'BUTTON') continue;
-    const index = placeIn(component, 'index') ?? 0;
-    const parameters = ownArray(component, 'parameters').length;
+  for (const { index, subType, parameters: list } of sentButtons(sent)) {
+    const parameters = list.length;
     if (!given.has(index)) given.set(index, parameters);
     const at = { ...place, ...(Number.isFinite(index) && { index }) };
     const type = ownWord(buttons[index], 'type');
-    const subType = ownText(component, 'sub_type')?.toLowerCase();
     if (buttons[index] === undefined && parameters > 0) {
       const isPlace = `index must be a place among the template's buttons, from 0 to ${buttons.length - 1}.`;
       yield {
@@ -231,13 +227,6 @@ function* checkButtons(buttons: readonly unknown[], sent: readonly unknown[], pl
       message: `The button at index ${index} ${takes}.`,
     };
   }
-}
-
-/** A place that came as a number or as its digits; NaN for anything else, null where it is not given. */
-export function placeIn(value: unknown, key: string): number | null {
-  const index = own(value, key) ?? null;
-  if (index === null || typeof index === 'number') return index;
-  return typeof index === 'string' && /^\d{1,2}$/.test(index) ? Number(index) : Number.NaN;
 }
 
 /** Checks the parameters of one text: how many, that each is text, their names. */

@@ -55,7 +55,7 @@ describe('a shop notifies its customers that an order has left', () => {
   });
 
   it('asks what a message must bring', () => {
-    expect(variablesOf(template.components, template.parameterFormat)).toEqual([
+    expect(variablesOf(template)).toEqual([
       { component: 'body', button_index: null, card_index: null, name: 'first_name', example: 'Ana' },
       { component: 'body', button_index: null, card_index: null, name: 'order', example: '4711' },
     ]);

@@ -82,7 +82,7 @@ describe('the variables of a template', () => {
         ],
       },
     ];
-    expect(variablesOf(components, 'POSITIONAL')).toEqual([
+    expect(variablesOf({ category: 'UTILITY', parameterFormat: 'POSITIONAL', components })).toEqual([
       { component: 'header', button_index: null, card_index: null, name: '1', example: '42' },
       { component: 'body', button_index: null, card_index: null, name: '1', example: 'Ana' },
       { component: 'body', button_index: null, card_index: null, name: '2', example: 'Monday' },
@@ -98,7 +98,7 @@ describe('the variables of a template', () => {
       buttons: [{ type: 'URL', text: 'Buy', url: 'https://x/{{1}}', example: ['a'] }],
     };
     const components = [{ type: 'CAROUSEL', cards: [{ components: [body] }, { components: [body, buttons] }] }];
-    expect(variablesOf(components, 'POSITIONAL')).toEqual([
+    expect(variablesOf({ category: 'UTILITY', parameterFormat: 'POSITIONAL', components })).toEqual([
       { component: 'carousel', card_index: 0, button_index: null, name: '1', example: '5 €' },
       { component: 'carousel', card_index: 1, button_index: null, name: '1', example: '5 €' },
       { component: 'carousel', card_index: 1, button_index: 0, name: '1', example: 'a' },
