@@ -1,6 +1,6 @@
 import { Counters } from '../../src/infrastructure/operations/counters.js';
 import { OtpPackagesService } from '../../src/modules/billing/otp-packages.service.js';
-import { OtpReportsService } from '../../src/modules/otp/otp-reports.service.js';
+import { OtpService } from '../../src/modules/otp/otp.service.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { otpApp, setSender, type OtpApp } from './fixture.js';
 
@@ -101,7 +101,7 @@ describe('codes that many ask for at once', () => {
     await eachAtOnce(SIZES.sends, count);
     expect(Object.fromEntries(statuses)).toEqual({ 202: SIZES.limit, 402: SIZES.sends - SIZES.limit });
 
-    const reports = first.app.get(OtpReportsService);
+    const reports = first.app.get(OtpService);
     const failing = accepted.slice(0, SIZES.failures);
     await first.database.execute(
       `update otp_challenge set status = 'sending', lease_until = clock_timestamp() + interval '10 minutes'
@@ -121,7 +121,7 @@ describe('codes that many ask for at once', () => {
         occurredAt: new Date(),
         error: { code: 131026 },
       };
-      expect((await first.database.transaction(() => reports.applyAll([report]))).has(report)).toBe(true);
+      expect((await first.database.transaction(() => reports.applyReports([report]))).has(report)).toBe(true);
     });
     statuses.clear();
     await eachAtOnce(SIZES.failures * 2, count);

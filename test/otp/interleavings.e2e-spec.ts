@@ -1,7 +1,6 @@
 import { claimRequest } from '../support/claim-request.js';
 import type { Type } from '@nestjs/common';
 import fc from 'fast-check';
-import { OtpReportsService } from '../../src/modules/otp/otp-reports.service.js';
 import { OtpSenderService } from '../../src/modules/otp/otp-sender.service.js';
 import { OtpService, type OtpCaller } from '../../src/modules/otp/otp.service.js';
 import { codePlace } from '../../src/modules/otp/otp-code.js';
@@ -233,7 +232,7 @@ class World {
     if (attemptId === undefined) return;
     const report = { status, metaMessageId: `wamid.${attemptId}`, callbackData: attemptId, error: { code: 131026 } };
     await this.test.database.transaction(() =>
-      this.service(OtpReportsService).applyAll([{ ...report, occurredAt: new Date() }]),
+      this.service(OtpService).applyReports([{ ...report, occurredAt: new Date() }]),
     );
   }
 

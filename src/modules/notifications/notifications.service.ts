@@ -11,7 +11,7 @@ import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import { MessageEventsService, type AppliedReports } from '../messages/reports/message-events.service.js';
-import { OtpReportsService } from '../otp/otp-reports.service.js';
+import { OtpService } from '../otp/otp.service.js';
 import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
 import { numbersIn, partsOf, readPayload, reportsOf, type Reports } from './notification-reports.js';
@@ -70,7 +70,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     private readonly connections: ConnectionsService,
     private readonly events: MessageEventsService,
     private readonly templates: TemplatesService,
-    private readonly codes: OtpReportsService,
+    private readonly codes: OtpService,
     private readonly config: Config,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
@@ -162,7 +162,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
       this.tracing.current,
     );
     this.events.announce(applied);
-    this.codes.count(codes);
+    this.codes.countReports(codes);
     this.counters.increment('notifications_otp', codes.length);
     this.counters.increment('notifications_statuses', reports.statuses.length - applied.unmatched.size);
     this.counters.increment('notifications_messages', applied.created);
@@ -200,7 +200,7 @@ export class NotificationsService implements BeforeApplicationShutdown {
     );
     // A status that names no message may name a code.
     const open = work.map(({ reports }, n) => [...reports.codes, ...(applied[n]?.unmatched ?? [])]);
-    const known = await this.codes.applyAll(open.flat());
+    const known = await this.codes.applyReports(open.flat());
     const rows: NewNotification[] = [];
     const outcomes = work.map(({ reports, row, expired }, n) => {
       const codes = (open[n] ?? []).filter((report) => known.has(report));

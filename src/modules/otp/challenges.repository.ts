@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../infrastructure/database/database.js';
 import type { OtpPackageMove } from '../billing/otp-packages.types.js';
+import type { OtpChallengeResponse } from './dto/otp.response.js';
 import type { CodeHash } from './otp-code.js';
-import { MAX_ATTEMPTS, type ChallengeRef, type OtpChallenge, type OtpMode } from './otp.types.js';
+import { MAX_ATTEMPTS, type ChallengeRef, type OtpMode } from './otp.types.js';
 
 /** States in which a challenge can still be verified, as SQL. */
 export const OPEN_SQL = `('queued', 'sending', 'outcome_unknown', 'sent', 'delivered', 'read')`;
@@ -15,13 +16,14 @@ export const HAS_OVERDUE = `exists (select 1 from otp_challenge where status in 
   or exists (select 1 from otp_challenge
     where status = 'queued' and created_at <= now() - interval '${QUEUE_SECONDS} seconds')`;
 
-/** Columns of `OtpChallenge`; `c` names the row. */
-const CHALLENGE = `c.id, c.organization_id as "organizationId", c.project_id as "projectId", c.mode,
-  coalesce(c.number, c.recipient) as recipient,
+/**
+ * A challenge as its project may see it; `c` names the row. By the database's clock: a code whose time is over reads
+ * `expired` whether or not a sweep has run.
+ */
+const CHALLENGE = `c.id, 'whatsapp' as channel, c.mode, coalesce(c.number, c.recipient) as recipient,
   case when c.status in ${OPEN_SQL} and c.expires_at <= clock_timestamp() then 'expired' else c.status end as status,
-  ${MAX_ATTEMPTS} - c.attempts as "attemptsRemaining", c.error, c.created_at as "createdAt",
-  c.expires_at as "expiresAt", c.sent_at as "sentAt", c.delivered_at as "deliveredAt", c.read_at as "readAt",
-  c.verified_at as "verifiedAt"`;
+  ${MAX_ATTEMPTS} - c.attempts as attempts_remaining, c.error, c.created_at, c.expires_at, c.sent_at, c.delivered_at,
+  c.read_at, c.verified_at`;
 
 /** Wrong codes that one number of a project may have in a day, whatever the number of challenges. */
 export const FAILURE_BUDGET = 20;
@@ -106,8 +108,8 @@ export class ChallengesRepository {
   constructor(private readonly database: Database) {}
 
   /** Inserts a challenge; null where its key has one already (which another transaction has committed by then). */
-  async insert(row: NewChallenge): Promise<OtpChallenge | null> {
-    const [made] = await this.database.query<OtpChallenge>(
+  async insert(row: NewChallenge): Promise<OtpChallengeResponse | null> {
+    const [made] = await this.database.query<OtpChallengeResponse>(
       `insert into otp_challenge as c (id, organization_id, project_id, mode, recipient, country, idempotency_key,
          fingerprint, status, code_hash, code_key_version, code_ciphertext, template_language, attempt_id, created_at,
          expires_at, sent_at, number)
@@ -142,8 +144,8 @@ export class ChallengesRepository {
     organizationId: string,
     projectId: string,
     idempotencyKey: string,
-  ): Promise<(OtpChallenge & { fingerprint: Buffer }) | null> {
-    const [known] = await this.database.query<OtpChallenge & { fingerprint: Buffer }>(
+  ): Promise<(OtpChallengeResponse & { fingerprint: Buffer }) | null> {
+    const [known] = await this.database.query<OtpChallengeResponse & { fingerprint: Buffer }>(
       `select ${CHALLENGE}, c.fingerprint from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.idempotency_key = $3`,
       [organizationId, projectId, idempotencyKey],
@@ -151,8 +153,8 @@ export class ChallengesRepository {
     return known ?? null;
   }
 
-  async find(ref: ChallengeRef): Promise<OtpChallenge | null> {
-    const [found] = await this.database.query<OtpChallenge>(
+  async find(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
+    const [found] = await this.database.query<OtpChallengeResponse>(
       `select ${CHALLENGE} from otp_challenge c
        where c.organization_id = $1 and c.project_id = $2 and c.id = $3`,
       valuesOf(ref),
@@ -210,8 +212,8 @@ export class ChallengesRepository {
   }
 
   /** The right code: exactly one caller gets the challenge back, `verified`. */
-  async consume(ref: ChallengeRef): Promise<OtpChallenge | null> {
-    const [verified] = await this.database.query<OtpChallenge>(
+  async consume(ref: ChallengeRef): Promise<OtpChallengeResponse | null> {
+    const [verified] = await this.database.query<OtpChallengeResponse>(
       `update otp_challenge c set status = 'verified', verified_at = clock_timestamp(), ${WIPE}
        where c.organization_id = $1 and c.project_id = $2 and c.id = $3 and c.status in ${OPEN_SQL}
          and c.expires_at > clock_timestamp()

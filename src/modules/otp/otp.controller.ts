@@ -11,7 +11,6 @@ import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import { SendOtpRequest, VerifyOtpRequest } from './dto/otp.request.js';
 import {
-  OtpChallengeResponse,
   REPEATED_EXAMPLES,
   SingleOtpResponse,
   STATE_EXAMPLES,
@@ -91,9 +90,9 @@ export class OtpController {
     await this.limit('otp_send', caller, this.config.limits.otpSendsPerSecond);
     const idempotencyKey = requiredKey(key);
     const { to, channel = 'whatsapp', ttl = DEFAULT_TTL_SECONDS } = body;
-    const { challenge, testCode, replayed } = await this.otp.send(caller, idempotencyKey, { to, channel, ttl });
+    const { challenge, replayed } = await this.otp.send(caller, idempotencyKey, { to, channel, ttl });
     if (replayed) response.status(200).setHeader('Idempotency-Replayed', 'true');
-    return { data: OtpChallengeResponse.of(challenge, testCode) };
+    return { data: challenge };
   }
 
   /**
@@ -120,8 +119,7 @@ export class OtpController {
   )
   async verify(@CurrentCaller() caller: Caller, @Body() body: VerifyOtpRequest): Promise<SingleOtpResponse> {
     await this.limit('otp_verify', caller, this.config.limits.otpVerifiesPerSecond);
-    const verified = await this.otp.verify(caller, body.id.toLowerCase(), body.code);
-    return { data: OtpChallengeResponse.of(verified) };
+    return { data: await this.otp.verify(caller, body.id.toLowerCase(), body.code) };
   }
 
   /**
@@ -144,7 +142,7 @@ export class OtpController {
     })
     id: string,
   ): Promise<SingleOtpResponse> {
-    return { data: OtpChallengeResponse.of(await this.otp.getById(caller, id)) };
+    return { data: await this.otp.getById(caller, id) };
   }
 
   /** Besides the key's own limit: by key, and by project for all its keys. @throws RATE_LIMITED (429). */

@@ -8,12 +8,11 @@ import { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
 import { MaintenanceRepository } from './maintenance.repository.js';
 import { OtpCodes } from './otp-code.js';
 import { OtpProjectsService } from './otp-projects.service.js';
-import { OtpReportsService } from './otp-reports.service.js';
 import { OtpSenderService } from './otp-sender.service.js';
 import { OtpController } from './otp.controller.js';
 import { OtpMaintenance } from './otp.maintenance.js';
 import { OtpService } from './otp.service.js';
-import { OTP_QUEUE, OtpDispatcher, OtpPlatform, OtpProcessor } from './processors/otp.processor.js';
+import { OTP_QUEUE, OtpDispatcher, OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
 @Module({
@@ -26,18 +25,16 @@ import { SendingRepository } from './sending.repository.js';
   controllers: [OtpController],
   providers: [
     OtpService,
-    OtpReportsService,
     OtpProjectsService,
     OtpSenderService,
     ChallengesRepository,
     SendingRepository,
     OtpCodes,
-    OtpPlatform,
     OtpDispatcher,
     OtpProcessor,
     OtpMaintenance,
     MaintenanceRepository,
   ],
-  exports: [OtpProjectsService, OtpSenderService, OtpReportsService],
+  exports: [OtpProjectsService, OtpSenderService, OtpService],
 })
 export class OtpModule {}

@@ -3,12 +3,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { AppError } from '../../common/app-error.js';
 import { canonicalJson } from '../../common/json.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { newId } from '../../common/ids.js';
+import { isUuid, newId } from '../../common/ids.js';
 import { KeyedMutex } from '../../common/keyed-mutex.js';
 import type { OtpProjectOfKey } from '../../infrastructure/access/caller.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
+import { classifyPlatformError } from '../../infrastructure/whatsapp/graph-error.js';
 import { OtpPackagesService } from '../billing/otp-packages.service.js';
 import {
   ChallengesRepository,
@@ -17,12 +18,13 @@ import {
   looksLikeGuessing,
   type NewChallenge,
 } from './challenges.repository.js';
+import type { OtpChallengeResponse } from './dto/otp.response.js';
 import { codePlace, OtpCodes } from './otp-code.js';
 import { OtpProjectsService } from './otp-projects.service.js';
 import { isTestNumber, readRecipient } from './otp-recipient.js';
 import { OTP_LANE, OtpSenderService } from './otp-sender.service.js';
 import { otpErrors } from './otp.errors.js';
-import type { ChallengeRef, OtpChallenge } from './otp.types.js';
+import type { ChallengeRef, OtpStatusReport } from './otp.types.js';
 import { OtpProcessor } from './processors/otp.processor.js';
 import { SendingRepository } from './sending.repository.js';
 
@@ -40,9 +42,8 @@ export interface OtpSend {
 }
 
 export interface OtpSendResult {
-  challenge: OtpChallenge;
-  /** The code itself, where it was just made and the project is a sandbox. */
-  testCode: string | null;
+  /** With `test_code` where it was just made and the project is a sandbox. */
+  challenge: OtpChallengeResponse;
   /** The key stood for this request already; nothing was sent. */
   replayed: boolean;
 }
@@ -58,7 +59,7 @@ const REFUSALS: Readonly<Record<GuessRefusal, () => AppError>> = {
   expired: otpErrors.OTP_CODE_EXPIRED,
 };
 
-/** Sends codes, verifies each once, reports their status. */
+/** Sends codes, verifies each once, takes in and reports their status. */
 @Injectable()
 export class OtpService {
   private readonly logger = new Logger(OtpService.name);
@@ -121,7 +122,7 @@ export class OtpService {
     if (challenge === null) return this.replay(fresh);
     this.counters.increment('otp_accepted');
     if (live) this.processor.wake(OTP_LANE);
-    return { challenge, testCode: live ? null : code, replayed: false };
+    return { challenge: live ? challenge : { ...challenge, test_code: code }, replayed: false };
   }
 
   /**
@@ -130,20 +131,48 @@ export class OtpService {
    * @throws OTP_PROJECT_REQUIRED (403); OTP_CODE_INCORRECT (400), also for an id that is unknown or of another project;
    * OTP_CODE_EXPIRED, OTP_CODE_ALREADY_USED, OTP_ATTEMPTS_EXHAUSTED (400).
    */
-  async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallenge> {
+  async verify(caller: OtpCaller, id: string, code: string): Promise<OtpChallengeResponse> {
     const ref = refOf(caller, id);
     // A queue for each project: guesses at another project's code neither delay it nor show that it exists.
     return this.turns.run(`${ref.projectId}/${id}`, () => this.guess(ref, code));
   }
 
   /** @throws OTP_PROJECT_REQUIRED (403), OTP_NOT_FOUND (404). */
-  async getById(caller: OtpCaller, id: string): Promise<OtpChallenge> {
+  async getById(caller: OtpCaller, id: string): Promise<OtpChallengeResponse> {
     const challenge = await this.challenges.find(refOf(caller, id));
     if (challenge === null) throw otpErrors.OTP_NOT_FOUND();
     return challenge;
   }
 
-  private async guess(ref: ChallengeRef, code: string): Promise<OtpChallenge> {
+  /** Whether codes are or were sent from this number. At most two seconds old. */
+  async isSender(phoneNumberId: string): Promise<boolean> {
+    const sender = await this.senders.find();
+    return sender?.phoneNumberId === phoneNumberId || sender?.formerNumberIds.includes(phoneNumberId) === true;
+  }
+
+  /**
+   * Applies what the platform reports about codes, twice, late and in any order, in the ambient transaction. Returns the
+   * reports that name a code, for `countReports`.
+   */
+  async applyReports(reports: readonly OtpStatusReport[]): Promise<Set<OtpStatusReport>> {
+    if (reports.length === 0) return new Set();
+    const results = await this.sending.applyReports(
+      reports.map(({ callbackData, error, ...report }) => ({
+        ...report,
+        callbackData: isUuid(callbackData) ? callbackData.toLowerCase() : null,
+        category: error === null || error.code === null ? 'unknown' : classifyPlatformError(error.code).category,
+      })),
+    );
+    await this.packages.apply(results.flatMap((result) => result?.move ?? []));
+    return new Set(reports.filter((_report, index) => results[index] !== null));
+  }
+
+  /** Counts applied reports, after their commit. */
+  countReports(reports: Iterable<OtpStatusReport>): void {
+    for (const { status } of reports) this.counters.increment(`otp_reports_${status}`);
+  }
+
+  private async guess(ref: ChallengeRef, code: string): Promise<OtpChallengeResponse> {
     const { organizationId, projectId } = ref;
     const stored = await this.challenges.admitGuess(ref);
     if (stored === null) {
@@ -165,7 +194,7 @@ export class OtpService {
   }
 
   /** In one transaction: all of it stands, or the key is still free. null: the key stands for a challenge already. */
-  private async accept(fresh: NewChallenge, ready: boolean): Promise<OtpChallenge | null> {
+  private async accept(fresh: NewChallenge, ready: boolean): Promise<OtpChallengeResponse | null> {
     const { organizationId, projectId, recipient, country } = fresh;
     const challenge = await this.challenges.insert(fresh);
     if (challenge === null) return null;
@@ -189,8 +218,10 @@ export class OtpService {
     fingerprint,
   }: NewChallenge): Promise<OtpSendResult> {
     const known = await this.challenges.findByKey(organizationId, projectId, idempotencyKey);
-    if (known === null || !known.fingerprint.equals(fingerprint)) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
-    return { challenge: known, testCode: null, replayed: true };
+    if (known === null) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
+    const { fingerprint: used, ...challenge } = known;
+    if (!used.equals(fingerprint)) throw otpErrors.IDEMPOTENCY_KEY_REUSED();
+    return { challenge, replayed: true };
   }
 
   private async noteWrong(ref: ChallengeRef): Promise<void> {

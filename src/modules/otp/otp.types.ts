@@ -25,24 +25,6 @@ export interface ChallengeRef {
   id: string;
 }
 
-/** One code on its way, as its project may see it: never with the code. */
-export interface OtpChallenge extends ChallengeRef {
-  mode: OtpMode;
-  /** Digits without `+`. */
-  recipient: string;
-  /** By the database's clock: a code whose time is over reads `expired` whether or not a sweep has run. */
-  status: OtpStatus;
-  attemptsRemaining: number;
-  /** A failure category. */
-  error: string | null;
-  createdAt: Date;
-  expiresAt: Date;
-  sentAt: Date | null;
-  deliveredAt: Date | null;
-  readAt: Date | null;
-  verifiedAt: Date | null;
-}
-
 /** What the platform reported about a code that it took from us. */
 export interface OtpStatusReport {
   status: 'sent' | 'delivered' | 'read' | 'failed';

@@ -18,7 +18,7 @@ export class ConnectionResponse {
   @ApiProperty({ example: '15550100001' })
   phone_number!: string;
 
-  @ApiProperty({ type: 'string', nullable: true, example: 'Lighthouse Coffee' })
+  @ApiProperty({ example: 'Lighthouse Coffee' })
   verified_name!: string | null;
 
   @ApiProperty({ enum: CONNECTION_STATUSES, example: 'connected' })
@@ -29,18 +29,18 @@ export class ConnectionResponse {
   status_reason!: StatusReason | null;
 
   /** The platform's rating of the number: GREEN, YELLOW, RED or UNKNOWN. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'GREEN' })
+  @ApiProperty({ example: 'GREEN' })
   quality_rating!: string | null;
 
   /** How many people the business may write to first in 24 hours. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'TIER_2K' })
+  @ApiProperty({ example: 'TIER_2K' })
   messaging_limit!: string | null;
 
   /** Messages a second that the platform takes from this number. */
   @ApiProperty({ type: 'integer', example: 80 })
   throughput_per_second!: number;
 
-  @ApiProperty({ type: 'string', nullable: true, example: 'Europe/Berlin' })
+  @ApiProperty({ example: 'Europe/Berlin' })
   timezone!: string | null;
 
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
@@ -63,6 +63,5 @@ export class ConnectionResponse {
 }
 
 export class ConnectionListResponse {
-  @ApiProperty({ type: [ConnectionResponse] })
   data!: ConnectionResponse[];
 }

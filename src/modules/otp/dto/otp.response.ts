@@ -1,10 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_OTP_CODE, EXAMPLE_OTP_ID } from '../../../common/example-ids.js';
-import { OTP_STATUSES, type OtpChallenge, type OtpMode, type OtpStatus } from '../otp.types.js';
+import { OTP_STATUSES, type OtpMode, type OtpStatus } from '../otp.types.js';
 
 const time = { type: 'string', format: 'date-time', nullable: true } as const;
 
-/** A one-time code on its way; the code itself is never shown. */
+/** A one-time code on its way; the code itself is never shown. The statements of challenges name their columns so. */
 export class OtpChallengeResponse {
   @ApiProperty({ format: 'uuid', example: EXAMPLE_OTP_ID })
   id!: string;
@@ -27,59 +27,34 @@ export class OtpChallengeResponse {
   attempts_remaining!: number;
 
   /** Why it could not be sent: a failure category. */
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ example: null })
   error!: string | null;
 
   /** The code: only in the first answer of a sandbox. */
-  @ApiPropertyOptional({ type: 'string', pattern: '^[0-9]{6}$', example: EXAMPLE_OTP_CODE })
+  @ApiPropertyOptional({ pattern: '^[0-9]{6}$', example: EXAMPLE_OTP_CODE })
   test_code?: string;
 
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
-  created_at!: string;
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
+  created_at!: Date;
 
-  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:05:00.000Z' })
-  expires_at!: string;
+  @ApiProperty({ type: 'string', format: 'date-time', example: '2026-11-21T08:05:00.000Z' })
+  expires_at!: Date;
 
   @ApiProperty({ ...time, example: '2026-11-21T08:00:00.180Z' })
-  sent_at!: string | null;
+  sent_at!: Date | null;
 
   @ApiProperty({ ...time, example: null })
-  delivered_at!: string | null;
+  delivered_at!: Date | null;
 
   @ApiProperty({ ...time, example: null })
-  read_at!: string | null;
+  read_at!: Date | null;
 
   @ApiProperty({ ...time, example: null })
-  verified_at!: string | null;
-
-  static of(challenge: OtpChallenge, testCode: string | null = null): OtpChallengeResponse {
-    return {
-      id: challenge.id,
-      channel: 'whatsapp',
-      mode: challenge.mode,
-      recipient: challenge.recipient,
-      status: challenge.status,
-      attempts_remaining: challenge.attemptsRemaining,
-      error: challenge.error,
-      ...(testCode !== null && { test_code: testCode }),
-      created_at: challenge.createdAt.toISOString(),
-      expires_at: challenge.expiresAt.toISOString(),
-      sent_at: challenge.sentAt?.toISOString() ?? null,
-      delivered_at: challenge.deliveredAt?.toISOString() ?? null,
-      read_at: challenge.readAt?.toISOString() ?? null,
-      verified_at: challenge.verifiedAt?.toISOString() ?? null,
-    };
-  }
+  verified_at!: Date | null;
 }
 
 export class SingleOtpResponse {
-  @ApiProperty({ type: OtpChallengeResponse })
   data!: OtpChallengeResponse;
-}
-
-interface Example {
-  summary: string;
-  value: { data: Record<string, unknown> };
 }
 
 const TAKEN = {
@@ -92,28 +67,21 @@ const TAKEN = {
   error: null,
   created_at: '2026-11-21T08:00:00.000Z',
   expires_at: '2026-11-21T08:05:00.000Z',
-  sent_at: null as string | null,
-  delivered_at: null as string | null,
-  read_at: null as string | null,
-  verified_at: null as string | null,
+  sent_at: null,
+  delivered_at: null,
+  read_at: null,
+  verified_at: null,
 };
 const SENT = { ...TAKEN, status: 'sent', sent_at: '2026-11-21T08:00:00.180Z' };
 const DELIVERED = { ...SENT, status: 'delivered', delivered_at: '2026-11-21T08:00:02.000Z' };
 const SANDBOX = { ...TAKEN, mode: 'sandbox', status: 'sent', sent_at: '2026-11-21T08:00:00.000Z' };
-const VERIFIED = {
-  ...DELIVERED,
-  status: 'verified',
-  attempts_remaining: 4,
-  verified_at: '2026-11-21T08:00:41.305Z',
-};
+const VERIFIED = { ...DELIVERED, status: 'verified', attempts_remaining: 4, verified_at: '2026-11-21T08:00:41.305Z' };
 const FAILED = { ...TAKEN, status: 'failed', error: 'recipient_unreachable' };
 
-function example(summary: string, data: Record<string, unknown>): Example {
-  return { summary, value: { data } };
-}
+const example = (summary: string, data: object) => ({ summary, value: { data } });
 
 /** The answers to a first send. */
-export const TAKEN_EXAMPLES: Record<string, Example> = {
+export const TAKEN_EXAMPLES = {
   live: example('Live: the code is on its way', TAKEN),
   sandbox: example('Sandbox: nothing is sent, and the code is in the answer', {
     ...SANDBOX,
@@ -122,14 +90,14 @@ export const TAKEN_EXAMPLES: Record<string, Example> = {
 };
 
 /** The answers to its repeat. */
-export const REPEATED_EXAMPLES: Record<string, Example> = {
+export const REPEATED_EXAMPLES = {
   live: example('Live: where the code is by now', SENT),
   sandbox: example('Sandbox: without the code', SANDBOX),
 };
 
-export const VERIFIED_EXAMPLES: Record<string, Example> = { verified: example('Verified', VERIFIED) };
+export const VERIFIED_EXAMPLES = { verified: example('Verified', VERIFIED) };
 
-export const STATE_EXAMPLES: Record<string, Example> = {
+export const STATE_EXAMPLES = {
   delivered: example('On the phone', DELIVERED),
   verified: example('Verified', VERIFIED),
   failed: example('Could not be delivered; it does not count', FAILED),

@@ -6,6 +6,7 @@ import { CodeRows, GIVEN_BACK, RESERVED, type MadeCode } from '../../../../test/
 import { openTestDatabase, type OpenTestDatabase } from '../../../../test/support/test-database.js';
 import { waitFor } from '../../../../test/support/wait-for.js';
 import { newId } from '../../../common/ids.js';
+import { loadConfig } from '../../../infrastructure/config/load-config.js';
 import { dataSourceOptions } from '../../../infrastructure/database/data-source.js';
 import { Database } from '../../../infrastructure/database/database.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
@@ -43,8 +44,9 @@ beforeEach(async () => {
   counters = new Counters();
   const database = new Database(source);
   const unused = null as never;
+  const config = loadConfig({ env: {}, persistSecrets: false });
   const sending = new SendingRepository(database);
-  dispatcher = new OtpDispatcher(sending, rows.packages, unused, unused, unused, database, counters);
+  dispatcher = new OtpDispatcher(sending, rows.packages, unused, unused, database, counters, config);
 });
 
 /** A code whose claim breaks before or after its commit; the database is away until the proxy inspects no more. */

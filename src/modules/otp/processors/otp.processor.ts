@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { InjectQueue, Processor } from '@nestjs/bullmq';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import type { Queue } from 'bullmq';
@@ -17,7 +18,7 @@ import { SecretBox } from '../../../infrastructure/secrets/secret-box.js';
 import { platformUrl } from '../../../infrastructure/whatsapp/api-root.js';
 import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { buildMessageBody } from '../../../infrastructure/whatsapp/message-body.js';
-import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
 import { OtpPackagesService } from '../../billing/otp-packages.service.js';
 import { HAS_OVERDUE } from '../challenges.repository.js';
@@ -40,12 +41,28 @@ const RECORD_FOR_MS = 60_000;
 /** A claimed code, and until when (monotonic ms) its request may still be written. */
 export type CodeTask = ClaimedCode & { notAfter: number };
 
-/** Sends codes over sockets of their own: a campaign that has taken all the others delays none. */
+/**
+ * Sends claimed codes, each at once and at most once, and records the outcome. Over sockets of their own: a campaign that
+ * has taken all the others delays none.
+ */
 @Injectable()
-export class OtpPlatform implements OnApplicationShutdown {
+export class OtpDispatcher implements LaneHandler<CodeTask>, OnApplicationShutdown {
+  readonly name = 'otp';
+  readonly maxInFlightPerLane = PLACES;
+  private readonly logger = new Logger(OtpDispatcher.name);
   private readonly client: CloudApiClient;
+  private stopping = false;
+  private lastProjectId: string | null = null;
 
-  constructor({ whatsapp }: Config) {
+  constructor(
+    private readonly sending: SendingRepository,
+    private readonly packages: OtpPackagesService,
+    private readonly senders: OtpSenderService,
+    private readonly secrets: SecretBox,
+    private readonly database: Database,
+    private readonly counters: Counters,
+    { whatsapp }: Config,
+  ) {
     this.client = new CloudApiClient({
       baseUrl: platformUrl(whatsapp),
       apiVersion: whatsapp.apiVersion,
@@ -54,51 +71,13 @@ export class OtpPlatform implements OnApplicationShutdown {
     });
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    await this.client.close();
-  }
-
-  /** Sends one code, once. @param notAfter by `performance.now()`: after it nothing may be written. */
-  send(sender: OtpSenderWithToken, task: CodeTask, code: string, notAfter: number): Promise<SendOutcome> {
-    const { phoneNumberId, token, templateName } = sender;
-    const { recipient: to, templateLanguage, attemptId } = task;
-    const parameters = [{ type: 'text', text: code }];
-    const content = {
-      name: templateName,
-      language: { code: templateLanguage },
-      // An authentication template takes the code twice: in its text and for its button.
-      components: [
-        { type: 'body', parameters },
-        { type: 'button', sub_type: 'url', index: '0', parameters },
-      ],
-    };
-    const body = buildMessageBody({ to, type: 'template', content, callbackData: attemptId });
-    return this.client.sendMessage({ phoneNumberId, token, body, notAfter });
-  }
-}
-
-/** Sends claimed codes, each at once and at most once, and records the outcome. */
-@Injectable()
-export class OtpDispatcher implements LaneHandler<CodeTask> {
-  readonly name = 'otp';
-  readonly maxInFlightPerLane = PLACES;
-  private readonly logger = new Logger(OtpDispatcher.name);
-  private stopping = false;
-  private lastProjectId: string | null = null;
-
-  constructor(
-    private readonly sending: SendingRepository,
-    private readonly packages: OtpPackagesService,
-    private readonly senders: OtpSenderService,
-    private readonly platform: OtpPlatform,
-    private readonly secrets: SecretBox,
-    private readonly database: Database,
-    private readonly counters: Counters,
-  ) {}
-
   /** From now on claimed codes that are not on the wire yet go back. */
   stop(): void {
     this.stopping = true;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.client.close();
   }
 
   async pace(): Promise<LanePace | null> {
@@ -153,15 +132,28 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
       this.logger.error(`challenge ${task.id}: its code could not be decrypted: ${describeError(error)}`);
       return { kind: 'failed', error: 'unknown' };
     }
-    return this.tryFor(TRY_FOR_MS, sender, task, code);
+    return this.tryToSend(sender, task, code);
   }
 
   /** Retries what was definitely not taken, for as long as the user may be waiting. */
-  private async tryFor(ms: number, sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
-    const until = performance.now() + ms;
+  private async tryToSend(sender: OtpSenderWithToken, task: CodeTask, code: string): Promise<CodeOutcome> {
+    const { phoneNumberId, token, templateName } = sender;
+    const { recipient: to, templateLanguage, attemptId } = task;
+    const parameters = [{ type: 'text', text: code }];
+    const content = {
+      name: templateName,
+      language: { code: templateLanguage },
+      // An authentication template takes the code twice: in its text and for its button.
+      components: [
+        { type: 'body', parameters },
+        { type: 'button', sub_type: 'url', index: '0', parameters },
+      ],
+    };
+    const body = buildMessageBody({ to, type: 'template', content, callbackData: attemptId });
+    const until = performance.now() + TRY_FOR_MS;
     const notAfter = Math.min(until, task.notAfter);
     for (let waitMs = FIRST_WAIT_MS; ; waitMs *= 2) {
-      const outcome = await this.platform.send(sender, task, code, notAfter);
+      const outcome = await this.client.sendMessage({ phoneNumberId, token, body, notAfter });
       if (outcome.kind === 'accepted') return { kind: 'sent', metaMessageId: outcome.metaMessageId };
       if (outcome.kind === 'unknown') return { kind: 'unknown' };
       const pauseMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);
@@ -170,9 +162,7 @@ export class OtpDispatcher implements LaneHandler<CodeTask> {
           await this.senders.tokenRefused(sender).catch(() => undefined);
         return { kind: 'failed', error: outcome.category };
       }
-      await new Promise((resolve) => {
-        setTimeout(resolve, pauseMs);
-      });
+      await pause(pauseMs);
     }
   }
 

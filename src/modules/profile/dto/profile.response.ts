@@ -2,20 +2,20 @@ import { ApiProperty } from '@nestjs/swagger';
 
 /** What customers see of a number; null for what is not set. */
 export class ProfileResponse {
-  @ApiProperty({ type: 'string', nullable: true, example: 'Fresh coffee, open until eight' })
+  @ApiProperty({ example: 'Fresh coffee, open until eight' })
   about!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: '12 Harbour Street, Dublin' })
+  @ApiProperty({ example: '12 Harbour Street, Dublin' })
   address!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: 'We roast our own beans.' })
+  @ApiProperty({ example: 'We roast our own beans.' })
   description!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: 'hello@example.com' })
+  @ApiProperty({ example: 'hello@example.com' })
   email!: string | null;
 
   /** The branch of business, in the platform's word; `UNDEFINED` and `NOT_A_BIZ` can be read only. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'RESTAURANT' })
+  @ApiProperty({ example: 'RESTAURANT' })
   vertical!: string | null;
 
   @ApiProperty({ type: 'array', items: { type: 'string', format: 'uri' }, example: ['https://example.com'] })
@@ -26,11 +26,10 @@ export class ProfileResponse {
   profile_picture_url!: string | null;
 
   /** When it was last changed through this service; null where it never was. */
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:00:00.000Z' })
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
   updated_at!: string | null;
 }
 
 export class SingleProfileResponse {
-  @ApiProperty({ type: ProfileResponse })
   data!: ProfileResponse;
 }

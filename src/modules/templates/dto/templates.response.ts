@@ -22,15 +22,15 @@ export class TemplateVariableResponse {
   name!: string;
 
   /** Place of the button, from 0; null where it is in no button. */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ type: 'integer', example: null })
   button_index!: number | null;
 
   /** Place of the carousel's card, from 0; null where it is in no card. */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ type: 'integer', example: null })
   card_index!: number | null;
 
   /** The example that was given for the review. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'Ana' })
+  @ApiProperty({ example: 'Ana' })
   example!: string | null;
 }
 
@@ -62,11 +62,11 @@ export class TemplateResponse {
   platform_status!: string;
 
   /** The platform's word, such as `INVALID_FORMAT`; null where nothing was rejected. */
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ example: null })
   rejected_reason!: string | null;
 
   /** GREEN, YELLOW, RED or UNKNOWN; null where the platform has not said it. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'GREEN' })
+  @ApiProperty({ example: 'GREEN' })
   quality!: string | null;
 
   /** How variables are named: `{{1}}` or `{{first_name}}`. */
@@ -74,7 +74,7 @@ export class TemplateResponse {
   parameter_format!: ParameterFormat;
 
   /** Seconds that a message may wait for its delivery; null: the platform's default. */
-  @ApiProperty({ type: 'integer', nullable: true, example: null })
+  @ApiProperty({ type: 'integer', example: null })
   message_send_ttl_seconds!: number | null;
 
   /** The parts of the template, in the platform's own format. */
@@ -92,7 +92,7 @@ export class TemplateResponse {
   components!: readonly TemplateComponent[];
 
   /** What a message must fill, in the order of the parts. */
-  @ApiProperty({ type: [TemplateVariableResponse] })
+  @ApiProperty()
   variables!: TemplateVariableResponse[];
 
   @ApiProperty({ format: 'date-time', example: '2026-11-21T08:00:00.000Z' })
@@ -102,26 +102,23 @@ export class TemplateResponse {
   updated_at!: string;
 
   /** When the templates were last compared with the platform's list; null: not yet. Changes in between show at once. */
-  @ApiProperty({ type: 'string', format: 'date-time', nullable: true, example: '2026-11-21T08:05:30.000Z' })
+  @ApiProperty({ format: 'date-time', example: '2026-11-21T08:05:30.000Z' })
   synced_at!: string | null;
 }
 
 export class SingleTemplateResponse {
-  @ApiProperty({ type: TemplateResponse })
   data!: TemplateResponse;
 }
 
 export class TemplatePagination {
   /** Pass it as `after` for the next page; null where no more follow. */
-  @ApiProperty({ type: 'string', nullable: true, example: null })
+  @ApiProperty({ example: null })
   next_after!: string | null;
 }
 
 export class TemplateListResponse {
-  @ApiProperty({ type: [TemplateResponse] })
   data!: TemplateResponse[];
 
-  @ApiProperty({ type: TemplatePagination })
   pagination!: TemplatePagination;
 }
 
@@ -131,12 +128,11 @@ export class TemplateVersionsData {
   name!: string;
 
   /** In the order of their languages. */
-  @ApiProperty({ type: [TemplateResponse] })
+  @ApiProperty()
   versions!: TemplateResponse[];
 }
 
 export class TemplateVersionsResponse {
-  @ApiProperty({ type: TemplateVersionsData })
   data!: TemplateVersionsData;
 }
 
@@ -144,12 +140,11 @@ export class DeletedTemplate {
   @ApiProperty({ example: 'order_update' })
   name!: string;
 
-  @ApiProperty({ type: [String], example: ['de', 'en_US'] })
+  @ApiProperty({ example: ['de', 'en_US'] })
   deleted_languages!: string[];
 }
 
 export class DeletedTemplateResponse {
-  @ApiProperty({ type: DeletedTemplate })
   data!: DeletedTemplate;
 }
 
@@ -159,7 +154,7 @@ export class PreviewHeader {
   format!: string;
 
   /** Null where the header is no text. */
-  @ApiProperty({ type: 'string', nullable: true, example: 'Order 4711' })
+  @ApiProperty({ example: 'Order 4711' })
   text!: string | null;
 }
 
@@ -170,14 +165,14 @@ export class PreviewButtonResponse {
   @ApiProperty({ example: 'Track' })
   text!: string;
 
-  @ApiProperty({ required: false, example: 'https://example.com/t/4711' })
+  @ApiProperty({ example: 'https://example.com/t/4711' })
   url?: string;
 
-  @ApiProperty({ required: false, example: '+15550100001' })
+  @ApiProperty({ example: '+15550100001' })
   phone_number?: string;
 
   /** What the button copies. */
-  @ApiProperty({ required: false, example: '123456' })
+  @ApiProperty({ example: '123456' })
   code?: string;
 }
 
@@ -189,31 +184,30 @@ export class PreviewData {
   @ApiProperty({ example: 'en_US' })
   language!: string;
 
-  @ApiProperty({ type: PreviewHeader, nullable: true })
+  @ApiProperty()
   header!: PreviewHeader | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: 'Hello Ana, your order 4711 is on its way.' })
+  @ApiProperty({ example: 'Hello Ana, your order 4711 is on its way.' })
   body!: string | null;
 
-  @ApiProperty({ type: 'string', nullable: true, example: 'Lucky Shrub' })
+  @ApiProperty({ example: 'Lucky Shrub' })
   footer!: string | null;
 
-  @ApiProperty({ type: [PreviewButtonResponse] })
+  @ApiProperty()
   buttons!: PreviewButtonResponse[];
 
   /**
    * Variables for which no value was given, such as `body.{{2}}` or `buttons[0].{{1}}`; they are in the texts as they are.
    * A link whose variable has no value shows its example.
    */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
   missing!: string[];
 
   /** Values that no variable takes, by their place from 0, such as `body[2]` or `buttons[1]`; by name where they have names. */
-  @ApiProperty({ type: [String], example: [] })
+  @ApiProperty({ example: [] })
   unused!: string[];
 }
 
 export class PreviewResponse {
-  @ApiProperty({ type: PreviewData })
   data!: PreviewData;
 }
