@@ -31,7 +31,7 @@ import { newId } from '../common/ids.js';
 import { DemoReceivers } from '../modules/webhook/address/demo-receivers.service.js';
 import { MessagesService } from '../modules/messages/messages.service.js';
 import type { Message } from '../modules/messages/messages.types.js';
-import { DocsDemo, ExampleValues } from '../infrastructure/http/docs/docs-demo.js';
+import { DocsDemo } from '../infrastructure/http/docs/docs-demo.js';
 
 /** The customer to whom the first example is sent: whatever it gets goes its way. */
 export const DEMO_CUSTOMER = '15550001234';
@@ -270,14 +270,13 @@ const LOCAL_RECEIVER = 'http://127.0.0.1:8080/';
 /**
  * Fills the served API description with ids of the demo, so that "Try it out" works unchanged: its
  * number, a message of its customer that can be answered, one that failed and can be retried, one that is scheduled and
- * can be canceled, and a file; and offers
- * its keys to Swagger UI. What can not be made is a warning only.
+ * can be canceled, and a file; and offers its keys to Swagger UI. What can not be made is a warning only.
  */
 export async function showDemoInDocs(app: INestApplicationContext, config: Config, demo: DemoFile): Promise<void> {
-  app.get(DocsDemo, { strict: false }).offer({ api_key: demo.api_key, otp_sandbox_key: demo.otp_sandbox_key });
-  const examples = app.get(ExampleValues, { strict: false });
-  examples.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
-  if (config.webhook.allowPrivateTargets) examples.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
+  const docs = app.get(DocsDemo, { strict: false });
+  docs.offer({ api_key: demo.api_key, otp_sandbox_key: demo.otp_sandbox_key });
+  docs.replace(EXAMPLE_CONNECTION_ID, demo.connection_id);
+  if (config.webhook.allowPrivateTargets) docs.replace(EXAMPLE_WEBHOOK_URL, LOCAL_RECEIVER);
   const ids = {
     [EXAMPLE_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
     [EXAMPLE_RECEIVED_MESSAGE_ID]: () => answerableMessage(app, demo).then((message) => message?.id ?? null),
@@ -289,7 +288,7 @@ export async function showDemoInDocs(app: INestApplicationContext, config: Confi
   for (const [example, find] of Object.entries(ids)) {
     try {
       const id = await find();
-      if (id !== null) examples.replace(example, id);
+      if (id !== null) docs.replace(example, id);
     } catch (error) {
       new Logger('Demo').warn(`an example of /docs has no value: ${(error as Error).message}`);
     }

@@ -70,14 +70,6 @@ export class AppError extends Error {
 
   /** The same error under another status: a retry answers 409 where a create answers 422. */
   withKind(kind: ErrorKind): AppError {
-    return new AppError({
-      kind,
-      code: this.code,
-      message: this.message,
-      internal: this.internal,
-      extra: this.extra,
-      headers: this.headers,
-      cause: this.cause,
-    });
+    return new AppError({ ...this, message: this.message, cause: this.cause, kind });
   }
 }

@@ -35,14 +35,12 @@ export interface DocumentedError {
   extra: Record<string, unknown> | null;
 }
 
+type Factory<Args> = [Args] extends [void]
+  ? (args?: undefined, context?: ErrorContext) => AppError
+  : (args: Args, context?: ErrorContext) => AppError;
+
 type Factories<T> = {
-  readonly [K in keyof T]: T[K] extends ErrorDefinition<infer A>
-    ? unknown extends A
-      ? (args?: undefined, context?: ErrorContext) => AppError
-      : [A] extends [void]
-        ? (args?: undefined, context?: ErrorContext) => AppError
-        : (args: A, context?: ErrorContext) => AppError
-    : never;
+  readonly [K in keyof T]: T[K] extends ErrorDefinition<infer Args> ? Factory<Args> : never;
 };
 
 /** A definition whose arguments are not known. */
@@ -63,36 +61,32 @@ export function error<Args = void>(definition: ErrorDefinition<Args>): ErrorDefi
 export function defineErrors<T extends Record<string, AnyDefinition>>(module: string, table: T): Factories<T> {
   const factories: Record<string, (args: never, context?: ErrorContext) => AppError> = {};
   for (const [code, definition] of Object.entries(table)) {
-    if (registry.has(code)) {
-      throw new Error(`error code ${code} is declared by both "${registry.get(code)?.module}" and "${module}"`);
-    }
+    const { kind, alsoKinds = [], message, when, fix, extra, headers, sample } = definition;
+    const known = registry.get(code);
+    if (known !== undefined)
+      throw new Error(`error code ${code} is declared by both "${known.module}" and "${module}"`);
+    const given = sample as never;
     registry.set(code, {
       code,
       module,
-      kind: definition.kind,
-      alsoKinds: definition.alsoKinds ?? [],
-      when: definition.when,
-      fix: definition.fix,
-      ...sampleOf(definition),
+      kind,
+      alsoKinds,
+      when,
+      fix,
+      message: typeof message === 'string' ? message : given === undefined ? fix : message(given),
+      extra: extra === undefined ? {} : given === undefined ? null : extra(given),
     });
     factories[code] = (args, context) =>
       new AppError({
-        kind: definition.kind,
+        kind,
         code,
-        message: typeof definition.message === 'string' ? definition.message : definition.message(args),
-        extra: definition.extra?.(args),
-        headers: definition.headers?.(args),
-        internal: context?.internal,
-        cause: context?.cause,
+        message: typeof message === 'string' ? message : message(args),
+        extra: extra?.(args),
+        headers: headers?.(args),
+        ...context,
       });
   }
   return factories as Factories<T>;
-}
-
-function sampleOf({ message, extra, sample, fix }: AnyDefinition): Pick<DocumentedError, 'message' | 'extra'> {
-  const text = typeof message === 'string' ? message : sample === undefined ? fix : message(sample as never);
-  if (extra === undefined) return { message: text, extra: {} };
-  return { message: text, extra: sample === undefined ? null : extra(sample as never) };
 }
 
 /** Every declared code, sorted, for the generated documentation and for contract tests. */

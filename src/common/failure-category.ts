@@ -1,24 +1,3 @@
-/** Why a message failed, in terms that stay the same whatever the platform calls it. */
-export const FAILURE_CATEGORIES = [
-  'invalid_recipient',
-  'recipient_unreachable',
-  'service_window_closed',
-  'template_unavailable',
-  'invalid_content',
-  'media_error',
-  'rate_limited',
-  'recipient_limit',
-  'account_restricted',
-  'sender_not_ready',
-  'authentication',
-  'platform_unavailable',
-  'expired',
-  'canceled',
-  'unknown',
-] as const;
-
-export type FailureCategory = (typeof FAILURE_CATEGORIES)[number];
-
 /** Who can do something about a failure: the caller of the API, the person written to, who runs Herald, or WhatsApp. */
 export const RESPONSIBLES = ['you', 'recipient', 'operator', 'whatsapp'] as const;
 export type Responsible = (typeof RESPONSIBLES)[number];
@@ -39,8 +18,11 @@ const meaning = (
   summary: string,
 ): FailureMeaning => ({ summary, responsible, retryAfterMinutes });
 
-/** What each category means; a platform code may say more (`meaningOf`). */
-export const FAILURE_MEANINGS: Readonly<Record<FailureCategory, FailureMeaning>> = {
+/**
+ * Why a message failed, in terms that stay the same whatever the platform calls it, and what each means; a platform code
+ * may say more (`meaningOf`).
+ */
+export const FAILURE_MEANINGS = {
   invalid_recipient: meaning(
     'you',
     null,
@@ -105,3 +87,6 @@ export const FAILURE_MEANINGS: Readonly<Record<FailureCategory, FailureMeaning>>
     "WhatsApp refused it for a reason that Herald does not know. `error` has WhatsApp's words.",
   ),
 };
+
+export type FailureCategory = keyof typeof FAILURE_MEANINGS;
+export const FAILURE_CATEGORIES = Object.keys(FAILURE_MEANINGS) as FailureCategory[];

@@ -229,13 +229,9 @@ export class GroupCommitRunner<I, O> {
     if (locks !== undefined && careful && locks.isLocked(error)) return this.setLockedAside(batch, locks.forMs, error);
     // Whether it is a lock, or the database is slow, shows one careful try of the whole.
     if (locks !== undefined && !careful && locks.mayBeLocked(error)) return this.setAside(batch);
-    if (this.options.isOutcomeUnknown(error)) {
-      const failure = this.options.unavailable(error);
-      for (const waiting of batch) waiting.reject(failure);
-      return;
-    }
-    if (this.options.isRetryable(error)) {
-      if (tries < MAX_TRIES) return this.settle(batch, tries + 1, careful);
+    const isUnknown = this.options.isOutcomeUnknown(error);
+    if (isUnknown || this.options.isRetryable(error)) {
+      if (!isUnknown && tries < MAX_TRIES) return this.settle(batch, tries + 1, careful);
       const failure = this.options.unavailable(error);
       for (const waiting of batch) waiting.reject(failure);
       return;

@@ -1,5 +1,5 @@
 import { EDGES, isPublicNumber, write4, write6 } from '../../test/webhook-net/address-oracle.js';
-import { isPublicAddress, isSameAddress } from './public-address.js';
+import { isPublicAddress, isSameAddress, originOf } from './public-address.js';
 
 /** A longer run: `RANDOM_ADDRESSES=1000000`. */
 const RANDOM_ADDRESSES = Number(process.env.RANDOM_ADDRESSES ?? 50_000);
@@ -129,6 +129,23 @@ describe('isPublicAddress', () => {
     expect(wrong).toEqual([]);
     // Both kinds came up often enough to say something.
     expect(Math.min(counts.open, counts.closed)).toBeGreaterThan(RANDOM_ADDRESSES / 10);
+  });
+});
+
+describe('originOf', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['64:ff9b::192.0.2.33', '64:ff9b:0:0::/64'],
+    ['1::4:5:6:7:8', '1:0:0:4::/64'],
+    ['', ''],
+  ])('%s counts as %s', (address, origin) => {
+    expect(originOf(address)).toBe(origin);
   });
 });
 

@@ -1,19 +1,17 @@
-export interface KeepTryingOptions {
-  /** Milliseconds after which it is given up. */
-  forMs: number;
-  /** Called after each failure. */
-  onFailure: (error: unknown) => void;
-}
-
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
 /**
  * Repeats work that must not be dropped for a transient error, such as a database that is away, with growing waits.
  *
+ * @param forMs milliseconds after which it is given up
+ * @param onFailure is called after each failure
  * @throws what the last try threw.
  */
-export async function retry<T>(work: () => Promise<T>, { forMs, onFailure }: KeepTryingOptions): Promise<T> {
+export async function retry<T>(
+  work: () => Promise<T>,
+  { forMs, onFailure }: { forMs: number; onFailure: (error: unknown) => void },
+): Promise<T> {
   const until = performance.now() + forMs;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
@@ -22,8 +20,6 @@ export async function retry<T>(work: () => Promise<T>, { forMs, onFailure }: Kee
       onFailure(error);
       if (performance.now() + waitMs > until) throw error;
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, waitMs);
-    });
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }

@@ -56,43 +56,33 @@ export function uuid(rules: Pick<StringRules, 'description' | 'example'> = {}): 
   return string({ ...rules, pattern: UUID_PATTERN, meaning: 'a UUID', format: 'uuid' });
 }
 
-export function integer(rules: { min: number; max: number; description?: string; example?: number }): Shape {
-  const { min, max, description, example } = rules;
-  return {
-    check(value, field, violations) {
-      if (!Number.isInteger(value)) violations.push(violation(field, 'type', `${field} must be a whole number.`));
-      else if (Number(value) < min || Number(value) > max) {
-        violations.push(violation(field, 'range', `${field} must be ${min} to ${max}.`));
-      }
-    },
-    schema: defined({
-      type: 'integer',
-      minimum: min,
-      maximum: max,
-      description,
-      examples: example === undefined ? undefined : [example],
-    }),
-  };
+interface NumberRules {
+  min: number;
+  max: number;
+  description?: string;
+  example?: number;
 }
 
-export function number(rules: { min: number; max: number; description?: string; example?: number }): Shape {
-  const { min, max, description, example } = rules;
-  return {
+const numeric =
+  (type: 'integer' | 'number', isOfType: (value: unknown) => boolean, must: string) =>
+  ({ min, max, description, example }: NumberRules): Shape => ({
     check(value, field, violations) {
-      if (typeof value !== 'number') violations.push(violation(field, 'type', `${field} must be a number.`));
-      else if (!(value >= min && value <= max)) {
+      if (!isOfType(value)) violations.push(violation(field, 'type', `${field} must be ${must}.`));
+      else if (!(Number(value) >= min && Number(value) <= max)) {
         violations.push(violation(field, 'range', `${field} must be ${min} to ${max}.`));
       }
     },
     schema: defined({
-      type: 'number',
+      type,
       minimum: min,
       maximum: max,
       description,
       examples: example === undefined ? undefined : [example],
     }),
-  };
-}
+  });
+
+export const integer = numeric('integer', Number.isInteger, 'a whole number');
+export const number = numeric('number', (value) => typeof value === 'number', 'a number');
 
 export function boolean(rules: { default?: boolean; description?: string } = {}): Shape {
   return {

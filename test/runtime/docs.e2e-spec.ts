@@ -6,7 +6,7 @@ import {
   EXAMPLE_OTP_CODE,
   EXAMPLE_OTP_ID,
 } from '../../src/common/example-ids.js';
-import { DocsDemo, ExampleValues } from '../../src/infrastructure/http/docs/docs-demo.js';
+import { DocsDemo } from '../../src/infrastructure/http/docs/docs-demo.js';
 import { readProjectFile } from '../support/project-files.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -38,7 +38,7 @@ async function pageDocs(): Promise<PageDocs> {
 
 describe('the served API description', () => {
   it('shows the ids that this installation gives its examples', async () => {
-    const examples = test.app.get(ExampleValues, { strict: false });
+    const examples = test.app.get(DocsDemo, { strict: false });
     examples.replace(EXAMPLE_CONNECTION_ID, 'a-connection-of-ours');
     const { status, body } = await test.api.get<object>('/openapi.json');
     expect(status).toBe(200);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { anyText } from '../../../test/support/any-text.js';
-import { formatKey, KEY_LENGTH, KEY_PATTERN, newKey, parseKey } from './api-key-format.js';
+import { formatKey, KEY_PATTERN, newKey, parseKey } from './api-key-format.js';
 
+const KEY_LENGTH = 61;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const base62 = (length: number) =>
   fc.array(fc.constantFrom(...BASE62), { minLength: length, maxLength: length }).map((letters) => letters.join(''));

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { originOf } from '../../common/address-origin.js';
+import { originOf } from '../../common/public-address.js';
 import { systemClock, type Clock } from '../../common/clock.js';
 
 interface Failures {

@@ -34,8 +34,8 @@ export function RequireScope(scope: Scope): MethodDecorator {
   );
 }
 
-/** What a route asks of its callers. */
-export type RoutePolicy = { public: true; scope?: undefined } | { public: false; scope: Scope };
+/** What a route asks of its callers: a scope of their key, or nothing. */
+export type RoutePolicy = Scope | 'public';
 
 const policies = new WeakMap<object, WeakMap<object, RoutePolicy | null>>();
 
@@ -44,15 +44,13 @@ export function routePolicyOf(controller: object, handler: object): RoutePolicy 
   let ofController = policies.get(controller);
   if (ofController === undefined) policies.set(controller, (ofController = new WeakMap<object, RoutePolicy | null>()));
   let policy = ofController.get(handler);
-  if (policy === undefined) ofController.set(handler, (policy = readPolicy(controller, handler)));
+  if (policy === undefined) {
+    const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | undefined;
+    const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
+    policy = scope ?? (isPublic === true ? 'public' : null);
+    ofController.set(handler, policy);
+  }
   return policy;
-}
-
-function readPolicy(controller: object, handler: object): RoutePolicy | null {
-  const scope = Reflect.getMetadata(REQUIRED_SCOPE, handler) as Scope | undefined;
-  if (scope !== undefined) return { public: false, scope };
-  const isPublic = Reflect.getMetadata(PUBLIC_ROUTE, handler) ?? Reflect.getMetadata(PUBLIC_ROUTE, controller);
-  return isPublic === true ? { public: true } : null;
 }
 
 /** Stops the boot where a route says neither who may call it nor that it is public. */

@@ -1,4 +1,4 @@
-import { Global, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { Retention } from '../lanes/retention.js';
@@ -6,28 +6,19 @@ import { Audit } from './audit.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditEventEntity } from './entities/audit-event.entity.js';
 
-@Injectable()
-class AuditMaintenance implements OnModuleInit {
-  constructor(
-    private readonly events: AuditRepository,
-    private readonly retention: Retention,
-    private readonly config: Config,
-  ) {}
-
-  onModuleInit(): void {
-    this.retention.add({
-      name: 'audit events',
-      days: this.config.retention.auditDays,
-      clear: (before, limit) => this.events.remove(before, limit),
-    });
-  }
-}
-
 /** The audit trail, for every module. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [Audit, AuditRepository, AuditMaintenance],
+  providers: [Audit, AuditRepository],
   exports: [Audit],
 })
-export class AuditModule {}
+export class AuditModule {
+  constructor(events: AuditRepository, retention: Retention, config: Config) {
+    retention.add({
+      name: 'audit events',
+      days: config.retention.auditDays,
+      clear: (before, limit) => events.remove(before, limit),
+    });
+  }
+}

@@ -1,13 +1,15 @@
 import { SetMetadata, type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
-import { commonErrors } from '../../common/common.errors.js';
+import { RouteParamtypes } from '@nestjs/common/internal.js';
+import { Reflector } from '@nestjs/core';
+import { MOST_DETAILS } from '../../common/app-error.js';
+import { commonErrors, invalidField } from '../../common/common.errors.js';
 import type { HeraldRequest } from './herald-request.js';
 import { jsonErrorAt, jsonViolations } from './json-violations.js';
-import type { AppError } from '../../common/app-error.js';
-import { object } from '../../common/shape.js';
-import { queryParametersOf, refuseUnknownQuery } from './query-parameters.js';
+import { object, unknownField } from '../../common/shape.js';
+import { PUBLIC_ROUTE } from '../access/route-policy.js';
+import { argumentsOf, queryNamesOf } from './validated-request.pipe.js';
 
 export type BodyFormat =
   /** `@Body()` is the parsed JSON, undefined where the body is empty. */
@@ -104,7 +106,7 @@ function collect(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
     const timer = setTimeout(() => {
       // The connection is cut soon, so that nothing else may be sent on it.
       req.res?.setHeader('Connection', 'close');
-      settle(invalid('timeout', 'The body took too long to arrive; send it in one go.'));
+      settle(invalidField('', 'timeout', 'The body took too long to arrive; send it in one go.'));
     }, BODY_TIMEOUT_MS);
     req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
   });
@@ -116,13 +118,13 @@ function collect(req: HeraldRequest, limitBytes: number): Promise<Buffer> {
  * @throws INVALID_REQUEST (400) saying where it can't be read.
  */
 export function parseJson(bytes: Buffer): { value: unknown; text: string } {
-  if (!isUtf8(bytes)) throw invalid('encoding', 'The body is not valid UTF-8; encode it as UTF-8.');
+  if (!isUtf8(bytes)) throw invalidField('', 'encoding', 'The body is not valid UTF-8; encode it as UTF-8.');
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   const text = start === 0 ? bytes.toString() : bytes.toString('utf8', start);
   try {
     return { value: JSON.parse(text), text };
   } catch {
-    throw invalid('json', `The body is not valid JSON: ${placeOf(text)}.`);
+    throw invalidField('', 'json', `The body is not valid JSON: ${placeOf(text)}.`);
   }
 }
 
@@ -134,15 +136,14 @@ function placeOf(text: string): string {
 }
 
 function incomplete() {
-  return invalid('incomplete', 'The body ended before it was complete; send it again.');
-}
-
-function invalid(rule: string, message: string) {
-  return commonErrors.INVALID_REQUEST({ details: [{ field: '', rule, message }] });
+  return invalidField('', 'incomplete', 'The body ended before it was complete; send it again.');
 }
 
 interface RouteInput extends BodyPolicy {
-  /** Query parameters that the route knows; null: any. */
+  /**
+   * Query parameters that the route knows; null: any. Routes without a key are called by platforms, probes and links,
+   * and check what they take themselves.
+   */
   query: ReadonlySet<string> | null;
   /** The route has a `@Body()`. A POST without one takes an empty object only. */
   wanted: boolean;
@@ -175,12 +176,11 @@ export class BodyGuard implements CanActivate {
     const known = this.routes.get(handler);
     if (known !== undefined) return known;
     const controller = context.getClass();
-    const metadata = <T>(key: string): T | undefined =>
-      (Reflect.getMetadata(key, handler) ?? Reflect.getMetadata(key, controller)) as T | undefined;
+    const metadata = <T>(key: string): T | undefined => REFLECTOR.getAllAndOverride<T>(key, [handler, controller]);
     const route = {
       ...(metadata<BodyPolicy>(BODY_POLICY) ?? { format: 'json', limitBytes: JSON_LIMIT_BYTES }),
-      query: queryParametersOf(controller, handler, handler.name),
-      wanted: takesBody(controller, handler.name),
+      query: metadata<boolean>(PUBLIC_ROUTE) === true ? null : queryNamesOf(controller, handler.name),
+      wanted: argumentsOf(controller, handler.name, RouteParamtypes.BODY).length > 0,
       errors: metadata<BodyErrorKind>(BODY_ERRORS) ?? 'invalid_request',
     };
     this.routes.set(handler, route);
@@ -188,11 +188,17 @@ export class BodyGuard implements CanActivate {
   }
 }
 
-function takesBody(controller: object, handlerName: string): boolean {
-  const args = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handlerName) ?? {}) as Record<string, unknown>;
-  return Object.keys(args).some((key) => key.startsWith(`${RouteParamtypes.BODY}:`));
+/** @throws INVALID_REQUEST (400) naming each parameter that the route does not know: a filter must not be ignored. */
+function refuseUnknownQuery(query: object, known: ReadonlySet<string> | null): void {
+  if (known === null) return;
+  const unknown = Object.keys(query).filter((name) => !known.has(name));
+  if (unknown.length === 0) return;
+  throw commonErrors.INVALID_REQUEST({
+    details: unknown.slice(0, MOST_DETAILS).map((name) => unknownField(name, known)),
+  });
 }
 
+const REFLECTOR = new Reflector();
 const NO_FIELDS = object({});
 
 // After one turn of this the parser has handed over what it holds: a small body is there then.
@@ -222,14 +228,8 @@ function jsonOf(bytes: Buffer, route: RouteInput): unknown {
   if (route.checkedByRoute === true) return value;
   const details = jsonViolations(value, text);
   if (!route.wanted && details.length === 0) NO_FIELDS.check(value, '', details);
-  if (details.length > 0) throw refusalOf(route.errors, details);
-  return value;
-}
-
-function refusalOf(kind: BodyErrorKind, details: ReturnType<typeof jsonViolations>): AppError {
-  return kind === 'unprocessable'
-    ? commonErrors.VALIDATION_FAILED({ details })
-    : commonErrors.INVALID_REQUEST({ details });
+  if (details.length === 0) return value;
+  throw commonErrors[route.errors === 'unprocessable' ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
 }
 
 function refuseOtherTypes(req: HeraldRequest): void {

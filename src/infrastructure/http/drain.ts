@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
 
@@ -49,19 +50,15 @@ export class Drain {
     const deadline = performance.now() + timeoutMs;
     while (this.open > 0 && performance.now() < deadline) {
       server.closeIdleConnections();
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await pause(LOOK_MS);
     }
     const cutOff = this.open;
-    if (cutOff === 0) await flushed();
+    // An answer that is written may still be in the socket's buffer.
+    if (cutOff === 0) await pause(LOOK_MS);
     server.closeAllConnections();
     await closed;
     return cutOff;
   }
-}
-
-/** An answer that is written may still be in the socket's buffer. */
-function flushed(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 /** Not ready from the moment the process received the signal to stop. */

@@ -4,7 +4,7 @@ import { AppError, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../c
 import { setApiVersion } from './api-version.js';
 import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
-import { commonErrors } from '../../common/common.errors.js';
+import { commonErrors, invalidField } from '../../common/common.errors.js';
 import { isExhausted, isTransientConflict, isUnreachable } from '../database/database-faults.js';
 import { JSON_LIMIT_BYTES } from './body.guard.js';
 import { clip } from '../../common/clip.js';
@@ -74,17 +74,20 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
+const UNAVAILABLE = [
+  [isUnreachable, 'database'],
+  [isExhausted, 'the database refuses work'],
+  [isTransientConflict, 'conflict in the database'],
+] as const;
+
 /** Herald's answer for an error that it did not create: the framework's, the database's, any library's. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (isUndecodable(error)) return invalid('path', 'The path is not correctly percent-encoded.', error);
+  if (isUndecodable(error)) return invalidField('', 'path', 'The path is not correctly percent-encoded.', error);
   if (error instanceof HttpException) return ofStatus(error.getStatus(), error.message, error);
-  if (isUnreachable(error)) return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'database', cause: error });
-  if (isExhausted(error)) {
-    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'the database refuses work', cause: error });
-  }
-  if (isTransientConflict(error)) {
-    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: 'conflict in the database', cause: error });
+  const unavailable = UNAVAILABLE.find(([isIt]) => isIt(error));
+  if (unavailable !== undefined) {
+    return commonErrors.SERVICE_UNAVAILABLE(undefined, { internal: unavailable[1], cause: error });
   }
   const { expose, statusCode } = (error ?? {}) as { expose?: unknown; statusCode?: unknown };
   if (expose === true && typeof statusCode === 'number') {
@@ -103,12 +106,8 @@ function ofStatus(status: number, message: string, cause: unknown): AppError {
   if (status === 413) return commonErrors.PAYLOAD_TOO_LARGE({ limitBytes: JSON_LIMIT_BYTES }, { cause });
   if (status === 415) return commonErrors.UNSUPPORTED_CONTENT_TYPE({ expected: 'application/json' }, { cause });
   if (status === 503) return commonErrors.SERVICE_UNAVAILABLE(undefined, { cause });
-  if (status >= 400 && status < 500) return invalid('request', message, cause);
+  if (status >= 400 && status < 500) return invalidField('', 'request', message, cause);
   return commonErrors.INTERNAL_ERROR(undefined, { cause });
-}
-
-function invalid(rule: string, message: string, cause: unknown): AppError {
-  return commonErrors.INVALID_REQUEST({ details: [{ field: '', rule, message }] }, { cause });
 }
 
 export interface ErrorBody {

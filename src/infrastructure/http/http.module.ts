@@ -1,7 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
-import { DocsDemo, ExampleValues } from './docs/docs-demo.js';
+import { DocsDemo } from './docs/docs-demo.js';
 import { ApiVersionInterceptor } from './api-version.interceptor.js';
 import { Drain, DrainCheck } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
@@ -20,12 +20,11 @@ import { RequestContextMiddleware } from './request-context.middleware.js';
     RequestContextMiddleware,
     FallbackRoutes,
     DocsDemo,
-    ExampleValues,
     ErrorFilter,
     { provide: APP_FILTER, useExisting: ErrorFilter },
     { provide: APP_INTERCEPTOR, useClass: ApiVersionInterceptor },
   ],
-  exports: [Drain, PublicUrl, DocsDemo, ExampleValues, ErrorFilter, RequestContextMiddleware],
+  exports: [Drain, PublicUrl, DocsDemo, ErrorFilter, RequestContextMiddleware],
 })
 export class HttpModule {
   constructor(readiness: Readiness, drain: Drain) {

@@ -16,7 +16,7 @@ type Headers = Record<string, { $ref: string }>;
 interface Content {
   schema: ExampleSchema;
   example?: unknown;
-  examples?: Record<string, unknown>;
+  examples?: Record<string, { $ref?: string; value?: unknown }>;
 }
 
 interface Answer {
@@ -25,15 +25,19 @@ interface Answer {
   content?: Record<string, Content>;
 }
 
-interface Schema {
-  type?: string;
-  required?: string[];
-  additionalProperties?: unknown;
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  example?: unknown;
+  schema?: ExampleSchema;
 }
 
-interface Operation {
-  summary?: string;
+/** As much of an operation as is completed here and shown in samples: no references but those to schemas. */
+export interface Operation {
+  operationId: string;
   description?: string;
+  parameters?: Parameter[];
   security?: Record<string, string[]>[];
   requestBody?: { required?: boolean; content?: Record<string, Content> };
   responses: Record<string, Answer>;
@@ -41,6 +45,16 @@ interface Operation {
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+export function operationsOf({ paths }: OpenAPIObject): { method: string; path: string; operation: Operation }[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method] as unknown as Operation | undefined;
+      return operation === undefined ? [] : { method: method.toUpperCase(), path, operation };
+    }),
+  );
+}
+
 const EXAMPLE_ID = '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10';
 
 /** Codes that any operation may answer with; each POST, and others with a body, also the second list. */
@@ -53,43 +67,41 @@ const WITH_BODY = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_CONTENT_TYPE'];
  * A body that a class describes takes its fields and no others, and may be left out where none is required: that is how
  * such bodies are validated, which no decorator knows.
  */
-function describeBody(operation: Operation, document: OpenAPIObject): void {
-  const { requestBody } = operation;
-  const name = requestBody?.content?.['application/json']?.schema.$ref?.split('/').at(-1);
-  const schema = document.components?.schemas?.[name ?? ''] as Schema | undefined;
+function describeBody({ requestBody }: Operation, schemaOf: SchemaOf): void {
+  const $ref = requestBody?.content?.['application/json']?.schema.$ref;
+  const schema = $ref === undefined ? undefined : schemaOf($ref);
   if (requestBody === undefined || schema?.type !== 'object') return;
   schema.additionalProperties ??= false;
   if (schema.required === undefined || schema.required.length === 0) requestBody.required = false;
 }
 
+/** The schema behind a `$ref`. */
+type SchemaOf = (ref: string) => ExampleSchema;
+
 /** Writes into each operation what decorators know of it: its scope, its errors with examples, headers of answers. */
 export function completeOperations(document: OpenAPIObject): void {
   const errors = new Map(declaredErrors().map((error) => [error.code, error]));
+  const schemas = (document.components?.schemas ?? {}) as Record<string, ExampleSchema>;
+  const schemaOf: SchemaOf = (ref) => schemas[ref.split('/').at(-1) ?? ''] ?? {};
   const named = new Set<string>();
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const method of METHODS) {
-      const operation = item[method] as unknown as Operation | undefined;
-      if (operation === undefined) continue;
-      try {
-        describeBody(operation, document);
-        showExamples(operation, document);
-        for (const code of complete(operation, method === 'post', errors)) named.add(code);
-      } catch (error) {
-        throw new Error(`${method.toUpperCase()} ${path}: ${(error as Error).message}`, { cause: error });
-      }
+  for (const { method, path, operation } of operationsOf(document)) {
+    try {
+      describeBody(operation, schemaOf);
+      showExamples(operation, schemaOf);
+      for (const code of complete(operation, method === 'POST', errors)) named.add(code);
+    } catch (error) {
+      throw new Error(`${method} ${path}: ${(error as Error).message}`, { cause: error });
     }
   }
   document.components = { ...document.components, examples: errorExamples(named) };
 }
 
 /** A body that names no examples of its own shows the one that its schema makes. */
-function showExamples({ requestBody, responses }: Operation, document: OpenAPIObject): void {
-  const schemas = (document.components?.schemas ?? {}) as Record<string, ExampleSchema>;
-  const resolve = (ref: string): ExampleSchema => schemas[ref.split('/').at(-1) ?? ''] ?? {};
+function showExamples({ requestBody, responses }: Operation, schemaOf: SchemaOf): void {
   for (const body of [requestBody, ...Object.values(responses)]) {
     const json = body?.content?.['application/json'];
     if (json === undefined || json.examples !== undefined || json.example !== undefined) continue;
-    json.example = exampleOf(json.schema, resolve);
+    json.example = exampleOf(json.schema, schemaOf);
   }
 }
 
@@ -134,12 +146,9 @@ function errorsOf(
     if (error === undefined) throw new Error(`no error table declares ${code}`);
     const answered = status === '' ? String(ERROR_STATUS[error.kind]) : status;
     const others = byStatus.get(answered) ?? [];
-    if (!others.includes(error))
-      byStatus.set(
-        answered,
-        [...others, error].sort((a, b) => (a.code < b.code ? -1 : 1)),
-      );
+    if (!others.includes(error)) byStatus.set(answered, [...others, error]);
   }
+  for (const answered of byStatus.values()) answered.sort((a, b) => (a.code < b.code ? -1 : 1));
   return byStatus;
 }
 
@@ -165,24 +174,14 @@ function errorAnswer(status: string, errors: DocumentedError[], scope: string | 
  *
  * @throws Error naming a code whose table has fields beside code and message, but no sample of them.
  */
-function errorExamples(
-  codes: ReadonlySet<string>,
-): Record<string, { summary: string; description: string; value: unknown }> {
+function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   const errors = declaredErrors().filter(({ code }) => codes.has(code));
-  return Object.fromEntries(
-    errors.map(({ code, message, when, extra }) => {
-      if (extra === null) throw new Error(`the error table of ${code} needs a sample, for its example`);
-      const doc_url = docUrl(EXAMPLE_URL, code);
-      return [
-        code,
-        {
-          summary: code,
-          description: when,
-          value: { error: { code, message, request_id: EXAMPLE_ID, ...extra, doc_url } },
-        },
-      ];
-    }),
-  );
+  const examples = errors.map(({ code, message, when, extra }) => {
+    if (extra === null) throw new Error(`the error table of ${code} needs a sample, for its example`);
+    const error = { code, message, request_id: EXAMPLE_ID, ...extra, doc_url: docUrl(EXAMPLE_URL, code) };
+    return [code, { summary: code, description: when, value: { error } }] as const;
+  });
+  return Object.fromEntries(examples);
 }
 
 function headersOf(scope: string | undefined): Headers {
@@ -203,6 +202,7 @@ export interface ExampleSchema {
   type?: string | readonly string[];
   properties?: Record<string, ExampleSchema>;
   required?: readonly string[];
+  additionalProperties?: unknown;
   items?: ExampleSchema;
   allOf?: readonly ExampleSchema[];
   anyOf?: readonly ExampleSchema[];
@@ -218,34 +218,33 @@ export interface ExampleSchema {
  * The value that the examples of a schema's parts make together. Fields that may be left out and have no example are
  * left out.
  *
- * @param resolve the schema behind a `$ref`
  * @throws Error naming a required field that has no example.
  */
-export function exampleOf(schema: ExampleSchema, resolve: (ref: string) => ExampleSchema, field = ''): unknown {
-  const value = findExample(schema, resolve, field);
+export function exampleOf(schema: ExampleSchema, schemaOf: SchemaOf, field = ''): unknown {
+  const value = findExample(schema, schemaOf, field);
   if (value === undefined) throw new Error(`${field === '' ? 'the body' : field} needs an example`);
   return value;
 }
 
-function findExample(schema: ExampleSchema, resolve: (ref: string) => ExampleSchema, field: string): unknown {
+function findExample(schema: ExampleSchema, schemaOf: SchemaOf, field: string): unknown {
   const given = ownExample(schema);
   if (given !== undefined) return given;
-  if (schema.$ref !== undefined) return findExample(resolve(schema.$ref), resolve, field);
+  if (schema.$ref !== undefined) return findExample(schemaOf(schema.$ref), schemaOf, field);
   const [first] = schema.oneOf ?? schema.anyOf ?? [];
-  if (first !== undefined) return findExample(first, resolve, field);
+  if (first !== undefined) return findExample(first, schemaOf, field);
   if (schema.allOf !== undefined) {
-    return Object.assign({}, ...schema.allOf.map((part) => findExample(part, resolve, field))) as object;
+    return Object.assign({}, ...schema.allOf.map((part) => findExample(part, schemaOf, field))) as object;
   }
-  if (schema.items !== undefined) return [exampleOf(schema.items, resolve, `${field}[]`)];
-  return schema.properties === undefined ? undefined : objectExample(schema, resolve, field);
+  if (schema.items !== undefined) return [exampleOf(schema.items, schemaOf, `${field}[]`)];
+  return schema.properties === undefined ? undefined : objectExample(schema, schemaOf, field);
 }
 
-function objectExample(schema: ExampleSchema, resolve: (ref: string) => ExampleSchema, field: string): unknown {
+function objectExample(schema: ExampleSchema, schemaOf: SchemaOf, field: string): unknown {
   const { properties = {}, required = [] } = schema;
   const prefix = field === '' ? '' : `${field}.`;
   const entries = Object.entries(properties).map(([name, property]) => {
     const find = required.includes(name) ? exampleOf : findExample;
-    return [name, find(property, resolve, prefix + name)] as const;
+    return [name, find(property, schemaOf, prefix + name)] as const;
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
@@ -260,7 +259,7 @@ export const RESPONSE_HEADERS = {
   'X-Request-Id': {
     description: "The caller's X-Request-Id where it matches ^[A-Za-z0-9._-]{1,128}$, else a new one.",
     schema: { type: 'string' },
-    example: '5b8a4f7e-0c1d-4c43-9b5e-2f6f1b7b8a10',
+    example: EXAMPLE_ID,
   },
   'X-HERALD-API-Version': { description: 'The version of the API.', schema: { type: 'string', const: 'v1' } },
   'RateLimit-Policy': {
@@ -277,7 +276,7 @@ export const RESPONSE_HEADERS = {
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string', const: 'Bearer' } },
 };
 
-export const ERROR_SCHEMA = 'Error';
+const ERROR_SCHEMA = 'Error';
 
 export const ERROR_SCHEMAS = {
   [ERROR_SCHEMA]: {

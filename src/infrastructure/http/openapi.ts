@@ -59,6 +59,14 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['One-time codes', 'Send a code over WhatsApp and verify it once. Scopes: `otp:send`, `otp:verify`, `otp:read`.'],
 ];
 
+/** What is said of each kind of key. */
+const KEYS = {
+  [SECURITY_SCHEME]:
+    'An API key of the workspace, shown once when it was made: `herald key create --workspace <id> --scopes ...`.',
+  [OTP_SECURITY_SCHEME]:
+    'A key of an OTP project, for one-time codes only: `herald key create --otp-project <id>`. Keys of a sandbox begin with `hrld_test_`.',
+};
+
 /**
  * The API description (OpenAPI 3.1) of the routes below /api/v1. Needs no database: an application made with
  * `preview: true` will do. Two builds of the same routes give the same text.
@@ -75,29 +83,11 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
     .setVersion('1')
     .setLicense('Proprietary', `${publicUrl}/docs`)
     .setExternalDoc('Error codes', `${publicUrl}/docs/errors`)
-    .addServer('/', 'This service')
-    .addBearerAuth(
-      {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'hrld_live_<id>_<secret>',
-        description:
-          'An API key of the workspace, shown once when it was made: `herald key create --workspace <id> --scopes ...`.',
-      },
-      SECURITY_SCHEME,
-    )
-    .addBearerAuth(
-      {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'hrld_live_<id>_<secret>',
-        description: [
-          'A key of an OTP project, for one-time codes only: `herald key create --otp-project <id>`. Keys of a sandbox begin',
-          'with `hrld_test_`.',
-        ].join(' '),
-      },
-      OTP_SECURITY_SCHEME,
-    );
+    .addServer('/', 'This service');
+  for (const [name, description] of Object.entries(KEYS)) {
+    const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'hrld_live_<id>_<secret>' } as const;
+    builder.addBearerAuth({ ...bearer, description }, name);
+  }
   for (const [name, description] of TAGS) builder.addTag(name, description);
   const document = SwaggerModule.createDocument(app, builder.build(), {
     operationIdFactory: (controller, method) => `${camel(controller.replace(/Controller$/, ''))}_${method}`,

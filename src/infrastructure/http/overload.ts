@@ -94,13 +94,7 @@ function kindOf(method: string, url: string): Exclude<keyof typeof SHEDDING, 'no
 export const SHEDDING = { none: 0, reads: 1, writes: 2, notifications: 3 } as const;
 export type Shedding = (typeof SHEDDING)[keyof typeof SHEDDING];
 
-export interface PressureLimits {
-  /** Mean delay of the event loop from which reads are refused, in milliseconds; 0: never. */
-  loopDelayMs: number;
-  /** Statements that wait for a connection from which reads are refused; 0: never. */
-  poolWaiting: number;
-}
-
+/** What is looked at, and the limits from which reads are refused; a limit of 0: never. */
 export interface Look {
   /** Mean delay of the event loop since the last look, in milliseconds. */
   loopDelayMs: number;
@@ -123,7 +117,7 @@ const MOST = 6;
 export class Pressure {
   private delays = 0;
 
-  constructor(private readonly limits: PressureLimits) {}
+  constructor(private readonly limits: Look) {}
 
   note({ loopDelayMs, poolWaiting }: Look): Shedding {
     this.delays += PART * (Math.min(shareOf(loopDelayMs, this.limits.loopDelayMs), MOST) - this.delays);

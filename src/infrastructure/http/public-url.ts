@@ -15,17 +15,13 @@ export class PublicUrl {
 
   /** Without a trailing slash. PUBLIC_URL, else made of the host and the port that the server listens on. */
   get value(): string {
-    return this.config.process.publicUrl ?? (this.ofServer ??= this.fromServer()) ?? this.fromSettings();
+    return this.config.process.publicUrl ?? (this.ofServer ??= this.fromServer()) ?? this.on(this.config.process.port);
   }
 
   private fromServer(): string | null {
     const server: Server | undefined = this.adapterHost.httpAdapter?.getHttpServer();
     const address = server?.address();
     return typeof address === 'object' && address !== null ? this.on(address.port) : null;
-  }
-
-  private fromSettings(): string {
-    return this.on(this.config.process.port);
   }
 
   private on(port: number): string {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
-import { commonErrors } from '../../common/common.errors.js';
+import { invalidField } from '../../common/common.errors.js';
 import { API_VERSION, API_VERSION_HEADER } from './api-version.js';
 import { errorBody } from './error.filter.js';
-import { originOf } from '../../common/address-origin.js';
+import { originOf } from '../../common/public-address.js';
 import { type HeraldRequest, REQUEST_ID_HEADER } from './herald-request.js';
 
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -63,7 +63,7 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Duplex, publicUrl: s
   }
   const { status, rule, message } = REFUSALS[error.code ?? ''] ?? MALFORMED;
   const requestId = randomUUID();
-  const refusal = commonErrors.INVALID_REQUEST({ details: [{ field: '', rule, message }] });
+  const refusal = invalidField('', rule, message);
   const body = JSON.stringify(errorBody(refusal, requestId, publicUrl));
   const headers = [
     `HTTP/1.1 ${status}`,

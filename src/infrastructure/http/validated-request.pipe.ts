@@ -90,12 +90,30 @@ function refuse(details: ErrorDetail[]): never {
   throw commonErrors.INVALID_REQUEST({ details });
 }
 
+/** What Nest has written down of a parameter, by its kind and place. */
 interface RouteArgument {
   index: number;
+  data?: unknown;
   pipes: (PipeTransform | object)[];
 }
 
-const VALIDATED = [RouteParamtypes.BODY, RouteParamtypes.QUERY].map((type) => `${type}:`);
+/** The parameters that a route takes from one part of the request, with the types that the class declares. */
+export function argumentsOf(controller: Type, method: string, part: RouteParamtypes) {
+  const known = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, RouteArgument>;
+  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, method) ?? []) as unknown[];
+  const taken = Object.entries(known).filter(([key]) => key.startsWith(`${part}:`));
+  return taken.map(([, { index, data, pipes }]) => ({ data, pipes, type: types[index] }));
+}
+
+/** The query parameters that a route knows. */
+export function queryNamesOf(controller: Type, method: string): ReadonlySet<string> {
+  const names = argumentsOf(controller, method, RouteParamtypes.QUERY).flatMap(({ data, type }) => {
+    if (typeof data === 'string') return [data];
+    return isDto(type) ? [...propertiesOf(type)] : [];
+  });
+  return new Set(names);
+}
+
 const pipe = new ValidatedRequestPipe();
 
 /**
@@ -107,23 +125,15 @@ export function validateParams(app: INestApplication): void {
   const scanner = new MetadataScanner();
   for (const { controllers } of app.get(ModulesContainer).values()) {
     for (const { metatype } of controllers.values()) {
-      if (typeof metatype !== 'function') continue;
-      for (const method of scanner.getAllMethodNames(metatype.prototype as object)) addPipes(metatype, method);
+      const controller = metatype as Type;
+      for (const method of scanner.getAllMethodNames(controller.prototype as object)) {
+        const args = [RouteParamtypes.BODY, RouteParamtypes.QUERY].flatMap((part) =>
+          argumentsOf(controller, method, part),
+        );
+        for (const { type, pipes } of args) if (isDto(type) && !pipes.includes(pipe)) pipes.unshift(pipe);
+      }
     }
   }
-}
-
-function addPipes(controller: { prototype: unknown }, method: string): void {
-  const known = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) as
-    Record<string, RouteArgument> | undefined;
-  if (known === undefined) return;
-  const types = (Reflect.getMetadata('design:paramtypes', controller.prototype as object, method) ?? []) as unknown[];
-  const args = Object.entries(known).map(([key, arg]) => {
-    const wanted =
-      VALIDATED.some((type) => key.startsWith(type)) && isDto(types[arg.index]) && !arg.pipes.includes(pipe);
-    return [key, wanted ? { ...arg, pipes: [pipe, ...arg.pipes] } : arg] as const;
-  });
-  Reflect.defineMetadata(ROUTE_ARGS_METADATA, Object.fromEntries(args), controller, method);
 }
 
 /** The field may be left out. Unlike `@IsOptional()` it must not be null: what is left out has a meaning, null has none. */

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../common/app-error.js';
 import { defineErrors, error } from '../../common/define-errors.js';
-import { idempotencyErrors } from '../../common/idempotency.errors.js';
+import { idempotencyErrors } from '../../common/common.errors.js';
 
 /** Why one message of a batch cannot be sent: what POST /messages would answer, with the message's place. */
 export interface BatchError extends Record<string, unknown> {

@@ -1,4 +1,4 @@
-import { originOf } from '../../common/address-origin.js';
+import { originOf } from '../../common/public-address.js';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { GuessLimiter } from '../../infrastructure/access/guess-limiter.js';
 

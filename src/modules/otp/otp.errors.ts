@@ -1,5 +1,5 @@
 import { defineErrors, error } from '../../common/define-errors.js';
-import { idempotencyErrors } from '../../common/idempotency.errors.js';
+import { idempotencyErrors } from '../../common/common.errors.js';
 import { FAILURE_BUDGET, type SendHold } from './challenges.repository.js';
 import { MAX_ATTEMPTS } from './otp.types.js';
 

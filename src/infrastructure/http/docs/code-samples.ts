@@ -1,40 +1,15 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { OTP_SECURITY_SCHEME } from '../api-description.js';
-
-/** As Redoc, Scalar and others take it: `x-codeSamples`. */
-export interface CodeSample {
-  lang: 'Shell' | 'TypeScript' | 'Python';
-  label: 'curl' | 'TypeScript' | 'Python';
-  source: string;
-}
-
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  example?: unknown;
-  schema?: { example?: unknown; examples?: unknown[] };
-}
-
-interface Operation {
-  operationId: string;
-  parameters?: Parameter[];
-  security?: Record<string, string[]>[];
-  requestBody?: { content?: Record<string, { example?: unknown; examples?: Record<string, { value?: unknown }> }> };
-  responses: Record<string, unknown>;
-  [extension: `x-${string}`]: unknown;
-}
+import { operationsOf, type Operation } from '../openapi-operations.js';
 
 /** What the samples in the three languages have in common. */
 interface Call {
   id: string;
   method: string;
-  /** With `{id}` in it. */
-  path: string;
   /** With the examples' values. */
   url: string;
-  pathValues: readonly [name: string, value: string][];
+  pathValues: readonly string[];
   query: Readonly<Record<string, string>>;
   needsKey: boolean;
   /** Undefined: none. */
@@ -47,14 +22,13 @@ interface Call {
   isPaged: boolean;
 }
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 const UPLOAD = 'multipart/form-data';
 
 /**
  * The client's method of an operation, where it is not named as the operation is: `messages_send` is `messages.send`.
- * Null: it has none, and the sample calls the path. A test compiles all samples, so a missing entry shows.
+ * A test compiles all samples, so a missing entry shows.
  */
-const CLIENT_METHODS: Readonly<Record<string, string | null>> = {
+const CLIENT_METHODS: Readonly<Record<string, string>> = {
   media_delete: 'media.remove',
   webhook_put: 'webhook.set',
   replays_start: 'webhook.replayMany',
@@ -62,33 +36,30 @@ const CLIENT_METHODS: Readonly<Record<string, string | null>> = {
 };
 
 /** Calls of the client whose arguments are not those of the request. `id` stands for the path's. */
-const CLIENT_CALLS: Readonly<Record<string, (values: Readonly<Record<string, string>>) => string>> = {
-  media_upload: () =>
-    [
-      "const file = new Blob([await readFile('menu.pdf')]);",
-      "const answer = await herald.media.upload({ connectionId, file, filename: 'menu.pdf' });",
-    ].join('\n'),
-  messages_read: ({ id = '' }) => `const answer = await herald.messages.markRead(${literal(id)}, { typing: true });`,
-  messages_retry: ({ id = '' }) => `const answer = await herald.messages.retry(${literal(id)});`,
+const CLIENT_CALLS: Readonly<Record<string, (id: string) => readonly string[]>> = {
+  media_upload: () => [
+    "const file = new Blob([await readFile('menu.pdf')]);",
+    "const answer = await herald.media.upload({ connectionId, file, filename: 'menu.pdf' });",
+  ],
+  messages_read: (id) => [`const answer = await herald.messages.markRead(${literal(id)}, { typing: true });`],
+  messages_retry: (id) => [`const answer = await herald.messages.retry(${literal(id)});`],
 };
 
 /** Lists whose pages the client turns by another cursor than the time of an item. */
 const ITERATED: ReadonlySet<string> = new Set(['events_list']);
 
-/** Writes `x-codeSamples` into every operation: each is made from its description, so a new one has them too. */
+/**
+ * Writes `x-codeSamples`, as Redoc, Scalar and others take them, into every operation: each is made from its
+ * description, so a new one has them too.
+ */
 export function addCodeSamples(document: OpenAPIObject, publicUrl: string): void {
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const method of METHODS) {
-      const operation = item[method] as unknown as Operation | undefined;
-      if (operation === undefined) continue;
-      const call = callOf(operation, method.toUpperCase(), path, publicUrl);
-      const samples: CodeSample[] = [
-        { lang: 'Shell', label: 'curl', source: curlOf(call) },
-        { lang: 'TypeScript', label: 'TypeScript', source: typescriptOf(call, publicUrl) },
-        { lang: 'Python', label: 'Python', source: pythonOf(call) },
-      ];
-      operation['x-codeSamples'] = samples;
-    }
+  for (const { method, path, operation } of operationsOf(document)) {
+    const call = callOf(operation, method, path, publicUrl);
+    operation['x-codeSamples'] = [
+      { lang: 'Shell', label: 'curl', source: curlOf(call) },
+      { lang: 'TypeScript', label: 'TypeScript', source: typescriptOf(call, publicUrl) },
+      { lang: 'Python', label: 'Python', source: pythonOf(call) },
+    ];
   }
 }
 
@@ -98,18 +69,20 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     parameters
       .filter((parameter) => parameter.in === place && (all || parameter.required === true))
       .map((parameter) => [parameter.name, exampleOf(parameter)]);
-  const pathValues = named('path', true);
+  const pathParameters = named('path', true);
   const query = Object.fromEntries(named('query', false));
-  const filled = pathValues.reduce((text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)), path);
+  const filled = pathParameters.reduce(
+    (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(value)),
+    path,
+  );
   const search = new URLSearchParams(query).toString();
   const json = requestBody?.content?.['application/json'];
   const [first] = Object.values(json?.examples ?? {});
   return {
     id: operation.operationId,
     method,
-    path,
     url: `${publicUrl}${filled}${search === '' ? '' : `?${search}`}`,
-    pathValues,
+    pathValues: pathParameters.map(([, value]) => value),
     query,
     needsKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body: first === undefined ? json?.example : first.value,
@@ -121,7 +94,7 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
 }
 
 /** Where a description has no example, its name stands for the value. */
-function exampleOf({ name, example, schema }: Parameter): string {
+function exampleOf({ name, example, schema }: NonNullable<Operation['parameters']>[number]): string {
   const value = example ?? schema?.example ?? schema?.examples?.[0];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : name;
 }
@@ -138,15 +111,14 @@ function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): s
 
 function typescriptOf(call: Call, publicUrl: string): string {
   const { id, keyVariable, isPaged, isEmpty, isUpload } = call;
-  const method = CLIENT_METHODS[id] === undefined ? id.replace('_', '.') : CLIENT_METHODS[id];
+  const method = CLIENT_METHODS[id] ?? id.replace('_', '.');
   const custom = CLIENT_CALLS[id];
   const make = `const herald = createHeraldClient({ baseUrl: ${literal(publicUrl)}, apiKey: process.env.${keyVariable}! });`;
   let lines: string[];
-  if (custom !== undefined) lines = [custom(Object.fromEntries(call.pathValues)), 'console.log(answer);'];
-  else if (method === null) lines = openapiFetch(call);
+  if (custom !== undefined) lines = [...custom(call.pathValues[0] ?? ''), 'console.log(answer);'];
   else if (isPaged) lines = [`for await (const one of herald.${method}()) console.log(one);`];
   else {
-    const args = [...call.pathValues.map(([, value]) => literal(value)), ...bodyArguments(call)];
+    const args = [...call.pathValues.map(literal), ...bodyArguments(call)];
     const invoked = `await herald.${method}(${args.join(', ')});`;
     lines = isEmpty ? [invoked] : [`const answer = ${invoked}`, 'console.log(answer);'];
   }
@@ -162,27 +134,6 @@ function bodyArguments({ body, query, needsKey }: Call): string[] {
   // The client makes a key by itself; the caller's own survives a crash of the caller.
   if (needsKey) args.push('{ idempotencyKey: crypto.randomUUID() }');
   return args;
-}
-
-/** A call by its path, for operations without a method of the client. */
-function openapiFetch({ method, path, pathValues, query, body, needsKey }: Call): string[] {
-  const params = {
-    ...(pathValues.length > 0 && { path: Object.fromEntries(pathValues) }),
-    ...(Object.keys(query).length > 0 && { query }),
-  };
-  const parts = [
-    ...(Object.keys(params).length > 0 || needsKey
-      ? [
-          `params: ${literal(params).replace(/\}$/, needsKey ? `, header: { 'Idempotency-Key': crypto.randomUUID() } }` : '}')}`,
-        ]
-      : []),
-    ...(body === undefined ? [] : [`body: ${literal(body)}`]),
-  ];
-  const options = parts.length === 0 ? '' : `, { ${parts.join(', ')} }`;
-  return [
-    `const { data, error } = await herald.api.${method}(${literal(path)}${options});`,
-    'console.log(data ?? error);',
-  ];
 }
 
 function pythonOf(call: Call): string {

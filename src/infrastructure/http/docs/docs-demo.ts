@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { OpenAPIObject } from '@nestjs/swagger';
 import { Config } from '../../config/config.js';
 import { isLocal } from '../public-url.js';
 
@@ -9,10 +8,11 @@ export interface DemoKeys {
   otp_sandbox_key: string;
 }
 
-/** The demo's keys, for Swagger UI in a browser on this machine. */
+/** What Swagger UI shows of this installation: the demo's keys, and values in the place of the examples' ids. */
 @Injectable()
 export class DocsDemo {
   private keys: DemoKeys | null = null;
+  private readonly values = new Map<string, string>();
 
   constructor(private readonly config: Config) {}
 
@@ -26,27 +26,17 @@ export class DocsDemo {
     const { production, demo } = this.config.process;
     return !production && demo && isLocal(request) ? this.keys : null;
   }
-}
-
-/** Values that stand for the examples' ids in the description that this process serves. */
-@Injectable()
-export class ExampleValues {
-  private readonly values = new Map<string, string>();
 
   /** From now on `value` is shown where the committed description has `example`. */
   replace(example: string, value: string): void {
     this.values.set(example, value);
   }
 
-  /** What is shown for `example`. */
-  shown(example: string): string {
-    return this.values.get(example) ?? example;
-  }
-
-  applyTo(document: OpenAPIObject): OpenAPIObject {
-    if (this.values.size === 0) return document;
-    let text = JSON.stringify(document);
+  /** The description, or a part of it, with those values. */
+  filled<T extends object>(description: T): T {
+    if (this.values.size === 0) return description;
+    let text = JSON.stringify(description);
     for (const [example, value] of this.values) text = text.replaceAll(example, value);
-    return JSON.parse(text) as OpenAPIObject;
+    return JSON.parse(text) as T;
   }
 }

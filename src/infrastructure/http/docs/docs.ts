@@ -8,7 +8,7 @@ import { declaredErrors } from '../../../common/define-errors.js';
 import { heraldVersion } from '../../../common/version.js';
 import { PublicUrl } from '../public-url.js';
 import { buildOpenApiDocument } from '../openapi.js';
-import { DocsDemo, ExampleValues } from './docs-demo.js';
+import { DocsDemo } from './docs-demo.js';
 import { errorsPage } from './errors-page.js';
 import {
   EXAMPLE_DELIVERY_ID,
@@ -45,32 +45,20 @@ const pageHeaders = helmet({
   },
 });
 
-/** Swagger UI calls these in the page; they are sent as text and find the page's script there. */
-interface PageGlobals {
-  heraldDocs: {
-    request(request: unknown): unknown;
-    response(response: unknown): unknown;
-    plugin(system: unknown): unknown;
-    complete(): void;
-  };
-  SwaggerUIBundle: { plugins: { DownloadUrl(system: unknown): unknown } };
-}
-function onRequest(request: unknown): unknown {
-  return (globalThis as unknown as PageGlobals).heraldDocs.request(request);
-}
-function onResponse(response: unknown): unknown {
-  return (globalThis as unknown as PageGlobals).heraldDocs.response(response);
-}
-function heraldPlugin(system: unknown): unknown {
-  return (globalThis as unknown as PageGlobals).heraldDocs.plugin(system);
-}
-/** The page's own plugin, which a list of plugins replaces. */
-function downloadUrl(system: unknown): unknown {
-  return (globalThis as unknown as PageGlobals).SwaggerUIBundle.plugins.DownloadUrl(system);
-}
-function onComplete(): void {
-  (globalThis as unknown as PageGlobals).heraldDocs.complete();
-}
+declare const heraldDocs: Record<'request' | 'response' | 'plugin' | 'complete', (given?: unknown) => unknown>;
+declare const SwaggerUIBundle: { plugins: { DownloadUrl(system: unknown): unknown } };
+
+/** Swagger UI calls these functions in the page: they are sent as text and find the page's script there. */
+const IN_PAGE = {
+  requestInterceptor: (request: unknown) => heraldDocs.request(request),
+  responseInterceptor: (response: unknown) => heraldDocs.response(response),
+  // The first is Swagger UI's own, which a list of plugins replaces.
+  plugins: [
+    (system: unknown) => SwaggerUIBundle.plugins.DownloadUrl(system),
+    (system: unknown) => heraldDocs.plugin(system),
+  ],
+  onComplete: () => heraldDocs.complete(),
+};
 
 /**
  * Serves /docs/errors, to which every error leads, the pictures of states, and the addresses at /; with `all` the rest of
@@ -95,15 +83,21 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
   const publicUrl = app.get(PublicUrl, { strict: false });
   serveSignpost(express, publicUrl, all);
   if (!all) return;
-  const examples = app.get(ExampleValues, { strict: false });
+  const demo = app.get(DocsDemo, { strict: false });
   // Swagger UI names its files relative to its page, which without the slash is not below /docs.
   express.get('/docs/index.html', (_req, res) => res.redirect('/docs'));
-  serveDemo(express, app.get(DocsDemo, { strict: false }));
+  express.get('/docs/demo.json', (req, res) => {
+    const keys = demo.keysFor(req);
+    res.set('Cache-Control', 'no-store');
+    // Empty rather than 404: a browser would report that as an error of the page.
+    if (keys === null) res.status(204).end();
+    else res.json(keys);
+  });
   express.get('/docs/herald.js', (_req, res) => {
     res.set('Cache-Control', 'no-store');
-    res.type('js').send(pageScript(examples));
+    res.type('js').send(`window.heraldPage = ${JSON.stringify(demo.filled(PAGE))};\n${asset('page.js')}`);
   });
-  SwaggerModule.setup('docs', app, () => examples.applyTo(buildOpenApiDocument(app, publicUrl.value)), {
+  SwaggerModule.setup('docs', app, () => demo.filled(buildOpenApiDocument(app, publicUrl.value)), {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Herald API',
@@ -113,11 +107,8 @@ export function serveDocs(app: NestExpressApplication, all: boolean): void {
       persistAuthorization: true,
       displayRequestDuration: true,
       defaultModelsExpandDepth: 0,
-      plugins: [downloadUrl, heraldPlugin],
       filter: true,
-      requestInterceptor: onRequest,
-      responseInterceptor: onResponse,
-      onComplete,
+      ...IN_PAGE,
     },
   });
 }
@@ -142,30 +133,17 @@ function serveSignpost(express: Express, publicUrl: PublicUrl, docs: boolean): v
   });
 }
 
-function serveDemo(express: Express, demo: DocsDemo): void {
-  express.get('/docs/demo.json', (req, res) => {
-    const keys = demo.keysFor(req);
-    res.set('Cache-Control', 'no-store');
-    // Empty rather than 404: a browser would report that as an error of the page.
-    if (keys === null) res.status(204).end();
-    else res.json(keys);
-  });
-}
-
-/** The page's own script, with what it has to know of this installation. */
-function pageScript(examples: ExampleValues): string {
-  const page = {
-    keyScheme: SECURITY_SCHEME,
-    otpScheme: OTP_SECURITY_SCHEME,
-    examples: {
-      key: EXAMPLE_IDEMPOTENCY_KEY,
-      message: examples.shown(EXAMPLE_MESSAGE_ID),
-      media: examples.shown(EXAMPLE_MEDIA_ID),
-      delivery: examples.shown(EXAMPLE_DELIVERY_ID),
-      replay: examples.shown(EXAMPLE_REPLAY_ID),
-      otp: examples.shown(EXAMPLE_OTP_ID),
-      otpCode: examples.shown(EXAMPLE_OTP_CODE),
-    },
-  };
-  return `window.heraldPage = ${JSON.stringify(page)};\n${asset('page.js')}`;
-}
+/** What the page's own script has to know. */
+const PAGE = {
+  keyScheme: SECURITY_SCHEME,
+  otpScheme: OTP_SECURITY_SCHEME,
+  examples: {
+    key: EXAMPLE_IDEMPOTENCY_KEY,
+    message: EXAMPLE_MESSAGE_ID,
+    media: EXAMPLE_MEDIA_ID,
+    delivery: EXAMPLE_DELIVERY_ID,
+    replay: EXAMPLE_REPLAY_ID,
+    otp: EXAMPLE_OTP_ID,
+    otpCode: EXAMPLE_OTP_CODE,
+  },
+};
