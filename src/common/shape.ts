@@ -33,7 +33,7 @@ export function string(rules: StringRules = {}): Shape {
       if (typeof value !== 'string') {
         violations.push(violation(field, 'type', `${field} must be a string.`));
       } else if (value.length < min || (value.length > max && codePoints(value) > max)) {
-        violations.push(violation(field, 'length', `${field} must be ${lengthText(min, max)} long.`));
+        violations.push(violation(field, 'length', `${field} must be ${countText(min, max)} characters long.`));
       } else if (pattern !== undefined && !pattern.test(value)) {
         violations.push(
           violation(field, 'format', `${field} must be ${rules.meaning ?? `of the form ${pattern.source}`}.`),
@@ -230,11 +230,6 @@ export function unknownField(path: string, known: ReadonlySet<string>): ErrorDet
   const field = clip(path, LONGEST_FIELD);
   const allowed = known.size === 0 ? 'none is allowed' : `allowed: ${[...known].join(', ')}`;
   return violation(field, 'unknown_field', `${field} is not known here; ${allowed}.`);
-}
-
-function lengthText(min: number, max: number): string {
-  if (!Number.isFinite(max)) return `at least ${min} characters`;
-  return min > 0 ? `${min} to ${max} characters` : `at most ${max} characters`;
 }
 
 function countText(min: number, max: number): string {

@@ -3,7 +3,6 @@ import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Audit } from '../../src/infrastructure/audit/audit.js';
-import { AuditRepository } from '../../src/infrastructure/audit/audit.repository.js';
 import { AuditEventEntity } from '../../src/infrastructure/audit/entities/audit-event.entity.js';
 import { AccessModule } from '../../src/infrastructure/access/access.module.js';
 import type { Config } from '../../src/infrastructure/config/config.js';
@@ -44,7 +43,7 @@ export interface SmallAppOptions {
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([AuditEventEntity])],
-  providers: [Audit, AuditRepository],
+  providers: [Audit],
   exports: [Audit],
 })
 class AuditTrail {}

@@ -76,7 +76,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
       'src/modules/webhook/dispatch/webhook-dispatcher.ts#onModuleInit',
       'src/modules/webhook/maintenance.repository.ts#BACKLOG ×4',
       'src/modules/webhook/maintenance.repository.ts#endpointsByState',
-      'src/infrastructure/audit/audit.repository.ts#remove',
+      'src/infrastructure/audit/audit.ts#remove',
       'src/infrastructure/database/day-partitions.ts#clearBefore',
       'src/infrastructure/database/day-partitions.ts#partitionByDay',
       'src/infrastructure/database/day-partitions.ts#unpartition',
@@ -161,7 +161,7 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
 export const MAPPED: readonly string[] = [
   'src/infrastructure/access/api-keys.repository.ts',
   'src/infrastructure/access/workspaces.service.ts',
-  'src/infrastructure/audit/audit.repository.ts',
+  'src/infrastructure/audit/audit.ts',
   'src/modules/connections/connections.repository.ts',
   'src/modules/media/media.repository.ts',
   'src/modules/otp/otp-projects.service.ts',

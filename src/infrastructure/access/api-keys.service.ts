@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { GroupCommitRunner } from '../../common/group-commit.js';
@@ -53,26 +54,25 @@ const NO_HASH = Buffer.alloc(32);
 
 /** Gathers which keys were used, each once a minute, so that no request waits for the note of its use. */
 export class KeyUsage {
-  private readonly notedAt = new Map<string, number>();
-  private pending = new Set<string>();
+  private readonly noted: LRUCache<string, true>;
+  private pending: string[] = [];
 
-  constructor(private readonly clock: Clock = systemClock) {}
+  constructor(clock: Clock = systemClock) {
+    const perf = { now: () => clock.monotonic() };
+    // By size, since `max` would reserve its lists for the largest number at once.
+    const bound = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
+    this.noted = new LRUCache({ ...bound, ttl: USE_NOTED_EVERY_MS, ttlResolution: 0, perf });
+  }
 
   note(keyId: string): void {
-    const now = this.clock.monotonic();
-    const before = this.notedAt.get(keyId);
-    if (before !== undefined && now - before < USE_NOTED_EVERY_MS) return;
-    this.notedAt.set(keyId, now);
-    this.pending.add(keyId);
+    if (this.noted.has(keyId)) return;
+    this.noted.set(keyId, true);
+    this.pending.push(keyId);
   }
 
   /** The keys used for the first time in their minute since the last call. */
   takePending(): string[] {
-    const taken = [...this.pending];
-    this.pending = new Set();
-    const now = this.clock.monotonic();
-    for (const [keyId, at] of this.notedAt) if (now - at >= USE_NOTED_EVERY_MS) this.notedAt.delete(keyId);
-    return taken;
+    return this.pending.splice(0);
   }
 }
 

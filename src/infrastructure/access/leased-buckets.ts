@@ -36,25 +36,30 @@ export interface LeasedBucketsOptions {
   onAway?(error: unknown): void;
 }
 
-interface Lease {
-  limits: BucketLimits;
-  tokens: number;
+class Lease {
+  tokens = 0;
   /** Taken from `tokens` to be given back with the next exchange. */
-  giving: number;
-  usedSinceTick: number;
-  idleTicks: number;
-  exchangedAt: number;
+  giving = 0;
+  idleTicks = 0;
   left: number;
-  waiting: number;
+  waiting = 0;
   /** The shared bucket has no whole token before this time. */
-  emptyUntil: number;
+  emptyUntil = 0;
   /** Decides while the shared bucket is out of reach. */
-  local: TokenBucket | null;
-  askAgainAt: number;
+  local: TokenBucket | null = null;
+  askAgainAt = 0;
+
+  constructor(
+    public limits: BucketLimits,
+    public exchangedAt: number,
+  ) {
+    this.left = limits.burst;
+  }
 }
 
 /** Part of the burst that one process may hold unused. */
 const HELD_PART = 4;
+/** Whole ticks; the one in which a lease was last used is none. */
 const IDLE_TICKS = 5;
 const EMPTY_PAUSE_MS = 20;
 const EXCHANGE_TIMEOUT_MS = 1_000;
@@ -92,9 +97,8 @@ export class LeasedBuckets {
   /** Lets go of what is not used. Call it once a second. */
   tick(): void {
     for (const [key, lease] of this.leases) {
-      lease.idleTicks = lease.usedSinceTick === 0 && lease.waiting === 0 ? lease.idleTicks + 1 : 0;
-      lease.usedSinceTick = 0;
-      if (lease.idleTicks >= IDLE_TICKS) this.letGo(key, lease);
+      if (lease.waiting > 0) lease.idleTicks = 0;
+      else if (++lease.idleTicks > IDLE_TICKS) this.letGo(key, lease);
     }
   }
 
@@ -128,20 +132,7 @@ export class LeasedBuckets {
       if (known.limits !== limits) this.adopt(known, limits);
       return known;
     }
-    const now = this.options.clock.monotonic();
-    const lease: Lease = {
-      limits,
-      tokens: 0,
-      giving: 0,
-      usedSinceTick: 0,
-      idleTicks: 0,
-      exchangedAt: now,
-      left: limits.burst,
-      waiting: 0,
-      emptyUntil: 0,
-      local: null,
-      askAgainAt: 0,
-    };
+    const lease = new Lease(limits, this.options.clock.monotonic());
     this.leases.set(key, lease);
     return lease;
   }
@@ -160,7 +151,6 @@ export class LeasedBuckets {
   private tryTake(key: string, lease: Lease, count: number): RateDecision | null {
     if (lease.tokens >= count) {
       lease.tokens -= count;
-      lease.usedSinceTick += count;
       lease.idleTicks = 0;
       const decision = this.decision(lease, true, count);
       if (lease.tokens < mostHeld(lease.limits) / 2 && this.options.clock.monotonic() >= lease.emptyUntil)
@@ -170,7 +160,7 @@ export class LeasedBuckets {
     const now = this.options.clock.monotonic();
     if (lease.local !== null) {
       if (now >= lease.askAgainAt) this.ask(key);
-      lease.usedSinceTick += count;
+      lease.idleTicks = 0;
       return this.decision(lease, lease.local.take(now, count), count);
     }
     return now < lease.emptyUntil ? this.decision(lease, false, count) : null;

@@ -3,9 +3,18 @@ import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { requestContext } from '../operations/logger.js';
 import type { AuditAction } from './audit-actions.js';
-import { AuditRepository, type AuditEvent, type AuditFilter } from './audit.repository.js';
+import { AuditEventEntity } from './entities/audit-event.entity.js';
 
-export type { AuditAction, AuditEvent };
+export type { AuditAction };
+export type AuditEvent = AuditEventEntity;
+
+export interface AuditFilter {
+  organizationId?: string;
+  action?: string;
+  since?: Date;
+  until?: Date;
+  limit: number;
+}
 
 export interface AuditEntry {
   action: AuditAction;
@@ -28,7 +37,6 @@ export class Audit {
   private operator: Actor = { actorKind: 'service', actor: null, address: null };
 
   constructor(
-    private readonly events: AuditRepository,
     private readonly database: Database,
     private readonly config: Config,
   ) {}
@@ -43,29 +51,51 @@ export class Audit {
     if (!this.database.inTransaction)
       throw new Error(`${action}: an audit event belongs into the change's transaction`);
     const { actorKind, actor, address } = this.actor();
-    await this.events.insert({
+    await this.table.insert({
       action,
       organizationId,
       target,
       actorKind,
       actor,
       address: this.config.process.logsAddress ? address : null,
-      details: details ?? null,
+      details: (details ?? null) as never,
     });
   }
 
-  list(filter: AuditFilter): Promise<AuditEvent[]> {
-    return this.events.list(filter);
+  /** Newest first. */
+  list({ organizationId, action, since, until, limit }: AuditFilter): Promise<AuditEvent[]> {
+    const query = this.table.createQueryBuilder('event').where('true');
+    if (organizationId !== undefined) query.andWhere('event.organization_id = :organizationId', { organizationId });
+    if (action !== undefined) query.andWhere('event.action = :action', { action });
+    if (since !== undefined) query.andWhere('event.occurred_at >= :since', { since });
+    if (until !== undefined) query.andWhere('event.occurred_at < :until', { until });
+    return query.orderBy('event.occurredAt', 'DESC').addOrderBy('event.id', 'DESC').limit(limit).getMany();
   }
 
-  /** Of a workspace that was deleted in this transaction: addresses and details go, the rest stays. */
+  /**
+   * Of a workspace that was deleted in this transaction: addresses and details go, the rest stays. The database refuses
+   * it for any other.
+   */
   async forget(organizationId: string): Promise<void> {
-    await this.events.blank(organizationId);
+    await this.table.update({ organizationId }, { address: null, details: null });
+  }
+
+  /** Removes what is older than `before`, at most `limit` rows; returns how many. */
+  remove(before: Date, limit: number): Promise<number> {
+    return this.database.execute(
+      `delete from audit_event where id = any(array(
+         select id from audit_event where occurred_at < $1 order by occurred_at, id limit $2))`,
+      [before, limit],
+    );
   }
 
   private actor(): Actor {
     const request = requestContext.getStore()?.request;
     if (request?.apiKeyId === undefined) return this.operator;
     return { actorKind: 'key', actor: request.apiKeyId, address: request.ip ?? null };
+  }
+
+  private get table() {
+    return this.database.repository(AuditEventEntity);
   }
 }

@@ -1,5 +1,6 @@
-import type { INestApplication } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
+import type { CallHandler, ExecutionContext, INestApplication, NestInterceptor } from '@nestjs/common';
+import type { Observable } from 'rxjs';
 
 /** The one version of the API, and everything that depends on its name. */
 export const API_VERSION = 'v1';
@@ -7,6 +8,17 @@ export const API_VERSION_HEADER = 'X-HERALD-API-Version';
 /** Names the version in an answer. */
 export function setApiVersion(res: ServerResponse): void {
   res.setHeader(API_VERSION_HEADER, API_VERSION);
+}
+
+/**
+ * Names it in the answer of every route. What no interceptor sees names it too: `ErrorFilter`, `DirectRoutes`, the pages
+ * behind the controllers, and what is refused before a route is looked for.
+ */
+export class ApiVersionInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    setApiVersion(context.switchToHttp().getResponse<ServerResponse>());
+    return next.handle();
+  }
 }
 
 export const SUPPORTED_VERSIONS = [API_VERSION];

@@ -28,7 +28,7 @@ export class PageQuery {
   @IsOptional()
   @ValidateBy({
     name: 'format',
-    validator: { validate: isDateTimeText, defaultMessage: (broken) => timeMessage(String(broken?.value)) },
+    validator: { validate: isDateTime, defaultMessage: (broken) => timeMessage(String(broken?.value)) },
   })
   before?: string;
 
@@ -49,10 +49,6 @@ export class PageQuery {
 /** Of a query that was validated. */
 export function cursorOf({ before, before_id: beforeId }: PageQuery): ListCursor {
   return { before: before === undefined ? null : new Date(before), beforeId: beforeId?.toLowerCase() ?? null };
-}
-
-function isDateTimeText(value: unknown): boolean {
-  return typeof value === 'string' && isDateTime(value);
 }
 
 function timeMessage(given: string): string {

@@ -1,11 +1,11 @@
 import type { ArgumentMetadata, PipeTransform, Type, INestApplication } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync, ValidateIf } from 'class-validator';
+import { validateSync, ValidateIf } from 'class-validator';
 import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
-import { detailsOf, missingObjects } from './validation-details.js';
+import { detailsOf, missingObjects, propertiesOf } from './validation-details.js';
 
 /**
  * Validates what a route takes as a DTO class: `@Body() input: CreateThing` strictly (unknown keys are refused, no type
@@ -64,12 +64,6 @@ function validQuery(query: Query, dto: Dto): object {
   const details = [...violations, ...detailsOf(errors).filter(({ field }) => !named.has(field))];
   if (details.length > 0) refuse(details);
   return instance;
-}
-
-/** The names of what a DTO class declares rules for. */
-export function propertiesOf(dto: Dto): Set<string> {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-  return new Set(rules.map((rule) => rule.propertyName));
 }
 
 /** As declared, else that of the default: TypeScript emits no type for `limit = 50`. */

@@ -1,3 +1,4 @@
+import type { Type } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
 import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
@@ -14,7 +15,7 @@ export function detailsOf(errors: readonly ValidationError[]): ErrorDetail[] {
  * rules; here a property without `@IsOptional()` is required, whatever its rules.
  */
 export function missingObjects(instance: object, parent = ''): ErrorDetail[] {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(instance.constructor, '', false, false);
+  const rules = rulesOf(instance.constructor);
   const optional = new Set(rules.filter((rule) => rule.type === CONDITIONAL).map((rule) => rule.propertyName));
   const nested = new Set(rules.filter((rule) => rule.type === NESTED).map((rule) => rule.propertyName));
   return [...nested].flatMap((name) => {
@@ -58,54 +59,41 @@ function visit(error: ValidationError, parent: string, details: ErrorDetail[]): 
 
 /** Of several broken rules the most basic one: for a number in place of a text its length does not matter. */
 function describe(error: ValidationError, field: string): ErrorDetail {
-  const broken = Object.entries(error.constraints ?? {});
-  if (error.value === undefined && error.constraints?.whitelistValidation === undefined) {
+  const { constraints = {}, property, target, value } = error;
+  if (value === undefined && constraints.whitelistValidation === undefined) {
     return { field, rule: 'required', message: `${field} is missing.` };
   }
-  const [name, message] = broken.sort(([a], [b]) => rankOf(a) - rankOf(b))[0] ?? ['invalid', ''];
+  const [name = '', message = ''] = Object.entries(constraints).sort(([a], [b]) => rankOf(a) - rankOf(b))[0] ?? [];
   const known = CONSTRAINTS[name];
-  const rule = known?.rule ?? snakeCase(name);
-  const { args, each, custom } = declarationOf(error, name);
-  if (custom || known === undefined) return { field, rule, message: sentence(message, error.property, field) };
-  const subject = each ? `each item of ${field}` : field;
-  return { field, rule, message: known.sentence(subject, args, siblingsOf(error)) };
+  const rules = rulesOf(target?.constructor);
+  const declared = rules.find((candidate) => candidate.propertyName === property && nameOf(candidate) === name);
+  // A rule with a message of its own is not put in our words.
+  if (known === undefined || typeof declared?.message === 'string' || typeof declared?.message === 'function') {
+    return { field, rule: known?.rule ?? snakeCase(name), message: sentence(message, property, field) };
+  }
+  const subject = declared?.each === true ? `each item of ${field}` : field;
+  const args = (declared?.constraints ?? []) as unknown[];
+  return {
+    field,
+    rule: known.rule,
+    message: known.sentence(subject, args, new Set(rules.map((rule) => rule.propertyName))),
+  };
 }
 
-function rankOf(constraint: string): number {
-  return CONSTRAINTS[constraint]?.rank ?? 9;
+/** What a class declares of its properties. */
+function rulesOf(dto: unknown) {
+  return typeof dto === 'function' ? getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false) : [];
 }
 
-interface Declaration {
-  args: readonly unknown[];
-  each: boolean;
-  /** The rule brings its own message. */
-  custom: boolean;
+/** The names of what a DTO class declares rules for. */
+export function propertiesOf(dto: Type<object>): Set<string> {
+  return new Set(rulesOf(dto).map((rule) => rule.propertyName));
 }
 
-function declarationOf(error: ValidationError, constraint: string): Declaration {
-  const target = error.target?.constructor;
-  const rules = target === undefined ? [] : getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
-  const rule = rules.find((candidate) => candidate.propertyName === error.property && nameOf(candidate) === constraint);
-  return { args: (rule?.constraints ?? []) as unknown[], each: rule?.each ?? false, custom: hasMessage(rule) };
-}
-
-type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
-
-function nameOf(rule: Rule): string {
+function nameOf(rule: ReturnType<typeof rulesOf>[number]): string {
   if (rule.name !== undefined) return rule.name;
   const [constraint] = getMetadataStorage().getTargetValidatorConstraints(rule.constraintCls);
   return constraint?.name ?? rule.type;
-}
-
-function hasMessage(rule: Rule | undefined): boolean {
-  return typeof rule?.message === 'string' || typeof rule?.message === 'function';
-}
-
-function siblingsOf(error: ValidationError): string[] {
-  const target = error.target?.constructor;
-  if (target === undefined) return [];
-  const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
-  return [...new Set(rules.map((rule) => rule.propertyName))];
 }
 
 /** The library's own texts begin with the property's bare name and have no full stop. */
@@ -114,80 +102,74 @@ function sentence(message: string, property: string, field: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-export interface ConstraintSentence {
+interface Constraint {
   /** Name of the rule in `details`; several constraints may be one rule. */
   rule: string;
-  /** Of several broken constraints the one with the lowest rank is reported. */
-  rank: number;
-  sentence(field: string, args: readonly unknown[], siblings: readonly string[]): string;
+  sentence(field: string, args: readonly unknown[], siblings: ReadonlySet<string>): string;
 }
 
-const type = (must: string): ConstraintSentence => ({
-  rule: 'type',
-  rank: 1,
-  sentence: (field) => `${field} must be ${must}.`,
+const must = (rule: string, be: string): Constraint => ({ rule, sentence: (field) => `${field} must be ${be}.` });
+const length = (text: (args: readonly unknown[]) => string): Constraint => ({
+  rule: 'length',
+  sentence: (field, args) => `${field} must ${text(args)}.`,
 });
 
-const format = (must: string): ConstraintSentence => ({
-  rule: 'format',
-  rank: 3,
-  sentence: (field) => `${field} must be ${must}.`,
-});
-
-const bounds = (rule: string, sentence: ConstraintSentence['sentence']): ConstraintSentence => ({
-  rule,
-  rank: 2,
-  sentence,
-});
-
-/** What class-validator's constraints mean, in sentences that say what to do. */
-export const CONSTRAINTS: Readonly<Record<string, ConstraintSentence>> = {
+/**
+ * What class-validator's constraints mean, in sentences that say what to do. Of several broken ones the first of this
+ * list is reported.
+ */
+const CONSTRAINTS: Readonly<Record<string, Constraint>> = {
   whitelistValidation: {
     rule: 'unknown_field',
-    rank: 0,
     sentence: (field, _args, siblings) =>
-      siblings.length === 0
+      siblings.size === 0
         ? `${field} is not known here; the body takes no keys.`
-        : `${field} is not known here; allowed: ${siblings.join(', ')}.`,
+        : `${field} is not known here; allowed: ${[...siblings].join(', ')}.`,
   },
-  isDefined: { rule: 'required', rank: 0, sentence: (field) => `${field} is missing.` },
-  isNotEmpty: { rule: 'required', rank: 0, sentence: (field) => `${field} must not be empty.` },
-  isString: type('a string'),
-  isBoolean: type('true or false'),
-  isInt: type('a whole number'),
-  isNumber: type('a number'),
-  isArray: type('an array'),
-  isObject: type('a JSON object'),
-  nestedValidation: type('a JSON object'),
-  isLength: bounds('length', (field, [min, max]) =>
+  isDefined: { rule: 'required', sentence: (field) => `${field} is missing.` },
+  isNotEmpty: { rule: 'required', sentence: (field) => `${field} must not be empty.` },
+  isString: must('type', 'a string'),
+  isBoolean: must('type', 'true or false'),
+  isInt: must('type', 'a whole number'),
+  isNumber: must('type', 'a number'),
+  isArray: must('type', 'an array'),
+  isObject: must('type', 'a JSON object'),
+  nestedValidation: must('type', 'a JSON object'),
+  isLength: length(([min, max]) =>
     max === undefined
-      ? `${field} must be at least ${String(min)} characters long.`
-      : `${field} must be ${String(min)} to ${Number(max)} characters long.`,
+      ? `be at least ${String(min)} characters long`
+      : `be ${String(min)} to ${Number(max)} characters long`,
   ),
-  minLength: bounds('length', (field, [min]) => `${field} must be at least ${String(min)} characters long.`),
-  maxLength: bounds('length', (field, [max]) => `${field} must be at most ${String(max)} characters long.`),
-  min: bounds('range', (field, [min]) => `${field} must be at least ${String(min)}.`),
-  max: bounds('range', (field, [max]) => `${field} must be at most ${String(max)}.`),
-  arrayMinSize: bounds('length', (field, [min]) => `${field} must have at least ${String(min)} items.`),
-  arrayMaxSize: bounds('length', (field, [max]) => `${field} must have at most ${String(max)} items.`),
-  arrayUnique: bounds('unique', (field) => `${field} must not have the same item twice.`),
-  arrayNotEmpty: bounds('length', (field) => `${field} must have at least 1 items.`),
-  isIn: { rule: 'one_of', rank: 3, sentence: (field, [words]) => `${field} must be ${oneOf(words)}.` },
-  isEnum: { rule: 'one_of', rank: 3, sentence: (field, [, words]) => `${field} must be ${oneOf(words)}.` },
-  isUuid: format('a UUID'),
-  isUrl: format('a URL'),
-  isEmail: format('an e-mail address'),
-  isIso8601: format('an ISO 8601 date-time, such as 2026-11-21T08:00:00.000Z'),
-  isDateString: format('an ISO 8601 date-time, such as 2026-11-21T08:00:00.000Z'),
+  minLength: length(([min]) => `be at least ${String(min)} characters long`),
+  maxLength: length(([max]) => `be at most ${String(max)} characters long`),
+  min: { rule: 'range', sentence: (field, [min]) => `${field} must be at least ${String(min)}.` },
+  max: { rule: 'range', sentence: (field, [max]) => `${field} must be at most ${String(max)}.` },
+  arrayMinSize: length(([min]) => `have at least ${String(min)} items`),
+  arrayMaxSize: length(([max]) => `have at most ${String(max)} items`),
+  arrayNotEmpty: length(() => 'have at least 1 items'),
+  arrayUnique: { rule: 'unique', sentence: (field) => `${field} must not have the same item twice.` },
+  isIn: { rule: 'one_of', sentence: (field, [words]) => `${field} must be ${oneOf(words)}.` },
+  isEnum: { rule: 'one_of', sentence: (field, [, words]) => `${field} must be ${oneOf(words)}.` },
+  isUuid: must('format', 'a UUID'),
+  isUrl: must('format', 'a URL'),
+  isEmail: must('format', 'an e-mail address'),
+  isIso8601: must('format', 'an ISO 8601 date-time, such as 2026-11-21T08:00:00.000Z'),
+  isDateString: must('format', 'an ISO 8601 date-time, such as 2026-11-21T08:00:00.000Z'),
   matches: {
     rule: 'format',
-    rank: 3,
     sentence: (field, [pattern]) =>
       `${field} must match ${pattern instanceof RegExp ? pattern.source : String(pattern)}.`,
   },
 };
 
-export function snakeCase(name: string): string {
+const ORDER = Object.keys(CONSTRAINTS);
+
+function rankOf(constraint: string): number {
+  const rank = ORDER.indexOf(constraint);
+  return rank < 0 ? ORDER.length : rank;
+}
+
+function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

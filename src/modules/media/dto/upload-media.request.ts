@@ -3,7 +3,8 @@ import { IsIn, IsOptional, Matches } from 'class-validator';
 import { commonErrors } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
-import { propertiesOf, ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
+import { ValidatedRequestPipe } from '../../../infrastructure/http/validated-request.pipe.js';
+import { propertiesOf } from '../../../infrastructure/http/validation-details.js';
 import { MEDIA_TYPES, type MediaType } from '../media.types.js';
 import { FORMATS } from '../sniff/formats.js';
 

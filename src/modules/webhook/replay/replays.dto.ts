@@ -14,7 +14,7 @@ const isTime = (name: string): PropertyDecorator =>
   ValidateBy({
     name: 'format',
     validator: {
-      validate: (value) => typeof value === 'string' && isDateTime(value),
+      validate: isDateTime,
       defaultMessage: () => `${name} must be a date-time with its zone, such as ${SINCE}.`,
     },
   });
