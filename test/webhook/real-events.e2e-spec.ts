@@ -4,7 +4,7 @@ import { Receiver, verify, type Envelope } from '../faults/webhook-receiver.js';
 import type { TestApp, TestSender } from '../support/test-app.js';
 import { waitFor } from '../support/wait-for.js';
 import { WEBHOOK_EVENTS } from '../../src/modules/webhook/webhook.types.js';
-import { EXAMPLE_DATA } from '../../src/modules/webhook/dto/event.docs.js';
+import { exampleOf } from '../../src/modules/webhook/dto/event.docs.js';
 import { Sweeps } from '../../src/infrastructure/lanes/sweeps.js';
 import { startWebhookApp } from './fixture.js';
 
@@ -210,7 +210,7 @@ describe('POST /webhook/test', () => {
   it.each(WEBHOOK_EVENTS)('sends the example of %s, marked as a test', async (type) => {
     expect((await sender.api.post('/webhook/test', { type })).status).toBe(202);
     const event = await arrived(type, ({ test: mark }) => mark === true);
-    expect(event.data).toEqual({ ...EXAMPLE_DATA[type], test: true });
+    expect(event.data).toEqual({ ...exampleOf(type), test: true });
   });
 
   it('refuses a kind that there is not', async () => {

@@ -1,23 +1,51 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { buildConnector } from 'undici';
+import type { Pool } from 'undici';
 
 /** Before the other address family is tried; Node's 250 ms give up on far hosts that would have answered. */
-export const ADDRESS_ATTEMPT_MS = 1_000;
+const ADDRESS_ATTEMPT_MS = 1_000;
 
-/** How connections to the platform are made, whatever travels on them. */
-export function connectOptions(options: {
+/**
+ * An idle socket lives for 4 s, or 2 s less than the server announces. A request on a socket which the other side is
+ * just closing has an unknown outcome, so a shorter life is worth more than a saved handshake.
+ */
+const KEEP_ALIVE_MS = 4_000;
+
+export interface ConnectOptions {
+  /** Name lookup, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+  /** From the last byte of the request to the first of the answer; kept to within a second. */
+  readonly headersTimeoutMs: number;
+  /** Without a byte of the answer's body. */
+  readonly bodyTimeoutMs: number;
+  /** Sockets at the most, for each host. */
+  readonly connections: number;
   readonly lookup?: LookupFunction | undefined;
   /** Certificate authorities to trust instead of the system's (PEM). */
   readonly ca?: string | undefined;
-}): buildConnector.BuildOptions {
+}
+
+/** How connections to the platform are made and kept, whatever travels on them. */
+export function poolOptions(options: ConnectOptions): Pool.Options {
   return {
-    // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
-    rejectUnauthorized: true,
-    lookup: shareLookups(options.lookup),
-    // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
-    secureContext: createSecureContext({ ca: options.ca }),
+    connections: options.connections,
+    // More than one request on a socket would let undici resend those behind one that was aborted.
+    pipelining: 1,
+    allowH2: false,
+    connectTimeout: options.connectTimeoutMs,
+    headersTimeout: options.headersTimeoutMs,
+    bodyTimeout: options.bodyTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+    connect: {
+      // Said outright, NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not undo it.
+      rejectUnauthorized: true,
+      lookup: shareLookups(options.lookup),
+      // One for all: tls.connect would make a context, and OpenSSL's memory with it, for every connection.
+      secureContext: createSecureContext({ ca: options.ca }),
+    },
   };
 }
 

@@ -59,182 +59,102 @@ export interface PlatformErrorClass {
   readonly action: PlatformAction;
 }
 
-/** One code, or the first and last of a range. A row of one code wins over a range. */
-type Codes = number | readonly [first: number, last: number];
-/** Where it means more than its category does. */
-type Meant = Partial<FailureMeaning>;
+/** Single codes, and the first and last of ranges; a single code wins over a range. */
+type Codes = readonly (number | readonly [first: number, last: number])[];
 
-interface Row extends PlatformErrorClass {
-  readonly code: Codes;
-  /** Only with this subcode. */
-  readonly subcode?: number;
-  readonly meant?: Meant;
-}
-
-/** A code with what it means in plain words. */
-interface Explained {
-  readonly code: number;
-  readonly meant: Meant;
-}
-
-const says = (code: number, summary: string, change: Omit<Meant, 'summary'> = {}): Explained => ({
-  code,
-  meant: { summary, ...change },
-});
-
-function rows(action: PlatformAction, category: FailureCategory, codes: readonly (Codes | Explained)[]): Row[] {
-  return codes.map((each) =>
-    typeof each === 'object' && 'meant' in each ? { ...each, category, action } : { code: each, category, action },
-  );
-}
-
-const fail = (category: FailureCategory, ...codes: (Codes | Explained)[]): Row[] => rows('fail', category, codes);
-const pauseLane = (category: FailureCategory, ...codes: (Codes | Explained)[]): Row[] =>
-  rows('pause_lane', category, codes);
+/** The platform's error codes. HTTP statuses differ from copy to copy of its manual; the code is what counts. */
+const CODES: Readonly<Record<PlatformAction, Partial<Record<FailureCategory, Codes>>>> = {
+  // The account or the number: no message of it can go, so none is used up.
+  pause_lane: {
+    authentication: [0, 10, 190, 200],
+    rate_limited: [4, 80007, 130429],
+    account_restricted: [368, 131031, 131042],
+    sender_not_ready: [131045, 133010],
+  },
+  // For now only.
+  defer_recipient: { rate_limited: [131056] },
+  defer: { platform_unavailable: [131057, 133004] },
+  // The platform's own trouble: messages were seen to arrive after these answers.
+  unknown: { unknown: [1, 131000], platform_unavailable: [2, 131016] },
+  fail: {
+    authentication: [3, [201, 299], 131005],
+    rate_limited: [613, 80008, 138013],
+    // 33 is a phone number id that is gone or out of the token's reach.
+    sender_not_ready: [33, 803, 131037, [133000, 133999]],
+    account_restricted: [130497, 131048, 131063, 131064, 134011],
+    // 131062 is a user id where only a number will do; those without a summary below are groups.
+    invalid_recipient: [131020, 131021, 131030, 131041, 131062, [131200, 131299], 137000],
+    recipient_unreachable: [130403, 131026],
+    recipient_limit: [130472, 131049, 131050],
+    service_window_closed: [131047],
+    invalid_content: [
+      100, 131008, 131009, 131051, 131055, 131059, 132000, 132005, 132008, 132012, 132018, 134100, 134103, 135000,
+    ],
+    media_error: [131052, 131053],
+    template_unavailable: [[132000, 132999], 134101],
+    platform_unavailable: [134102],
+  },
+};
 
 const MAY_BE_OUT = 'WhatsApp had an error of its own; messages were seen to arrive after this answer.';
 
-/** The platform's error codes. HTTP statuses differ from copy to copy of its manual; the code is what counts. */
-const ROWS: readonly Row[] = [
-  // The account or the number: no message of it can go, so none is used up.
-  ...pauseLane('authentication', 0, 10, says(190, 'The access token has expired or was revoked.'), 200),
-  ...pauseLane(
-    'rate_limited',
-    4,
-    80007,
-    says(130429, 'The number sent more messages a second than WhatsApp allows it. Herald slows down and tries again.'),
-  ),
-  ...pauseLane(
-    'account_restricted',
-    368,
-    says(131031, 'WhatsApp has locked the business account, for a violation of its policy or a failed verification.'),
-    says(131042, 'The WhatsApp Business account has no valid way to pay. Add or repair it in WhatsApp Manager.'),
-  ),
-  ...pauseLane(
-    'sender_not_ready',
-    says(131045, "The number's certificate is not valid: it must be registered again."),
-    says(133010, 'The sending number is not registered with WhatsApp.'),
-  ),
+/** What a code means where that is more than its category does. */
+const SUMMARIES: Readonly<Record<number, string>> = {
+  1: MAY_BE_OUT,
+  2: MAY_BE_OUT,
+  190: 'The access token has expired or was revoked.',
+  130429: 'The number sent more messages a second than WhatsApp allows it. Herald slows down and tries again.',
+  130472: 'The recipient is part of an experiment of WhatsApp, and gets no marketing messages meanwhile.',
+  130497: 'The account may not write to people in this country.',
+  131000: MAY_BE_OUT,
+  131005: 'The access token lacks the right to send, or the number is not in its reach.',
+  131016: MAY_BE_OUT,
+  131021: 'The recipient is the sending number itself.',
+  131030: 'The sending number is a test number, and the recipient is not on its list of allowed numbers.',
+  131031: 'WhatsApp has locked the business account, for a violation of its policy or a failed verification.',
+  131042: 'The WhatsApp Business account has no valid way to pay. Add or repair it in WhatsApp Manager.',
+  131045: "The number's certificate is not valid: it must be registered again.",
+  131048: "Too many of the number's messages were blocked or reported as spam, so WhatsApp limits what it sends.",
+  131050: 'The recipient has chosen to get no marketing messages from you.',
+  131052: 'WhatsApp could not download the file.',
+  131053: 'WhatsApp could not take the file: its kind, size or encoding is not what it allows.',
+  131056: 'Too many messages went from this number to this one recipient in a short time.',
+  131057: 'WhatsApp is doing maintenance on the account.',
+  131062: 'This message needs a phone number; a user id is not enough.',
+  132000: 'The number of values is not the number of variables in the template.',
+  132005: 'The template with these values is too long.',
+  132012: 'A value is not of the kind that the template expects.',
+  133010: 'The sending number is not registered with WhatsApp.',
+  137000: "The recipient's identity has changed since you confirmed it.",
+};
 
-  // For now only.
-  {
-    code: 131056,
-    category: 'rate_limited',
-    action: 'defer_recipient',
-    meant: { summary: 'Too many messages went from this number to this one recipient in a short time.' },
-  },
-  {
-    code: 131057,
-    category: 'platform_unavailable',
-    action: 'defer',
-    meant: { summary: 'WhatsApp is doing maintenance on the account.' },
-  },
-  { code: 133004, category: 'platform_unavailable', action: 'defer' },
-
-  // The platform's own trouble: messages were seen to arrive after these answers.
-  ...rows('unknown', 'unknown', [says(1, MAY_BE_OUT), says(131000, MAY_BE_OUT)]),
-  ...rows('unknown', 'platform_unavailable', [says(2, MAY_BE_OUT), says(131016, MAY_BE_OUT)]),
-
-  ...fail(
-    'authentication',
-    3,
-    [201, 299],
-    says(131005, 'The access token lacks the right to send, or the number is not in its reach.'),
-  ),
-  ...fail('rate_limited', 613, 80008, 138013),
-
-  // The sender: 33 is a phone number id that is gone or out of the token's reach.
-  ...fail('sender_not_ready', 33, 803, 131037, [133000, 133999]),
-  { code: 100, subcode: 33, category: 'sender_not_ready', action: 'fail' },
-  ...fail(
-    'account_restricted',
-    says(130497, 'The account may not write to people in this country.', { responsible: 'you' }),
-    says(
-      131048,
-      "Too many of the number's messages were blocked or reported as spam, so WhatsApp limits what it sends.",
-    ),
-    131063,
-    131064,
-    134011,
-  ),
-
-  // The recipient. 131062 is a user id where only a number will do; the rest of the unexplained are groups.
-  ...fail(
-    'invalid_recipient',
-    131020,
-    says(131021, 'The recipient is the sending number itself.'),
-    says(131030, 'The sending number is a test number, and the recipient is not on its list of allowed numbers.'),
-    131041,
-    says(131062, 'This message needs a phone number; a user id is not enough.'),
-    [131200, 131299],
-    says(137000, "The recipient's identity has changed since you confirmed it."),
-  ),
-  ...fail('recipient_unreachable', 130403, 131026),
-  ...fail(
-    'recipient_limit',
-    says(130472, 'The recipient is part of an experiment of WhatsApp, and gets no marketing messages meanwhile.', {
-      retryAfterMinutes: null,
-    }),
-    131049,
-    says(131050, 'The recipient has chosen to get no marketing messages from you.', {
-      responsible: 'recipient',
-      retryAfterMinutes: null,
-    }),
-  ),
-  ...fail('service_window_closed', 131047),
-
-  // The content.
-  ...fail('invalid_content', 100, 131008, 131009, 131051, 131055, 131059, 135000),
-  ...fail(
-    'media_error',
-    says(131052, 'WhatsApp could not download the file.'),
-    says(131053, 'WhatsApp could not take the file: its kind, size or encoding is not what it allows.'),
-  ),
-  ...fail(
-    'invalid_content',
-    says(132000, 'The number of values is not the number of variables in the template.'),
-    says(132005, 'The template with these values is too long.'),
-    132008,
-    says(132012, 'A value is not of the kind that the template expects.'),
-    132018,
-    134100,
-    134103,
-  ),
-  ...fail('template_unavailable', [132000, 132999], 134101),
-  ...fail('platform_unavailable', 134102),
-];
+/** What else is another than its category's. */
+const EXCEPTIONS: Readonly<Record<number, Partial<FailureMeaning>>> = {
+  130472: { retryAfterMinutes: null },
+  130497: { responsible: 'you' },
+  131050: { responsible: 'recipient', retryAfterMinutes: null },
+};
 
 const UNLISTED: PlatformErrorClass = { category: 'unknown', action: 'fail' };
 
-const byCode = new Map<string, PlatformErrorClass>();
+const byCode = new Map<number, PlatformErrorClass>();
 const ranges: { first: number; last: number; row: PlatformErrorClass }[] = [];
-const meanings = new Map<PlatformErrorClass, Meant>();
-for (const { code, subcode, category, action, meant } of ROWS) {
-  const row: PlatformErrorClass = Object.freeze({ category, action });
-  if (meant !== undefined) meanings.set(row, meant);
-  if (typeof code !== 'number') {
-    ranges.push({ first: code[0], last: code[1], row });
-    continue;
+for (const [action, categories] of Object.entries(CODES)) {
+  for (const [category, codes] of Object.entries(categories)) {
+    const row = Object.freeze({ category, action }) as PlatformErrorClass;
+    for (const code of codes) {
+      if (typeof code !== 'number') ranges.push({ first: code[0], last: code[1], row });
+      else if (byCode.has(code)) throw new Error(`platform error ${code} stands in the table twice`);
+      else byCode.set(code, row);
+    }
   }
-  const key = keyOf(code, subcode);
-  if (byCode.has(key)) {
-    throw new Error(`platform error ${key} stands in the table twice`);
-  }
-  byCode.set(key, row);
-}
-
-function keyOf(code: number, subcode: number | null | undefined): string {
-  return subcode === null || subcode === undefined ? String(code) : `${code}/${subcode}`;
 }
 
 /** The table's row for a code, with its subcode where that says more; null for a code that it does not list. */
 export function findPlatformError(code: number, subcode?: number | null): PlatformErrorClass | null {
-  return (
-    byCode.get(keyOf(code, subcode)) ??
-    byCode.get(keyOf(code, null)) ??
-    ranges.find(({ first, last }) => code >= first && code <= last)?.row ??
-    null
-  );
+  // An invalid parameter, which is the phone number's id.
+  if (code === 100 && subcode === 33) return findPlatformError(33);
+  return byCode.get(code) ?? ranges.find(({ first, last }) => code >= first && code <= last)?.row ?? null;
 }
 
 /** As `findPlatformError`, and for an unlisted code a plain failure: an answer that names a code has refused the message. */
@@ -244,6 +164,7 @@ export function classifyPlatformError(code: number, subcode?: number | null): Pl
 
 /** What a failure means in plain words, by its category, and by the platform's code where that says more. */
 export function meaningOf(category: FailureCategory, code: number | null): FailureMeaning {
-  const row = code === null ? null : findPlatformError(code);
-  return { ...FAILURE_MEANINGS[category], ...(row?.category === category ? meanings.get(row) : undefined) };
+  const general = FAILURE_MEANINGS[category];
+  if (code === null || findPlatformError(code)?.category !== category) return general;
+  return { ...general, summary: SUMMARIES[code] ?? general.summary, ...EXCEPTIONS[code] };
 }

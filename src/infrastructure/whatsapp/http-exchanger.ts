@@ -1,8 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { LookupFunction } from 'node:net';
 import { Pool, type Dispatcher } from 'undici';
 import { codeOf } from '../../common/describe-error.js';
-import { ADDRESS_ATTEMPT_MS, connectOptions } from './connect-options.js';
+import { poolOptions, type ConnectOptions } from './connect-options.js';
 
 /** One HTTP request to the platform as it went, before it is judged. */
 export type Exchange = AnsweredExchange | BrokenExchange;
@@ -41,20 +40,9 @@ export function brokenReason(code: string): string {
   return REASONS.find(([codes]) => codes.test(code))?.[1] ?? 'the connection failed';
 }
 
-export interface HttpExchangerOptions {
+export interface HttpExchangerOptions extends ConnectOptions {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Name lookup, TCP and TLS together. */
-  readonly connectTimeoutMs: number;
-  /** From the last byte of the request to the first of the answer; kept to within a second. */
-  readonly headersTimeoutMs: number;
-  /** For the whole of the answer's body. */
-  readonly bodyTimeoutMs: number;
-  /** Sockets at the most. */
-  readonly connections: number;
-  readonly lookup?: LookupFunction | undefined;
-  /** Certificate authorities to trust instead of the system's (PEM). */
-  readonly ca?: string | undefined;
 }
 
 export interface ExchangeRequest {
@@ -68,12 +56,6 @@ export interface ExchangeRequest {
   /** Of the answer's body; a longer one reads as empty. */
   readonly maxBytes: number;
 }
-
-/**
- * An idle socket lives for 4 s, or 2 s less than the server announces. A request on a socket which the other side is
- * just closing has an unknown outcome, so a shorter life is worth more than a saved handshake.
- */
-const KEEP_ALIVE_MS = 4_000;
 
 const SENT_HEADERS = 'undici:client:sendHeaders';
 
@@ -95,19 +77,7 @@ export class HttpExchanger {
 
   constructor(options: HttpExchangerOptions) {
     this.answerTimeoutMs = options.headersTimeoutMs + options.bodyTimeoutMs;
-    this.pool = new Pool(options.origin, {
-      connections: options.connections,
-      // More than one request on a socket would let undici resend those behind one that was aborted.
-      pipelining: 1,
-      allowH2: false,
-      connectTimeout: options.connectTimeoutMs,
-      headersTimeout: options.headersTimeoutMs,
-      bodyTimeout: options.bodyTimeoutMs,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
-      connect: connectOptions(options),
-    });
+    this.pool = new Pool(options.origin, poolOptions(options));
     subscribe(SENT_HEADERS, this.onSentHeaders);
   }
 

@@ -1,23 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { lookup as systemLookup } from 'node:dns';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { Agent, type Dispatcher } from 'undici';
 import { parseUrl } from '../../common/parse-url.js';
-import { apiRootOf } from './api-root.js';
+import { isPublicAddress } from '../../common/public-address.js';
+import { apiRootOf, type ApiRoot } from './api-root.js';
 import type { CloudApiClient } from './cloud-api-client.js';
+import { poolOptions, type ConnectOptions } from './connect-options.js';
 import { presentable } from './graph-error.js';
-import type { Exchange } from './http-exchanger.js';
+import { loggableCode, type Exchange } from './http-exchanger.js';
 import { ownId, ownInteger, ownText, parseJson, storableText } from './json-access.js';
-import { MediaHttp, type DownloadExchange, type MediaHttpOptions } from './media-http.js';
 import { classifyExchange, isSendableToken, UNSENDABLE_TOKEN, type NotAcceptedOutcome } from './outcome.js';
 import { failure, type PlatformResult } from './platform-result.js';
 
-export interface MediaClientOptions extends Partial<Omit<MediaHttpOptions, 'origin'>> {
+export interface MediaClientOptions extends Pick<ConnectOptions, 'lookup' | 'ca'> {
   /** As `CloudApiClientOptions`. */
   readonly baseUrl: string;
   readonly apiVersion: string;
+  /** Without a byte going either way, before the answer and within it. The platform looks at a whole file first. */
+  readonly idleTimeoutMs?: number;
 }
 
-/** The platform looks at a whole file before it answers. */
-const DEFAULTS = { connectTimeoutMs: 3_000, idleTimeoutMs: 30_000, connections: 64 };
+const CONNECT_TIMEOUT_MS = 3_000;
+const IDLE_TIMEOUT_MS = 30_000;
+/** Sockets at the most, for each host. */
+const CONNECTIONS = 64;
 
 export interface UploadMediaInput {
   readonly phoneNumberId: string;
@@ -28,7 +37,7 @@ export interface UploadMediaInput {
   /** Exactly what `open` gives. */
   readonly sizeBytes: number;
   /** Opens the file's bytes; called at most once, when there is a connection. */
-  open(): Promise<Readable>;
+  open(): Promise<AsyncIterable<Buffer>>;
   readonly signal?: AbortSignal;
 }
 
@@ -46,11 +55,20 @@ export interface DownloadMediaInput {
   /** What the platform's description names; valid for five minutes. */
   readonly url: string;
   readonly token: string;
+  /** More than this is not read. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
   /** Takes one chunk; no more is read until it has. */
   readonly consume: (chunk: Buffer) => Promise<void> | void;
 }
+
+/** `address`: where it lies, or is said to lie, nothing is fetched from. */
+export type DownloadExchange =
+  | { readonly kind: 'downloaded'; readonly sizeBytes: number }
+  | { readonly kind: 'too_large' }
+  | { readonly kind: 'address' }
+  | { readonly kind: 'refused'; readonly status: number }
+  | { readonly kind: 'broken'; readonly code: string };
 
 /** A file on its way gets a minute, and a second for each 64 KiB; never more than 15 minutes. */
 const BASE_TRANSFER_MS = 60_000;
@@ -60,23 +78,37 @@ const LONGEST_TRANSFER_MS = 15 * 60_000;
 /** A media type that can be in a header: `audio/ogg; codecs=opus`. */
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w-]{1,40}=[\w.+-]{1,100}){0,3}$/;
 
+const MAX_REDIRECTS = 3;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const MAX_ANSWER_BYTES = 64 * 1024;
+
 /**
  * The media calls of the Cloud API. Failures of the network or the platform are answers, never thrown; the access token
  * is in none of them, and goes to no host but the platform's. A file is streamed, never held, and never sent again by
  * itself.
  */
 export class MediaClient {
-  private readonly http: MediaHttp;
-  private readonly root: string;
+  private readonly root: ApiRoot;
+  /** To the configured platform, and to its other hosts. */
+  private readonly near: Agent;
+  private readonly far: Agent;
+  private readonly running = new Set<AbortController>();
+  private closed = false;
 
   /** @throws Error when the address or the version can't be used. */
   constructor(
-    options: MediaClientOptions,
+    { baseUrl, apiVersion, idleTimeoutMs = IDLE_TIMEOUT_MS, lookup, ca }: MediaClientOptions,
     private readonly calls: Pick<CloudApiClient, 'request'>,
   ) {
-    const { origin, path } = apiRootOf(options.baseUrl, options.apiVersion);
-    this.root = path;
-    this.http = new MediaHttp({ ...DEFAULTS, ...options, origin });
+    this.root = apiRootOf(baseUrl, apiVersion);
+    const times = {
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      headersTimeoutMs: idleTimeoutMs,
+      bodyTimeoutMs: idleTimeoutMs,
+    };
+    const options = { ...times, connections: CONNECTIONS, ca };
+    this.near = new Agent(poolOptions({ ...options, lookup }));
+    this.far = new Agent(poolOptions({ ...options, lookup: publicLookup(lookup) }));
   }
 
   /**
@@ -87,21 +119,31 @@ export class MediaClient {
     const { phoneNumberId, token, filename, sizeBytes, signal } = input;
     if (!isSendableToken(token)) return UNSENDABLE_TOKEN;
     const mimeType = MIME_TYPE.test(input.mimeType) ? input.mimeType : 'application/octet-stream';
-    const multipart = multipartAround(
-      { name: 'file', filename, mimeType, sizeBytes },
-      { messaging_product: 'whatsapp', type: mimeType },
-    );
-    const exchange = await this.http.post({
-      path: `${this.root}/${encodeURIComponent(phoneNumberId)}/media`,
+    const multipart = multipartAround({ filename, mimeType, sizeBytes });
+    const source = watched(bodyOf(multipart, () => input.open(), sizeBytes));
+    const request = {
+      origin: this.root.origin,
+      method: 'POST',
+      path: `${this.root.path}/${encodeURIComponent(phoneNumberId)}/media`,
       headers: {
         ...headersOf(token),
         'content-type': multipart.contentType,
         'content-length': String(multipart.contentLength),
       },
-      body: bodyOf(multipart, () => input.open(), sizeBytes),
-      timeoutMs: transferTimeMs(sizeBytes),
-      signal,
-    });
+    } as const;
+    let exchange: Exchange;
+    try {
+      exchange = await this.within(sizeBytes, signal, async (end) => {
+        const response = await this.near.request({ ...request, body: Readable.from(source.chunks), signal: end });
+        const { statusCode: status, headers, body } = response;
+        return { kind: 'answered', status, headers, body: await textOf(body) };
+      });
+    } catch (error) {
+      if (source.failure !== null) throw source.failure.error;
+      const code = loggableCode(error);
+      const timedOut = code === 'ANSWER_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT';
+      exchange = { kind: 'broken', written: true, timedOut, code };
+    }
     return uploadOutcome(exchange, token);
   }
 
@@ -120,17 +162,16 @@ export class MediaClient {
   }
 
   /** Fetches a file's bytes, following redirects within the platform. @throws what `consume` throws */
-  async downloadMedia({ url, token, maxBytes, signal, consume }: DownloadMediaInput): Promise<DownloadExchange> {
+  async downloadMedia(input: DownloadMediaInput): Promise<DownloadExchange> {
+    const { token, maxBytes, signal } = input;
     if (!isSendableToken(token)) return { kind: 'broken', code: 'TOKEN' };
-    return this.http.download({
-      url,
-      // A compressed answer would have another digest and no known length.
-      headers: { ...headersOf(token), 'accept-encoding': 'identity' },
-      maxBytes,
-      timeoutMs: transferTimeMs(maxBytes),
-      signal,
-      consume,
-    });
+    const taken: Watched = { failure: null };
+    try {
+      return await this.within(maxBytes, signal, (end) => this.follow(input, taken, end));
+    } catch (error) {
+      if (taken.failure !== null) throw taken.failure.error;
+      return { kind: 'broken', code: loggableCode(error) };
+    }
   }
 
   /** Deletes the platform's copy of a file. */
@@ -144,17 +185,78 @@ export class MediaClient {
   }
 
   /** Breaks off what is under way and closes every socket. */
-  close(): Promise<void> {
-    return this.http.close();
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const controller of this.running) controller.abort(new BrokenOff('CLOSED'));
+    await Promise.all([this.near.destroy(), this.far.destroy()]);
   }
+
+  private async follow(input: DownloadMediaInput, taken: Watched, signal: AbortSignal): Promise<DownloadExchange> {
+    // A compressed answer would have another digest and no known length.
+    const requestHeaders = { ...headersOf(input.token), 'accept-encoding': 'identity' };
+    let address = input.url;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+      const url = parseUrl(address);
+      // Before each request: the headers contain the token, and a redirect may lead anywhere.
+      if (url === null || !isPlatformAddress(url, this.root.origin)) return { kind: 'address' };
+      const agent = url.origin === this.root.origin ? this.near : this.far;
+      const response = await agent.request({
+        origin: url.origin,
+        method: 'GET',
+        path: `${url.pathname}${url.search}`,
+        headers: requestHeaders,
+        signal,
+      });
+      const { statusCode, headers, body } = response;
+      if (statusCode === 200) return await readInto(input, taken, headers, body);
+      discard(body);
+      const location = REDIRECTS.has(statusCode) ? headers.location : undefined;
+      if (typeof location !== 'string') return { kind: 'refused', status: statusCode };
+      if (parseUrl(location, url.href) === null) return { kind: 'address' };
+      address = new URL(location, url).href;
+    }
+    return { kind: 'address' };
+  }
+
+  /** Runs `work` with a signal that ends it after the file's time, at the caller's wish, or when this is closed. */
+  private async within<T>(
+    bytes: number,
+    signal: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (this.closed || signal?.aborted === true) throw new BrokenOff('CLOSED');
+    const controller = new AbortController();
+    const timeoutMs = Math.min(BASE_TRANSFER_MS + (bytes / SLOWEST_BYTES_PER_SECOND) * 1_000, LONGEST_TRANSFER_MS);
+    const timer = setTimeout(() => controller.abort(new BrokenOff('ANSWER_TIMEOUT')), timeoutMs);
+    const onAbort = (): void => controller.abort(new BrokenOff('CLOSED'));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.running.add(controller);
+    try {
+      return await work(controller.signal);
+    } catch (error) {
+      // Whatever broke because it was broken off broke for that reason.
+      throw controller.signal.aborted ? controller.signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      this.running.delete(controller);
+    }
+  }
+}
+
+class BrokenOff extends Error {
+  constructor(readonly code: 'ANSWER_TIMEOUT' | 'CLOSED') {
+    super(code);
+  }
+}
+
+/** What the other end of a stream threw: undici reports it as an error of the request. */
+interface Watched {
+  failure: { error: unknown } | null;
 }
 
 function headersOf(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}`, accept: '*/*', 'user-agent': 'Herald' };
-}
-
-function transferTimeMs(sizeBytes: number): number {
-  return Math.min(BASE_TRANSFER_MS + (sizeBytes / SLOWEST_BYTES_PER_SECOND) * 1_000, LONGEST_TRANSFER_MS);
 }
 
 function uploadOutcome(exchange: Exchange, token: string): UploadOutcome {
@@ -193,13 +295,6 @@ export function readMediaDescription(body: unknown): MediaDescription | null {
   };
 }
 
-export interface FilePart {
-  readonly name: string;
-  readonly filename: string;
-  readonly mimeType: string;
-  readonly sizeBytes: number;
-}
-
 /** A multipart body around one file that is not in memory. */
 export interface Multipart {
   readonly contentType: string;
@@ -210,18 +305,20 @@ export interface Multipart {
 }
 
 /** Makes what is before and after the file's bytes. */
-export function multipartAround(file: FilePart, fields: Readonly<Record<string, string>>): Multipart {
+export function multipartAround(file: Pick<UploadMediaInput, 'filename' | 'mimeType' | 'sizeBytes'>): Multipart {
+  const { filename, mimeType, sizeBytes } = file;
   const boundary = `herald-${randomBytes(18).toString('hex')}`;
-  const parts = Object.entries(fields).map(
-    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${quotable(name)}"\r\n\r\n${value}\r\n`,
+  const part = (name: string, rest: string): string =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}`;
+  const head = Buffer.from(
+    part('messaging_product', '\r\n\r\nwhatsapp\r\n') +
+      part('type', `\r\n\r\n${mimeType}\r\n`) +
+      part('file', `; filename="${quotable(filename)}"\r\nContent-Type: ${mimeType}\r\n\r\n`),
   );
-  const disposition = `form-data; name="${quotable(file.name)}"; filename="${quotable(file.filename)}"`;
-  const fileHead = `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${file.mimeType}\r\n\r\n`;
-  const head = Buffer.from([...parts, fileHead].join(''));
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    contentLength: head.length + file.sizeBytes + tail.length,
+    contentLength: head.length + sizeBytes + tail.length,
     head,
     tail,
   };
@@ -257,4 +354,108 @@ export class LengthMismatchError extends Error {
     super('the file is shorter or longer than it was when it was stored');
     this.name = 'LengthMismatchError';
   }
+}
+
+/**
+ * The same chunks, and what their source threw. A request that breaks is no error of the source: its stream would throw
+ * into a generator, so what it gets has no `throw`.
+ */
+function watched(source: AsyncIterable<Buffer>): Watched & { chunks: AsyncIterable<Buffer> } {
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks: AsyncIterator<Buffer> = {
+    async next() {
+      try {
+        return await iterator.next();
+      } catch (error) {
+        result.failure = { error };
+        throw error;
+      }
+    },
+    async return() {
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  const result: ReturnType<typeof watched> = { chunks: { [Symbol.asyncIterator]: () => chunks }, failure: null };
+  return result;
+}
+
+async function readInto(
+  { maxBytes, consume }: DownloadMediaInput,
+  taken: Watched,
+  headers: IncomingHttpHeaders,
+  body: Dispatcher.ResponseData['body'],
+): Promise<DownloadExchange> {
+  let sizeBytes = 0;
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    discard(body);
+    return { kind: 'too_large' };
+  }
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    // Leaving the loop destroys the stream, and the socket with it.
+    if (sizeBytes > maxBytes) return { kind: 'too_large' };
+    try {
+      await consume(chunk);
+    } catch (error) {
+      taken.failure = { error };
+      throw error;
+    }
+  }
+  return { kind: 'downloaded', sizeBytes };
+}
+
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) return '';
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Drops an answer that is not read; a short one leaves its socket of use. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => undefined);
+  void body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
+}
+
+/**
+ * Domains on which the platform keeps files. `lookaside.fbsbx.com` is what its answers name; the others were seen as
+ * targets of its redirects.
+ */
+const PLATFORM_DOMAINS = ['fbsbx.com', 'facebook.com', 'whatsapp.net', 'fbcdn.net'];
+
+/**
+ * True where a file may be fetched from, with the access token: the configured platform itself (the simulator, or a
+ * proxy before it), and the platform's domains over HTTPS on its own port. A host given as digits is never one.
+ */
+export function isPlatformAddress(url: URL, baseOrigin: string): boolean {
+  if (url.username !== '' || url.password !== '') return false;
+  if (url.origin === baseOrigin) return true;
+  const host = url.hostname.toLowerCase();
+  return url.protocol === 'https:' && url.port === '' && PLATFORM_DOMAINS.some((domain) => host.endsWith(`.${domain}`));
+}
+
+/** Looks names up as `lookup` does, and knows no address inside our own network: a forged name leads nowhere. */
+export function publicLookup(lookup: LookupFunction = systemLookup): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, options, (error, address, family) => {
+      if (error !== null) {
+        callback(error, address, family);
+        return;
+      }
+      const addresses = Array.isArray(address) ? address : [{ address, family: family ?? 0 }];
+      const [first, ...more] = addresses.filter((each) => isPublicAddress(each.address));
+      if (first === undefined) {
+        callback(Object.assign(new Error('the name leads into a private network'), { code: 'EPRIVATE' }), []);
+      } else if (Array.isArray(address)) {
+        callback(null, [first, ...more]);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  };
 }

@@ -1,16 +1,99 @@
 import { isObject, type JsonObject } from '../../common/json.js';
-import { own, ownId, ownList, ownObject, ownText, parseJson, storableJson, storableText } from './json-access.js';
 import {
-  quote,
-  readCall,
-  readDigits,
-  readInbound,
-  readStatus,
-  readTime,
-  type WebhookPayload,
-} from './webhook-records.js';
+  own,
+  ownId,
+  ownInteger,
+  ownList,
+  ownObject,
+  ownText,
+  parseJson,
+  storableJson,
+  storableText,
+} from './json-access.js';
 
-export type * from './webhook-records.js';
+/** A notification is about one business phone number; null where the platform left it out. */
+interface OfNumber {
+  readonly phoneNumberId: string | null;
+}
+
+/** The status of a message that we sent. */
+export interface StatusNotification extends OfNumber {
+  readonly metaMessageId: string;
+  /** `played` reads as `read`. */
+  readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** The platform's time, in whole seconds. */
+  readonly occurredAt: Date | null;
+  /** Number of the recipient, digits only; missing where it was sent to a user id. */
+  readonly recipientId: string | null;
+  readonly recipientUserId: string | null;
+  /** `biz_opaque_callback_data`: what we sent along with the message. */
+  readonly callbackData: string | null;
+  readonly error: { code: number | null; title: string | null; details: string | null } | null;
+}
+
+/** A customer calls one of the numbers. */
+export interface CallNotification extends OfNumber {
+  /** The customer's number, digits only; null where only a user id is known. */
+  readonly from: string | null;
+  readonly userId: string | null;
+  readonly profileName: string | null;
+  readonly occurredAt: Date | null;
+}
+
+/** A message that a customer sent, or something about one (`system`, `edit`, `revoke`). */
+export interface InboundNotification extends CallNotification {
+  readonly metaMessageId: string;
+  /** The platform's type; `unknown` where it gave none. */
+  readonly type: string;
+  /** The object named after the type, as received; a list under its type's name; else what has no other field here. */
+  readonly content: Record<string, unknown>;
+  /** Text, caption, title of the button or row, emoji (`''` takes a reaction away). */
+  readonly body: string | null;
+  readonly context: InboundContext;
+  /** The platform's id of the message that this one answers or reacts to. */
+  readonly contextMessageId: string | null;
+  /** False for what is not a message to us alone: `system`, `edit`, `revoke`, and whatever was said in a group. */
+  readonly opensWindow: boolean;
+}
+
+/** What the platform says of a customer's message beside its content; each is left out where it says nothing. */
+export interface InboundContext {
+  readonly context?: {
+    readonly forwarded?: true;
+    readonly frequently_forwarded?: true;
+    /** The product that the customer asks about. */
+    readonly referred_product?: JsonObject;
+    /** The message that this one answers, where it is none of ours. */
+    readonly quoted_platform_id?: string;
+  };
+  /** The advertisement or post that led the customer here, as received. */
+  readonly referral?: JsonObject;
+  /** State of the customer's keys, where the number checks for changes. */
+  readonly identity?: JsonObject;
+  readonly username?: string;
+  /** Only on what was said in a group. */
+  readonly group_id?: string;
+}
+
+/** Everything else that the platform reports about a number or an account. */
+export interface ManagementNotification extends OfNumber {
+  /** The webhook's field, such as `message_template_status_update`; `messages.errors` for trouble without a message. */
+  readonly field: string;
+  /** Of the business account. */
+  readonly wabaId: string | null;
+  readonly occurredAt: Date | null;
+  readonly value: Record<string, unknown>;
+}
+
+export interface WebhookPayload {
+  readonly statuses: StatusNotification[];
+  readonly inbound: InboundNotification[];
+  /** They are in `management` as well. */
+  readonly calls: CallNotification[];
+  readonly management: ManagementNotification[];
+  /** What could not be read, so that it can be counted. */
+  readonly unknown: { field: string; reason: string }[];
+}
 
 const OBJECT = 'whatsapp_business_account';
 
@@ -45,10 +128,7 @@ const MANAGEMENT_FIELDS: ReadonlySet<string> = new Set([
   'user_preferences',
 ]);
 
-interface Place {
-  readonly wabaId: string | null;
-  readonly occurredAt: Date | null;
-}
+type Place = Pick<ManagementNotification, 'wabaId' | 'occurredAt'>;
 
 /** Reads a notification's bytes. What is no JSON at all gives one `unknown`; see `parseWebhookPayload`. */
 export function parseWebhookBody(rawBody: Buffer | string): WebhookPayload {
@@ -98,7 +178,7 @@ function readChange(change: JsonObject, place: Place, result: WebhookPayload): v
   } else if (field === 'messages') {
     readMessages(value, place, result);
   } else if (MANAGEMENT_FIELDS.has(field)) {
-    if (field === 'calls') readCalls(value, place, result);
+    if (field === 'calls') readCalls(value, result);
     result.management.push({ field, ...place, phoneNumberId: phoneNumberIdOf(value), value });
   } else {
     result.unknown.push({ field: nameOf(field), reason: `the field ${quote(field)} is not known` });
@@ -106,26 +186,26 @@ function readChange(change: JsonObject, place: Place, result: WebhookPayload): v
 }
 
 /** One change of the field `messages`: messages, statuses and errors may be beside each other. */
-function readMessages(value: JsonObject, { wabaId, occurredAt }: Place, result: WebhookPayload): void {
-  const origin = { phoneNumberId: phoneNumberIdOf(value), wabaId };
+function readMessages(value: JsonObject, place: Place, result: WebhookPayload): void {
+  const phoneNumberId = phoneNumberIdOf(value);
   const contacts = ownList(value, 'contacts').filter(isObject);
   for (const raw of objectsIn(value, 'messages', 'messages.messages', result)) {
-    keep(readInbound(raw, contacts, origin), result.inbound, 'messages.messages', result);
+    keep(readInbound(raw, contacts, phoneNumberId), result.inbound, 'messages.messages', result);
   }
   for (const raw of objectsIn(value, 'statuses', 'messages.statuses', result)) {
-    keep(readStatus(raw, origin), result.statuses, 'messages.statuses', result);
+    keep(readStatus(raw, phoneNumberId), result.statuses, 'messages.statuses', result);
   }
   for (const error of objectsIn(value, 'errors', 'messages.errors', result)) {
-    result.management.push({ field: 'messages.errors', ...origin, occurredAt, value: error });
+    result.management.push({ field: 'messages.errors', ...place, phoneNumberId, value: error });
   }
 }
 
-function readCalls(value: JsonObject, { wabaId }: Place, result: WebhookPayload): void {
+function readCalls(value: JsonObject, result: WebhookPayload): void {
   const contacts = ownList(value, 'contacts').filter(isObject);
-  const origin = { phoneNumberId: phoneNumberIdOf(value), wabaId };
+  const phoneNumberId = phoneNumberIdOf(value);
   const ownNumber = readDigits(ownObject(value, 'metadata'), 'display_phone_number');
   for (const raw of objectsIn(value, 'calls', 'calls.calls', result)) {
-    const call = readCall(raw, contacts, origin, ownNumber);
+    const call = readCall(raw, contacts, phoneNumberId, ownNumber);
     if (call !== null) result.calls.push(call);
   }
 }
@@ -167,4 +247,220 @@ function kindOf(value: unknown): string {
 
 function nothing(): WebhookPayload {
   return { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
+}
+
+/** Not a customer's new message: a change of number, a correction, a withdrawal. */
+const OPENS_NO_WINDOW: ReadonlySet<string> = new Set(['system', 'edit', 'revoke']);
+
+/** Where the readable text of each type stands; a type without a row has none. */
+const BODY_OF: ReadonlyMap<string, (content: JsonObject) => string | null> = new Map([
+  ['text', (text) => ownText(text, 'body')],
+  ['image', (image) => ownText(image, 'caption')],
+  ['video', (video) => ownText(video, 'caption')],
+  ['document', (document) => ownText(document, 'caption')],
+  ['button', (button) => ownText(button, 'text')],
+  ['interactive', interactiveBody],
+  ['reaction', (reaction) => ownText(reaction, 'emoji')],
+  ['order', (order) => ownText(order, 'text')],
+  ['system', (system) => ownText(system, 'body')],
+]);
+
+/** Reads one of `messages[]`; a string says why it can't be read. */
+function readInbound(
+  raw: JsonObject,
+  contacts: readonly JsonObject[],
+  phoneNumberId: string | null,
+): InboundNotification | string {
+  const metaMessageId = ownId(raw, 'id');
+  if (metaMessageId === null) return 'a message without an id';
+  const contact = contactOf(contacts, raw);
+  const type = ownText(raw, 'type') || 'unknown';
+  const content = own(raw, type);
+  const context = readInboundContext(raw, contact);
+  return {
+    phoneNumberId,
+    metaMessageId,
+    ...senderOf(raw, contact),
+    type,
+    content: contentOf(raw, type),
+    body: isObject(content) ? (BODY_OF.get(type)?.(content) ?? null) : null,
+    context,
+    // A reaction names its message itself.
+    contextMessageId:
+      (type === 'reaction' ? ownId(content, 'message_id') : null) ?? ownId(ownObject(raw, 'context'), 'id'),
+    opensWindow: !OPENS_NO_WINDOW.has(type) && context.group_id === undefined,
+  };
+}
+
+/** Reads one of `calls[]`; null for anything but a customer who calls. */
+function readCall(
+  raw: JsonObject,
+  contacts: readonly JsonObject[],
+  phoneNumberId: string | null,
+  ownNumber: string | null,
+): CallNotification | null {
+  const sender = senderOf(raw, contactOf(contacts, raw));
+  if (ownText(raw, 'event') !== 'connect' || (sender.from === null && sender.userId === null)) return null;
+  // Where the direction is missing, the caller implies it.
+  const direction = ownText(raw, 'direction') ?? (sender.from === ownNumber ? 'BUSINESS_INITIATED' : 'USER_INITIATED');
+  return direction === 'USER_INITIATED' ? { phoneNumberId, ...sender } : null;
+}
+
+/** Who wrote or called, and when. */
+function senderOf(raw: JsonObject, contact: JsonObject | null): Omit<CallNotification, 'phoneNumberId'> {
+  return {
+    from: readDigits(raw, 'from') ?? readDigits(contact, 'wa_id'),
+    userId: ownId(raw, 'from_user_id') ?? ownId(contact, 'user_id'),
+    profileName: ownText(ownObject(contact, 'profile'), 'name'),
+    occurredAt: readTime(raw, 'timestamp'),
+  };
+}
+
+const FILE_TYPES: ReadonlySet<string> = new Set(['image', 'video', 'audio', 'document', 'sticker']);
+
+/** What the other fields of a notification contain already. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  'from',
+  'from_user_id',
+  'from_parent_user_id',
+  'id',
+  'timestamp',
+  'type',
+  'context',
+  'referral',
+  'identity',
+  'group_id',
+]);
+
+/** What was received; where neither an object nor a list has the type's name, whatever else came. */
+function contentOf(raw: JsonObject, type: string): JsonObject {
+  const content = own(raw, type);
+  if (Array.isArray(content)) return { [type]: content };
+  if (!isObject(content)) return Object.fromEntries(Object.entries(raw).filter(([key]) => !ENVELOPE.has(key)));
+  // Without the platform's own address of a file, which ends within minutes and needs the number's token.
+  const shown = FILE_TYPES.has(type)
+    ? Object.fromEntries(Object.entries(content).filter(([key]) => key !== 'url'))
+    : content;
+  // Why it can't be shown, where the platform says so.
+  return Array.isArray(raw.errors) ? { ...shown, errors: raw.errors } : shown;
+}
+
+/** The contact with the sender's number or user id; else the only one there is, unless it is definitely another's. */
+function contactOf(contacts: readonly JsonObject[], raw: JsonObject): JsonObject | null {
+  const from = readDigits(raw, 'from');
+  const userId = ownId(raw, 'from_user_id');
+  const named = contacts.find(
+    (contact) =>
+      (userId !== null && ownId(contact, 'user_id') === userId) ||
+      (from !== null && readDigits(contact, 'wa_id') === from),
+  );
+  if (named !== undefined) return named;
+  const [only, ...others] = contacts;
+  if (only === undefined || others.length > 0) return null;
+  const otherUser = userId !== null && ownId(only, 'user_id') !== null;
+  // The platform writes some numbers (Brazil, Mexico) in two ways, so another number alone proves nothing.
+  return otherUser ? null : only;
+}
+
+function interactiveBody(interactive: JsonObject): string | null {
+  return (
+    ownText(ownObject(interactive, 'button_reply'), 'title') ??
+    ownText(ownObject(interactive, 'list_reply'), 'title') ??
+    ownText(ownObject(interactive, 'nfm_reply'), 'body')
+  );
+}
+
+/** Several times the number of fields that the platform is known to send. */
+const MAX_BYTES = 16 * 1024;
+const MAX_USERNAME = 256;
+
+/** Reads what is beside the content of one of `messages[]`. What is malformed or too large is left out. */
+function readInboundContext(raw: JsonObject, contact: JsonObject | null): InboundContext {
+  const given = ownObject(raw, 'context');
+  const keyHash = ownId(contact, 'identity_key_hash');
+  const username = ownText(ownObject(contact, 'profile'), 'username');
+  const context = present({
+    forwarded: own(given, 'forwarded') === true || null,
+    frequently_forwarded: own(given, 'frequently_forwarded') === true || null,
+    referred_product: boundedObject(given, 'referred_product'),
+  });
+  return present({
+    context: Object.keys(context).length === 0 ? null : context,
+    referral: boundedObject(raw, 'referral'),
+    identity: boundedObject(raw, 'identity') ?? (keyHash === null ? null : { hash: keyHash }),
+    username: username === null || username === '' ? null : storableText(username.slice(0, MAX_USERNAME)),
+    group_id: ownId(raw, 'group_id'),
+  });
+}
+
+function boundedObject(parent: JsonObject | null, key: string): JsonObject | null {
+  const found = ownObject(parent, key);
+  return found === null || Buffer.byteLength(JSON.stringify(found)) > MAX_BYTES ? null : found;
+}
+
+function present<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}
+
+const STATUSES: ReadonlyMap<unknown, StatusNotification['status']> = new Map([
+  ['sent', 'sent'],
+  ['delivered', 'delivered'],
+  ['read', 'read'],
+  ['played', 'read'],
+  ['failed', 'failed'],
+]);
+
+/** Last second of the year 9999. */
+const MAX_SECONDS = 253_402_300_799;
+
+/** Reads one of `statuses[]`; a string says why it can't be read. */
+function readStatus(raw: JsonObject, phoneNumberId: string | null): StatusNotification | string {
+  const metaMessageId = ownId(raw, 'id');
+  if (metaMessageId === null) return 'a status without the id of its message';
+  const status = STATUSES.get(own(raw, 'status'));
+  if (status === undefined) {
+    return `the status ${quote(own(raw, 'status'))} is not known`;
+  }
+  const callbackData = ownText(raw, 'biz_opaque_callback_data');
+  return {
+    phoneNumberId,
+    metaMessageId,
+    status,
+    occurredAt: readTime(raw, 'timestamp'),
+    recipientId: readDigits(raw, 'recipient_id'),
+    recipientUserId: ownId(raw, 'recipient_user_id'),
+    callbackData: callbackData === '' ? null : callbackData,
+    error: readError(raw),
+  };
+}
+
+/** The first of `errors[]`; a failed status may have none. */
+function readError(raw: JsonObject): StatusNotification['error'] {
+  const error = ownList(raw, 'errors').find((item) => typeof item === 'object' && item !== null);
+  if (error === undefined) return null;
+  const data = own(error, 'error_data');
+  return {
+    code: ownInteger(error, 'code'),
+    title: ownText(error, 'title') ?? ownText(error, 'message'),
+    details: ownText(ownObject(error, 'error_data'), 'details') ?? (typeof data === 'string' ? data : null),
+  };
+}
+
+/** Seconds since the epoch, as a number or a string of digits; null for anything that is no time. */
+function readTime(value: unknown, key: string): Date | null {
+  const seconds = ownInteger(value, key);
+  return seconds === null || seconds <= 0 || seconds > MAX_SECONDS ? null : new Date(seconds * 1_000);
+}
+
+/** A number of at most 20 digits, with or without `+`; null for anything else (a group, a user id). */
+function readDigits(value: unknown, key: string): string | null {
+  const text = ownId(value, key);
+  return text === null ? null : (/^\+?(\d{1,20})$/.exec(text)?.[1] ?? null);
+}
+
+/** A foreign value inside a sentence of ours, cut short. */
+function quote(value: unknown): string {
+  return typeof value === 'string' ? `"${storableText(value.slice(0, 40))}"` : typeof value;
 }

@@ -1,5 +1,5 @@
 import { camelColumns } from '../../infrastructure/database/camel-columns.js';
-import type { InboundContext } from '../../infrastructure/whatsapp/webhook-records.js';
+import type { InboundContext } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { MessageStatus } from './message-state.js';
 import type { Attempt, Message } from './messages.types.js';
 

@@ -1,5 +1,9 @@
 import type { TraceContext } from '../../infrastructure/operations/tracing.js';
-import type { InboundContext } from '../../infrastructure/whatsapp/webhook-records.js';
+import type {
+  InboundContext,
+  InboundNotification,
+  StatusNotification,
+} from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { MessageStatus } from './message-state.js';
 
 /** A message as the rest of Herald sees it; times are Dates, ids UUIDs. */
@@ -69,42 +73,19 @@ export interface Attempt {
 export type DetailedMessage = Message & { attempts: Attempt[] };
 
 /** What the platform reported about a message that it took from us. */
-export interface StatusReport {
-  status: 'sent' | 'delivered' | 'read' | 'failed';
-  /** The platform's id of the message. */
-  metaMessageId: string;
-  /** What we sent along, `<message id>.<attempt id>`, where the platform gave it back. */
-  callbackData: string | null;
-  /** The platform's own time, whole seconds; null where it gave none. */
-  occurredAt: Date | null;
-  recipientId: string | null;
-  recipientUserId: string | null;
-  error: { code: number | null; title: string | null; details: string | null } | null;
+export interface StatusReport extends Omit<StatusNotification, 'phoneNumberId'> {
   /** The connection that the notification names; a report never touches another workspace's message. */
   connectionId: string;
 }
 
 /** A customer's message as the platform handed it over. */
-export interface InboundReport {
+export interface InboundReport extends Omit<InboundNotification, 'phoneNumberId'> {
   connectionId: string;
   organizationId: string;
-  metaMessageId: string;
-  /** Digits; null where the platform kept the number back. */
-  from: string | null;
-  userId: string | null;
-  profileName: string | null;
-  type: string;
-  content: Record<string, unknown>;
-  body: string | null;
-  occurredAt: Date | null;
-  context: InboundContext;
-  /** The platform's id of the message that this one answers or reacts to. */
-  contextMessageId: string | null;
-  opensWindow: boolean;
   /** The workspace's own number, digits. */
   businessNumber: string;
   /** Of the request that brought it, where its trace is recorded. */
-  readonly traceContext?: TraceContext | undefined;
+  traceContext?: TraceContext | undefined;
 }
 
 /** A customer called one of the workspace's numbers. */

@@ -6,15 +6,18 @@ import { Database, type Statements } from '../../infrastructure/database/databas
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
-import type { WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
+import { parseWebhookBody, type WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
 import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
-import { MessageEventsService, type AppliedReports } from '../messages/reports/message-events.service.js';
+import {
+  MessageEventsService,
+  type AppliedReports,
+  type MessageReports,
+} from '../messages/reports/message-events.service.js';
 import { OtpService } from '../otp/otp.service.js';
 import type { OtpStatusReport } from '../otp/otp.types.js';
 import { TemplatesService } from '../templates/templates.service.js';
-import { numbersIn, partsOf, readPayload, reportsOf, type Reports } from './notification-reports.js';
 import {
   LARGE_BYTES,
   NotificationsRepository,
@@ -37,6 +40,14 @@ const PARTS_AT_ONCE = 200;
 const FIRST = { expired: false, tries: 0 };
 
 type Row = Omit<NewNotification, 'state'>;
+
+/** What a notification says, by what it is about. */
+interface Reports extends MessageReports {
+  /** Statuses of numbers that send codes and are no workspace's. */
+  codes: readonly OtpStatusReport[];
+  /** Items of numbers that are not known (yet). */
+  unknownItems: number;
+}
 
 interface Work {
   reports: Reports;
@@ -226,18 +237,30 @@ export class NotificationsService implements BeforeApplicationShutdown {
     this.counters.increment('notifications_management', management.length);
   }
 
-  private async reportsOf(payload: WebhookPayload): Promise<Reports> {
+  /** What users write in answer to a code goes nowhere, and neither does a call of a number which is not ours. */
+  private async reportsOf({ statuses, inbound, calls }: WebhookPayload): Promise<Reports> {
     const numbers = new Map<string | null, Connection>();
     const senders = new Set<string | null>();
-    for (const id of numbersIn(payload)) {
+    for (const id of new Set([...statuses, ...inbound, ...calls].map((item) => item.phoneNumberId))) {
+      if (id === null) continue;
       const connection = await this.connections.findByPhoneNumberId(id);
       if (connection !== null) numbers.set(id, connection);
-      if (await this.codes.isSender(id)) senders.add(id);
+      else if (await this.codes.isSender(id)) senders.add(id);
     }
-    const reports = reportsOf(payload, numbers, senders);
-    const traceContext = this.tracing.currentContext;
-    if (traceContext === undefined) return reports;
-    return { ...reports, inbound: reports.inbound.map((report) => ({ ...report, traceContext })) };
+    const { currentContext: traceContext } = this.tracing;
+    return {
+      statuses: ofNumbers(statuses, numbers, ({ id: connectionId }) => ({ connectionId })),
+      codes: statuses.filter(({ phoneNumberId }) => senders.has(phoneNumberId)),
+      inbound: ofNumbers(inbound, numbers, ({ id: connectionId, organizationId, phoneNumber: businessNumber }) => ({
+        connectionId,
+        organizationId,
+        businessNumber,
+        traceContext,
+      })),
+      calls: ofNumbers(calls, numbers, ({ id: connectionId, organizationId }) => ({ connectionId, organizationId })),
+      unknownItems: [...statuses, ...inbound].filter(({ phoneNumberId: id }) => !numbers.has(id) && !senders.has(id))
+        .length,
+    };
   }
 
   private countUnmatched(id: string, unmatched: number): void {
@@ -263,4 +286,33 @@ async function within(ms: number, work: Promise<boolean>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Null where the body is no JSON. */
+function readPayload(body: Buffer): WebhookPayload | null {
+  const payload = parseWebhookBody(body);
+  return payload.unknown.some(({ field }) => field === 'body') ? null : payload;
+}
+
+/** The items of the workspaces' numbers, each with what is known of its number. */
+function ofNumbers<I extends { phoneNumberId: string | null }, K>(
+  items: readonly I[],
+  numbers: ReadonlyMap<string | null, Connection>,
+  known: (number: Connection) => K,
+): (I & K)[] {
+  return items.flatMap((item) => {
+    const number = numbers.get(item.phoneNumberId);
+    return number === undefined ? [] : [{ ...item, ...known(number) }];
+  });
+}
+
+/** One payload an item. */
+function partsOf({ statuses, inbound, calls, management }: WebhookPayload): WebhookPayload[] {
+  const nothing = { statuses: [], inbound: [], calls: [], management: [], unknown: [] };
+  return [
+    ...statuses.map((status) => ({ ...nothing, statuses: [status] })),
+    ...inbound.map((message) => ({ ...nothing, inbound: [message] })),
+    ...calls.map((call) => ({ ...nothing, calls: [call] })),
+    ...management.map((notification) => ({ ...nothing, management: [notification] })),
+  ];
 }

@@ -1,4 +1,5 @@
 import type { OtpMode } from '../../infrastructure/access/caller.js';
+import type { StatusNotification } from '../../infrastructure/whatsapp/webhook-payload.js';
 import type { OtpProjectEntity, OtpSenderEntity } from './entities/otp.entity.js';
 
 export type { OtpMode };
@@ -25,15 +26,10 @@ export interface ChallengeRef {
   id: string;
 }
 
-/** What the platform reported about a code that it took from us. */
-export interface OtpStatusReport {
-  status: 'sent' | 'delivered' | 'read' | 'failed';
-  metaMessageId: string;
-  /** The attempt id that we sent along. */
-  callbackData: string | null;
-  occurredAt: Date | null;
+/** What the platform reported about a code that it took from us: the attempt's id was sent along. */
+export type OtpStatusReport = Pick<StatusNotification, 'status' | 'metaMessageId' | 'callbackData' | 'occurredAt'> & {
   error: { code: number | null } | null;
-}
+};
 
 /** Guesses that one challenge takes. */
 export const MAX_ATTEMPTS = 5;

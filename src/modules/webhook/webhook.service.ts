@@ -11,7 +11,7 @@ import { DemoReceivers } from './address/demo-receivers.service.js';
 import { TargetChecker } from './address/target-checker.js';
 import { DeliveriesRepository, type QueuedEvent } from './deliveries.repository.js';
 import { WebhookDispatcher } from './dispatch/webhook-dispatcher.js';
-import { EXAMPLE_DATA } from './dto/event.docs.js';
+import { exampleOf } from './dto/event.docs.js';
 import { ListDeliveriesRequest } from './dto/webhook.request.js';
 import {
   WebhookWithSecretResponse,
@@ -104,7 +104,7 @@ export class WebhookService {
 
   /** Queues a test event on the way of all events. @throws WEBHOOK_NOT_FOUND (404). */
   async sendTest(organizationId: string, type: EventType): Promise<QueuedEventResponse> {
-    const data = type === TEST_EVENT ? EXAMPLE_DATA[type] : { ...EXAMPLE_DATA[type], test: true };
+    const data = type === TEST_EVENT ? exampleOf(type) : { ...exampleOf(type), test: true };
     const event = await this.deliveries.insertTest(organizationId, type, data, this.tracing.currentContext);
     if (event === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     return this.queued(event);

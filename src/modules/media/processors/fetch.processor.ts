@@ -16,7 +16,7 @@ import { Counters } from '../../../infrastructure/operations/counters.js';
 import { StorageUnavailableError, type TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
 import { findPlatformError } from '../../../infrastructure/whatsapp/graph-error.js';
 import { MediaClient, type MediaDescription } from '../../../infrastructure/whatsapp/media-client.js';
-import type { DownloadExchange } from '../../../infrastructure/whatsapp/media-http.js';
+import type { DownloadExchange } from '../../../infrastructure/whatsapp/media-client.js';
 import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';

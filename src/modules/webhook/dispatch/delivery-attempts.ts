@@ -127,7 +127,7 @@ export class DeliveryAttempts {
   /** An outcome is never dropped for a database that is away: after a minute the event is simply delivered again. */
   private async record(outcome: DeliveryOutcome): Promise<void> {
     try {
-      const { disabled } = await retry(() => this.dispatches.record(outcome), {
+      const disabled = await retry(() => this.dispatches.record(outcome), {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('webhook_record_failed'),
       });

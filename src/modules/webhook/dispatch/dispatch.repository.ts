@@ -3,7 +3,7 @@ import { Database, type Statements } from '../../../infrastructure/database/data
 import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { DisabledReason } from '../webhook.types.js';
-import { healthChanges, MOST_IN_FLIGHT, type EndpointState } from './endpoint-health.js';
+import { healthAfter, MOST_IN_FLIGHT, restAfter, type Health, type Rest } from './endpoint-health.js';
 
 /** An event that this process may deliver now, and where to. */
 export interface ClaimedEvent {
@@ -59,11 +59,6 @@ export interface DeliveryOutcome {
   claimedAt: number;
 }
 
-export interface Recorded {
-  /** Why this outcome, or one of its batch, ended the endpoint's deliveries just now. */
-  disabled: DisabledReason | null;
-}
-
 /** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
 export const LEASE_MS = 20_000;
 
@@ -79,7 +74,7 @@ const CLAIM_LOCK = 720_411;
  */
 @Injectable()
 export class DispatchRepository {
-  private readonly batches: GroupCommit<DeliveryOutcome, Recorded>;
+  private readonly batches: GroupCommit<DeliveryOutcome, DisabledReason | null>;
 
   constructor(private readonly database: Database) {
     this.batches = new GroupCommit(database, {
@@ -122,18 +117,53 @@ export class DispatchRepository {
   /**
    * Records an outcome. It moves its event only while no later attempt has begun; the attempt is logged in any case.
    * Recording the same outcome twice does no harm.
+   *
+   * @returns why it, or one of its batch, ended the endpoint's deliveries just now; else null.
    */
-  record(outcome: DeliveryOutcome): Promise<Recorded> {
+  record(outcome: DeliveryOutcome): Promise<DisabledReason | null> {
     return this.batches.submit(outcome);
   }
 
-  private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<Recorded[]> {
+  private async commit(outcomes: DeliveryOutcome[], statements: Statements): Promise<(DisabledReason | null)[]> {
     const endpoints = await statements.query<EndpointState>(RECORD, [JSON.stringify(outcomes)]);
     const changes = healthChanges(outcomes, endpoints);
     if (changes.length > 0) await statements.execute(CHANGE_HEALTH, [JSON.stringify(changes)]);
     const disabled = new Map(changes.map(({ id, disabledReason }) => [id, disabledReason]));
-    return outcomes.map(({ endpointId }) => ({ disabled: disabled.get(endpointId) ?? null }));
+    return outcomes.map(({ endpointId }) => disabled.get(endpointId) ?? null);
   }
+}
+
+/** What is known of an endpoint at the recording of outcomes. */
+interface EndpointState extends Health, Rest {
+  id: string;
+  /** Of its settings. */
+  revision: number;
+  /** By the database's clock. */
+  now: number;
+}
+
+/**
+ * Which endpoints' health or rest changes by these outcomes, in the order of their ids, with the `failingSince` that was
+ * read; what was met under earlier settings counts for nothing.
+ */
+function healthChanges(outcomes: readonly DeliveryOutcome[], endpoints: readonly EndpointState[]) {
+  const monotonicNow = performance.now();
+  const states = new Map(endpoints.map((state) => [state.id, state]));
+  const changes = new Map<string, EndpointState & { knownSince: number | null }>();
+  for (const { endpointId, revision, kind, counted, httpStatus, restMs, claimedAt } of outcomes) {
+    const state = states.get(endpointId);
+    if (state === undefined || state.revision !== revision || !counted) continue;
+    const { now } = state;
+    const known = changes.get(endpointId) ?? state;
+    const succeeded = kind === 'succeeded';
+    const health = healthAfter(known, { succeeded, httpStatus }, now);
+    const rest = restAfter(known, { succeeded, restMs, claimedAt: now - (monotonicNow - claimedAt) }, now);
+    if (health === known && rest === known) continue;
+    const { failingSince, lastFailureAt, disabledReason } = health;
+    const settled = { failingSince, lastFailureAt, disabledReason, restsUntil: rest.restsUntil, rests: rest.rests };
+    changes.set(endpointId, { ...state, ...settled, knownSince: state.failingSince });
+  }
+  return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 const FIRST = '00000000-0000-0000-0000-000000000000';

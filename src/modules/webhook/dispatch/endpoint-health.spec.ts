@@ -148,7 +148,7 @@ describe('healthAfter', () => {
 });
 
 describe('restAfter', () => {
-  const NONE: Rest = { until: null, count: 0 };
+  const NONE: Rest = { restsUntil: null, rests: 0 };
   const hung = (restMs = 0) => ({ succeeded: false, restMs, claimedAt: START });
   const succeeded = (claimedAt: number) => ({ succeeded: true, restMs: null, claimedAt });
 
@@ -158,22 +158,22 @@ describe('restAfter', () => {
     const lengths: number[] = [];
     for (let n = 0; n < 12; n++) {
       rest = restAfter(rest, hung(), now);
-      lengths.push(((rest.until ?? 0) - now) / 1_000);
-      now = (rest.until ?? 0) + 1;
+      lengths.push(((rest.restsUntil ?? 0) - now) / 1_000);
+      now = (rest.restsUntil ?? 0) + 1;
     }
     expect(lengths).toEqual([1, 4, 16, ...Array.from({ length: 9 }, () => 60)]);
-    expect(restAfter(rest, hung(), now + 5 * 60_000)).toEqual({ until: now + 5 * 60_000 + 1_000, count: 1 });
+    expect(restAfter(rest, hung(), now + 5 * 60_000)).toEqual({ restsUntil: now + 5 * 60_000 + 1_000, rests: 1 });
   });
 
   it('is as long as the endpoint asked for, a minute at the most, and counts answers at once as one', () => {
     const asked = restAfter(NONE, hung(30_000), START);
-    expect(asked).toEqual({ until: START + 30_000, count: 1 });
+    expect(asked).toEqual({ restsUntil: START + 30_000, rests: 1 });
     for (const after of [0, 10_000, 29_999]) expect(restAfter(asked, hung(60_000), START + after)).toBe(asked);
-    expect(restAfter(NONE, hung(3_600_000), START).until).toBe(START + 60_000);
+    expect(restAfter(NONE, hung(3_600_000), START).restsUntil).toBe(START + 60_000);
   });
 
   it('is forgotten after a success that was claimed after it, and after no other attempt', () => {
-    const rest: Rest = { until: START + 4_000, count: 2 };
+    const rest: Rest = { restsUntil: START + 4_000, rests: 2 };
     for (const claimedAt of [START - 5_000, START + 3_999]) {
       expect(restAfter(rest, succeeded(claimedAt), START + 9_000)).toBe(rest);
     }

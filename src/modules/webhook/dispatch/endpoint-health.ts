@@ -30,13 +30,12 @@ export interface Health {
   disabledReason: DisabledReason | null;
 }
 
-export interface Attempted {
-  succeeded: boolean;
-  httpStatus: number | null;
-}
-
 /** The endpoint's health after one more attempt; the same object where there is nothing to write down. */
-export function healthAfter(health: Health, attempt: Attempted, now: number): Health {
+export function healthAfter(
+  health: Health,
+  attempt: { succeeded: boolean; httpStatus: number | null },
+  now: number,
+): Health {
   if (health.disabledReason !== null) return health;
   if (attempt.succeeded) {
     return health.failingSince === null ? health : { failingSince: null, lastFailureAt: null, disabledReason: null };
@@ -57,94 +56,34 @@ export function healthAfter(health: Health, attempt: Attempted, now: number): He
 /** A time in which nothing is delivered to an endpoint that hangs, or that asked for it. */
 export interface Rest {
   /** Milliseconds by the database's clock; null: none that counts any more. */
-  until: number | null;
+  restsUntil: number | null;
   /** Rests in a row. */
-  count: number;
-}
-
-export interface AttemptedBeside {
-  succeeded: boolean;
-  /** Milliseconds for which the endpoint is to rest at least; null: it need not. */
-  restMs: number | null;
-  /** When it was claimed, by the database's clock. */
-  claimedAt: number;
+  rests: number;
 }
 
 /**
  * The endpoint's rest after one more attempt; the same object where nothing changes. Rests in a row grow: 1, 4, 16, then
  * 60 s. One that runs is not prolonged, so that ten answers to ten attempts at once count as one. Only the success of an
  * attempt that was claimed after the rest ends the row; one that was claimed before passed by what the rest is for.
- */
-export function restAfter(rest: Rest, attempt: AttemptedBeside, now: number): Rest {
-  if (attempt.restMs !== null) {
-    if (rest.until !== null && rest.until > now) return rest;
-    const earlier = rest.until !== null && rest.until > now - RESTS_APART_MS ? rest.count : 0;
-    const planned = Math.min(LONGEST_REST_MS, 1_000 * 4 ** earlier);
-    const until = now + Math.max(planned, Math.min(attempt.restMs, LONGEST_REST_MS));
-    return { until, count: Math.min(earlier + 1, MOST_RESTS) };
-  }
-  const isOver = rest.until !== null && rest.until <= attempt.claimedAt;
-  return attempt.succeeded && isOver ? { until: null, count: 0 } : rest;
-}
-
-/** What is known of an endpoint at the recording of outcomes. */
-export interface EndpointState extends Health {
-  id: string;
-  /** Of its settings. */
-  revision: number;
-  restsUntil: number | null;
-  rests: number;
-  now: number;
-}
-
-export interface HealthChange extends Health {
-  id: string;
-  revision: number;
-  /** `failingSince` as it was read. */
-  knownSince: number | null;
-  restsUntil: number | null;
-  rests: number;
-}
-
-interface Outcome {
-  endpointId: string;
-  revision: number;
-  kind: string;
-  counted: boolean;
-  httpStatus: number | null;
-  restMs: number | null;
-  /** Monotonic milliseconds. */
-  claimedAt: number;
-}
-
-/**
- * Which endpoints' health or rest changes by these outcomes, in the order of their ids; what was met under earlier
- * settings counts for nothing.
  *
- * @param monotonicNow the time of the states' `now` by the clock of `claimedAt`.
+ * @param attempt `restMs`: for so long the endpoint is to rest at least; null: it need not. `claimedAt`: by the
+ * database's clock.
  */
-export function healthChanges(
-  outcomes: readonly Outcome[],
-  endpoints: readonly EndpointState[],
-  monotonicNow = performance.now(),
-): HealthChange[] {
-  const states = new Map(endpoints.map((state) => [state.id, state]));
-  const changes = new Map<string, HealthChange>();
-  for (const { endpointId, revision, kind, counted, httpStatus, restMs, claimedAt } of outcomes) {
-    const state = states.get(endpointId);
-    if (state === undefined || state.revision !== revision || !counted) continue;
-    const { now } = state;
-    const known = changes.get(endpointId) ?? state;
-    const succeeded = kind === 'succeeded';
-    const health = healthAfter(known, { succeeded, httpStatus }, now);
-    const resting = { until: known.restsUntil, count: known.rests };
-    const rest = restAfter(resting, { succeeded, restMs, claimedAt: now - (monotonicNow - claimedAt) }, now);
-    if (health === known && rest === resting) continue;
-    const { failingSince, lastFailureAt, disabledReason } = health;
-    const settled = { failingSince, lastFailureAt, disabledReason, restsUntil: rest.until, rests: rest.count };
-    changes.set(endpointId, { id: endpointId, revision, knownSince: state.failingSince, ...settled });
+export function restAfter(
+  rest: Rest,
+  attempt: { succeeded: boolean; restMs: number | null; claimedAt: number },
+  now: number,
+): Rest {
+  const { restsUntil } = rest;
+  if (attempt.restMs !== null) {
+    if (restsUntil !== null && restsUntil > now) return rest;
+    const earlier = restsUntil !== null && restsUntil > now - RESTS_APART_MS ? rest.rests : 0;
+    const planned = Math.min(LONGEST_REST_MS, 1_000 * 4 ** earlier);
+    const restMs = Math.max(planned, Math.min(attempt.restMs, LONGEST_REST_MS));
+    return { restsUntil: now + restMs, rests: Math.min(earlier + 1, MOST_RESTS) };
   }
-  return [...changes.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const isOver = restsUntil !== null && restsUntil <= attempt.claimedAt;
+  return attempt.succeeded && isOver ? { restsUntil: null, rests: 0 } : rest;
 }
 
 /** Deliveries that one endpoint may have in flight at the most. */

@@ -65,7 +65,7 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
   };
   const record = (outcome: DeliveryOutcome) => {
     outcomes.push(outcome);
-    return Promise.resolve({ disabled: null });
+    return Promise.resolve(null);
   };
   const secrets = { open: () => `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
   const attempts = new DeliveryAttempts(

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type LookupFunction, type Socket } from 'node:net';
 import { waitFor } from '../../../test/support/wait-for.js';
-import type { Exchange } from './http-exchanger.js';
-import { isPlatformAddress, MediaHttp, publicLookup } from './media-http.js';
+import { isPlatformAddress, MediaClient, publicLookup, type UploadOutcome } from './media-client.js';
 import type { LookupAddress } from 'node:dns';
 
 /** A body without an end, and the state of its iterator. */
@@ -20,18 +19,18 @@ function endless(): { body: AsyncIterable<Buffer>; ended: string[] } {
   return { body: { [Symbol.asyncIterator]: () => iterator }, ended };
 }
 
-describe('a post that breaks half way', () => {
+describe('an upload that breaks half way', () => {
   const closers: (() => unknown)[] = [];
 
   afterEach(async () => {
     for (const close of closers.splice(0)) await close();
   });
 
-  async function post(
+  async function upload(
     body: AsyncIterable<Buffer>,
     breakOff: (socket: Socket) => void,
     idleTimeoutMs = 10_000,
-  ): Promise<Exchange> {
+  ): Promise<UploadOutcome> {
     const server = createServer((socket) => {
       let size = 0;
       socket.on('error', () => undefined);
@@ -41,14 +40,16 @@ describe('a post that breaks half way', () => {
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const http = new MediaHttp({ origin, connectTimeoutMs: 10_000, idleTimeoutMs, connections: 1 });
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const request = () => Promise.reject(new Error('an upload makes no other call'));
+    const client = new MediaClient({ baseUrl, apiVersion: 'v26.0', idleTimeoutMs }, { request });
     closers.push(
-      () => http.close(),
+      () => client.close(),
       () => server.close(),
     );
-    const headers = { 'content-length': '1000000000' };
-    return http.post({ path: '/', headers, body, timeoutMs: 30_000, signal: undefined });
+    const open = () => Promise.resolve(body);
+    const file = { filename: 'endless.jpg', mimeType: 'image/jpeg', sizeBytes: 1_000_000_000, open };
+    return client.uploadMedia({ phoneNumberId: '106540352242922', token: 'EAAtest', ...file });
   }
 
   it.each([
@@ -57,10 +58,12 @@ describe('a post that breaks half way', () => {
     ['no longer read', (socket: Socket) => void socket.pause(), true],
   ])('because it is %s is an answer, and no error of the file', async (_name, breakOff, timedOut) => {
     const { body, ended } = endless();
-    expect(await post(body, breakOff, timedOut ? 300 : undefined)).toMatchObject({
-      kind: 'broken',
+    expect(await upload(body, breakOff, timedOut ? 300 : undefined)).toMatchObject({
+      kind: 'unknown',
       written: true,
-      timedOut,
+      platformMessage: timedOut
+        ? 'The request was sent and no answer came in time.'
+        : 'The request was sent and the connection broke.',
     });
     await waitFor(() => ended.length > 0);
     expect(ended).toEqual(['returned']);
@@ -69,7 +72,7 @@ describe('a post that breaks half way', () => {
   it('because its source fails throws what the source threw', async () => {
     const error = new Error('the disk');
     const iterator = { next: () => Promise.reject(error) };
-    await expect(post({ [Symbol.asyncIterator]: () => iterator }, () => undefined)).rejects.toBe(error);
+    await expect(upload({ [Symbol.asyncIterator]: () => iterator }, () => undefined)).rejects.toBe(error);
   });
 });
 
