@@ -467,7 +467,7 @@ it('costs as much a page among a million events as among a thousand', async () =
     const bytes = Buffer.from(next, 'base64url');
     const after = {
       kind: 'event' as const,
-      transaction: bytes.readBigUInt64BE(9),
+      transaction: String(bytes.readBigUInt64BE(9)),
       id: uuidOf(bytes.toString('hex', 17)),
     };
     return rowsRead(test.database, 'webhook_event', () =>

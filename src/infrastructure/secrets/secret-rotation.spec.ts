@@ -14,13 +14,11 @@ const boxOf = (encryptionKeyVersion: number | null, ...encryptionKeys: Encryptio
 
 const ROWS = 10_000;
 const PLACE = 'thing_secret';
-const COLUMN: SealedColumn = {
+const COLUMN = {
   table: 'thing',
   column: 'sealed',
-  key: 'id',
-  organization: 'organization_id',
-  place: (rowId, organizationId) => ({ table: PLACE, column: 'token', organizationId, rowId }),
-};
+  place: (rowId: string, organizationId: string) => ({ table: PLACE, column: 'token', organizationId, rowId }),
+} satisfies SealedColumn;
 
 describe('SecretRotation', () => {
   let test: OpenTestDatabase;

@@ -7,10 +7,10 @@ import { SecretBox, type SecretPlace } from './secret-box.js';
 export interface SealedColumn {
   table: string;
   column: string;
-  /** SQL text of the row's key and of its workspace, as `place` wants them. */
-  key: string;
-  organization: string;
-  place(rowId: string, organizationId: string): SecretPlace;
+  /** SQL text of the row's workspace. Default: `organization_id`. */
+  organization?: string;
+  /** Default: table, column, workspace and row. */
+  place?: (rowId: string, organizationId: string) => SecretPlace;
 }
 
 export interface RotatedColumn {
@@ -84,7 +84,8 @@ export class SecretRotation {
   /** The rows with their secret sealed again; without those that no key opens. */
   private reseal(column: SealedColumn, rows: readonly SealedRow[]): (SealedRow & { fresh: Buffer })[] {
     return rows.flatMap((row) => {
-      const place = column.place(row.id, row.organizationId);
+      const { id: rowId, organizationId } = row;
+      const place = column.place?.(rowId, organizationId) ?? { ...column, organizationId, rowId };
       try {
         return { ...row, fresh: this.box.seal(this.box.open(row.sealed, place), place) };
       } catch {
@@ -94,14 +95,14 @@ export class SecretRotation {
   }
 }
 
-function selectOf({ table, column, key, organization }: SealedColumn): string {
-  return `select (${key})::text as id, (${organization})::text as "organizationId", ${column} as sealed from ${table}
-    where substring(${column} from 1 for 4) <> $1 and (${key})::text collate "C" > $2
-    order by (${key})::text collate "C" limit $3`;
+function selectOf({ table, column, organization = 'organization_id' }: SealedColumn): string {
+  return `select id::text as id, (${organization})::text as "organizationId", ${column} as sealed from ${table}
+    where substring(${column} from 1 for 4) <> $1 and id::text collate "C" > $2
+    order by id::text collate "C" limit $3`;
 }
 
-function updateOf({ table, column, key }: SealedColumn): string {
+function updateOf({ table, column }: SealedColumn): string {
   return `update ${table} set ${column} = given.bytes_now
     from unnest($1::text[], $2::bytea[], $3::bytea[]) as given (given_id, bytes_before, bytes_now)
-    where (${key})::text = given.given_id and ${column} = given.bytes_before`;
+    where id::text = given.given_id and ${column} = given.bytes_before`;
 }

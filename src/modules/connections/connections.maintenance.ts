@@ -35,8 +35,6 @@ export class ConnectionsMaintenance implements OnModuleInit {
     rotation.add({
       table: 'connection',
       column: 'token_ciphertext',
-      key: 'id',
-      organization: 'organization_id',
       place: (id, organizationId) => tokenPlace({ id, organizationId }),
     });
   }

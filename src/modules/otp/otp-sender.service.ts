@@ -61,7 +61,6 @@ export class OtpSenderService {
     rotation.add({
       table: 'otp_sender',
       column: 'token_ciphertext',
-      key: 'id',
       organization: "'service'",
       place: () => PLACE,
     });

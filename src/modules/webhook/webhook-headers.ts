@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
-import { SecretBox, type SecretPlace } from '../../infrastructure/secrets/secret-box.js';
+import { SecretBox } from '../../infrastructure/secrets/secret-box.js';
 import { SecretRotation } from '../../infrastructure/secrets/secret-rotation.js';
 
 /** Headers that a workspace adds to its deliveries, by their names. */
@@ -50,6 +50,8 @@ export function headerViolations(headers: Readonly<Record<string, unknown>>): Er
   return details;
 }
 
+const COLUMN = { table: 'webhook_endpoint', column: 'headers_ciphertext' };
+
 /** Seals an endpoint's headers for its row, and opens them for a delivery. Values are as secret as a signing secret. */
 @Injectable()
 export class EndpointHeaders {
@@ -57,19 +59,13 @@ export class EndpointHeaders {
     private readonly box: SecretBox,
     rotation: SecretRotation,
   ) {
-    rotation.add({
-      table: 'webhook_endpoint',
-      column: 'headers_ciphertext',
-      key: 'id',
-      organization: 'organization_id',
-      place: (rowId, organizationId) => placeOf(organizationId, rowId),
-    });
+    rotation.add(COLUMN);
   }
 
   /** Null: there are none. */
   seal(organizationId: string, endpointId: string, headers: WebhookHeaders): Buffer | null {
     if (Object.keys(headers).length === 0) return null;
-    return this.box.seal(JSON.stringify(headers), placeOf(organizationId, endpointId));
+    return this.box.seal(JSON.stringify(headers), { ...COLUMN, organizationId, rowId: endpointId });
   }
 
   /**
@@ -78,12 +74,7 @@ export class EndpointHeaders {
    */
   open(organizationId: string, endpointId: string, sealed: string | null): WebhookHeaders {
     if (sealed === null) return {};
-    return JSON.parse(
-      this.box.open(Buffer.from(sealed, 'base64'), placeOf(organizationId, endpointId)),
-    ) as WebhookHeaders;
+    const place = { ...COLUMN, organizationId, rowId: endpointId };
+    return JSON.parse(this.box.open(Buffer.from(sealed, 'base64'), place)) as WebhookHeaders;
   }
-}
-
-function placeOf(organizationId: string, rowId: string): SecretPlace {
-  return { table: 'webhook_endpoint', column: 'headers_ciphertext', organizationId, rowId };
 }

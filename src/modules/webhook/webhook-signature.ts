@@ -49,6 +49,7 @@ function keyOf(secret: string): Buffer {
   return key;
 }
 
+const COLUMN = { table: 'webhook_secret', column: 'ciphertext' };
 const HINT_CHARACTERS = 4;
 
 /** Signing secrets: made, sealed for their row, and opened for signing. */
@@ -58,20 +59,14 @@ export class EndpointSecrets {
     private readonly box: SecretBox,
     rotation: SecretRotation,
   ) {
-    rotation.add({
-      table: 'webhook_secret',
-      column: 'ciphertext',
-      key: 'id',
-      organization: 'organization_id',
-      place: (rowId, organizationId) => placeOf(organizationId, rowId),
-    });
+    rotation.add(COLUMN);
   }
 
   /** A new secret, plain for its one appearance and sealed for the database. */
   make(organizationId: string): { plain: string; sealed: SealedSecret } {
     const id = newId();
     const plain = newWebhookSecret();
-    const ciphertext = this.box.seal(plain, placeOf(organizationId, id));
+    const ciphertext = this.box.seal(plain, { ...COLUMN, organizationId, rowId: id });
     return { plain, sealed: { id, ciphertext, hint: plain.slice(-HINT_CHARACTERS) } };
   }
 
@@ -80,10 +75,6 @@ export class EndpointSecrets {
    * @throws Error where it cannot be opened: the key is missing, or the bytes belong to another row.
    */
   open(organizationId: string, id: string, sealed: string): string {
-    return this.box.open(Buffer.from(sealed, 'base64'), placeOf(organizationId, id));
+    return this.box.open(Buffer.from(sealed, 'base64'), { ...COLUMN, organizationId, rowId: id });
   }
-}
-
-function placeOf(organizationId: string, rowId: string) {
-  return { table: 'webhook_secret', column: 'ciphertext', organizationId, rowId };
 }

@@ -31,68 +31,39 @@ const UNCLEAN = /[\s\p{Cc}\\]/u;
  */
 export function checkTargetUrl(raw: string, policy: TargetPolicy): UrlCheck {
   const url = parse(raw);
-  if (typeof url === 'string') {
-    return refuse('malformed', url);
-  }
+  if (typeof url === 'string') return refuse('malformed', url);
   const plain = policy.allowPrivate && url.protocol === 'http:';
-  if (url.protocol !== 'https:' && !plain) {
-    return refuse('not_https', 'Use an address that starts with https://.');
-  }
+  if (url.protocol !== 'https:' && !plain) return refuse('not_https', 'Use an address that starts with https://.');
   if (url.username !== '' || url.password !== '') {
     return refuse(
       'credentials_in_url',
       'Leave user name and password out of the address; verify the signature instead.',
     );
   }
-  if (url.port !== '' && !policy.allowPrivate) {
-    return refuse('port', 'Leave the port out: deliveries go to port 443.');
-  }
-  return checkHost(url, policy);
-}
-
-/** The parsed URL, or what is wrong with its form. */
-function parse(raw: string): URL | string {
-  if (raw.length > LONGEST_URL) {
-    return `The address is longer than ${LONGEST_URL} characters.`;
-  }
-  if (UNCLEAN.test(raw)) {
-    return 'Write blanks, control characters and backslashes in the address percent-encoded.';
-  }
-  const url = parseUrl(raw);
-  if (url === null) {
-    return 'Send a whole address, such as https://example.com/webhooks.';
-  }
-  if (url.href.includes('#')) {
-    return 'Leave out the fragment (# and what follows): it is never sent.';
-  }
-  const host = url.hostname;
-  if (host.endsWith('.')) {
-    url.hostname = host.slice(0, -1);
-  }
-  return url.href.length > LONGEST_URL ? `Encoded, the address is longer than ${LONGEST_URL} characters.` : url;
-}
-
-function checkHost(url: URL, policy: TargetPolicy): UrlCheck {
-  if (policy.allowPrivate) {
-    return { ok: true, url };
-  }
+  if (policy.allowPrivate) return { ok: true, url };
+  if (url.port !== '') return refuse('port', 'Leave the port out: deliveries go to port 443.');
   // Any spelling of an IPv4 address is four decimal parts by now, and IPv6 is in brackets.
   if (isIP(url.hostname) !== 0 || url.hostname.startsWith('[')) {
     return refuse('ip_literal', 'Use a host name in place of an IP address, whether it is public or private.');
   }
-  switch (kindOfHost(url.hostname)) {
-    case 'not_a_name':
-      return refuse('malformed', 'The host is not a name that can exist in the domain name system.');
-    case 'inner_name':
-      return refuse('private_address', 'Use a host name that is known on the public internet.');
-    case 'no_such_name':
-      return refuse('unresolvable', 'No host exists under this name; use one that is known on the public internet.');
-    case 'public_name':
-      return { ok: true, url };
-  }
+  return refusalOfName(url.hostname) ?? { ok: true, url };
 }
 
-function refuse(reason: UrlRefusal, message: string): RefusedUrl {
+/** The parsed URL, or what is wrong with its form. */
+function parse(raw: string): URL | string {
+  if (raw.length > LONGEST_URL) return `The address is longer than ${LONGEST_URL} characters.`;
+  if (UNCLEAN.test(raw)) {
+    return 'Write blanks, control characters and backslashes in the address percent-encoded.';
+  }
+  const url = parseUrl(raw);
+  if (url === null) return 'Send a whole address, such as https://example.com/webhooks.';
+  if (url.href.includes('#')) return 'Leave out the fragment (# and what follows): it is never sent.';
+  const host = url.hostname;
+  if (host.endsWith('.')) url.hostname = host.slice(0, -1);
+  return url.href.length > LONGEST_URL ? `Encoded, the address is longer than ${LONGEST_URL} characters.` : url;
+}
+
+export function refuse(reason: UrlRefusal, message: string): RefusedUrl {
   return { ok: false, reason, message };
 }
 
@@ -126,20 +97,17 @@ const INNER_NAMES = new Set([
 /** Set aside so that no name under them ever exists (RFC 6761). */
 const EMPTY_NAMES = new Set(['example', 'invalid', 'test']);
 
-type HostKind = 'public_name' | 'inner_name' | 'no_such_name' | 'not_a_name';
-
-/** Says what a lower-case ASCII host without its last dot is. A single word is a name of the inner network. */
-function kindOfHost(host: string): HostKind {
+/** Of a lower-case ASCII host without its last dot. A single word is a name of the inner network. */
+function refusalOfName(host: string): RefusedUrl | null {
   const labels = host.split('.');
   const top = labels.at(-1) ?? '';
-  if (host.length > LONGEST_NAME || !labels.every((label) => LABEL.test(label))) {
-    return 'not_a_name';
+  const isWhole = host.length <= LONGEST_NAME && labels.every((label) => LABEL.test(label));
+  if (isWhole && (labels.length === 1 || INNER_NAMES.has(top))) {
+    return refuse('private_address', 'Use a host name that is known on the public internet.');
   }
-  if (labels.length === 1 || INNER_NAMES.has(top)) {
-    return 'inner_name';
+  if (!isWhole || !TOP_LABEL.test(top)) {
+    return refuse('malformed', 'The host is not a name that can exist in the domain name system.');
   }
-  if (!TOP_LABEL.test(top)) {
-    return 'not_a_name';
-  }
-  return EMPTY_NAMES.has(top) ? 'no_such_name' : 'public_name';
+  if (!EMPTY_NAMES.has(top)) return null;
+  return refuse('unresolvable', 'No host exists under this name; use one that is known on the public internet.');
 }

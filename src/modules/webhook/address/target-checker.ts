@@ -1,6 +1,6 @@
 import { CaresResolver } from './cares-resolver.js';
 import { isPublicAddress, memberOf } from '../../../common/public-address.js';
-import { checkTargetUrl, type RefusedUrl, type TargetPolicy } from './check-url.js';
+import { checkTargetUrl, refuse, type RefusedUrl, type TargetPolicy } from './check-url.js';
 import {
   answeredWithin,
   DevelopmentResolver,
@@ -77,23 +77,19 @@ export class TargetChecker {
     if (!form.ok) return form;
     const found = await this.addresses.find(form.url.hostname);
     if (found.ok) return { ok: true, url: form.url.href };
-    switch (found.failure) {
-      case 'private_address':
-        return refuse(
+    return found.failure === 'private_address'
+      ? refuse(
           'private_address',
           'Every address of the host must be public; at least one is private, local or reserved.',
-        );
-      case 'unresolvable':
-        return refuse('unresolvable', 'The host has no address; check the name and its A and AAAA records.');
-      case 'too_many_addresses':
-        return refuse('unresolvable', 'The host has more addresses than a web server would; use another name.');
-      case 'dns_timeout':
-      case 'dns_failed':
-        return refuse('unresolvable', 'The name servers of the host gave no answer; check them, then try again.');
-    }
+        )
+      : refuse('unresolvable', UNRESOLVED[found.failure]);
   }
 }
 
-function refuse(reason: RefusedUrl['reason'], message: string): RefusedUrl {
-  return { ok: false, reason, message };
-}
+const NO_ANSWER = 'The name servers of the host gave no answer; check them, then try again.';
+const UNRESOLVED: Readonly<Record<ResolveFailure, string>> = {
+  unresolvable: 'The host has no address; check the name and its A and AAAA records.',
+  too_many_addresses: 'The host has more addresses than a web server would; use another name.',
+  dns_timeout: NO_ANSWER,
+  dns_failed: NO_ANSWER,
+};

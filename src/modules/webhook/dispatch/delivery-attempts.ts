@@ -197,8 +197,8 @@ const USER_AGENT = 'Herald/1.0 (+webhooks)';
  * could only change it.
  */
 function deliveryBody(event: ClaimedEvent): string {
-  const { id, type, organizationId, occurredAt, data } = event;
-  const cursor = cursorText({ kind: 'event', transaction: BigInt(event.transaction), id }, event);
+  const { id, type, organizationId, occurredAt, data, transaction } = event;
+  const cursor = cursorText({ kind: 'event', transaction, id }, event);
   const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }

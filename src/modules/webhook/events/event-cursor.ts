@@ -5,7 +5,8 @@ import { UUID_PATTERN } from '../../../common/ids.js';
 export interface EventCursor {
   /** `event`: behind this one. `transaction`: nothing of this transaction was read, everything of earlier ones was. */
   kind: 'event' | 'transaction';
-  transaction: bigint;
+  /** Decimal, as the type xid8 is written. */
+  transaction: string;
   /** Of the event; of `transaction` only its time counts, when everything before was read. */
   id: string;
 }
@@ -27,7 +28,7 @@ export function cursorText({ kind, transaction, id }: EventCursor, place: Cursor
   bytes.writeUInt8(KINDS.indexOf(kind), 0);
   markOf(place.organizationId).copy(bytes, 1);
   markOf(place.identity).copy(bytes, 5);
-  bytes.writeBigUInt64BE(transaction, 9);
+  bytes.writeBigUInt64BE(BigInt(transaction), 9);
   bytes.write(id.replaceAll('-', ''), 17, 'hex');
   return bytes.toString('base64url');
 }
@@ -41,7 +42,7 @@ export function parseCursor(text: string, place: CursorPlace): (EventCursor & { 
   const transaction = bytes.readBigUInt64BE(9);
   const id = bytes.toString('hex', 17).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   if (transaction > MOST_TRANSACTION || !UUID_PATTERN.test(id)) return null;
-  return { kind, transaction, id, moved: !bytes.subarray(5, 9).equals(markOf(place.identity)) };
+  return { kind, transaction: String(transaction), id, moved: !bytes.subarray(5, 9).equals(markOf(place.identity)) };
 }
 
 /** Milliseconds since 1970 at which the cursor's event was written, or everything before it was read. */

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import { type Caller, CurrentCaller } from '../../../infrastructure/access/caller.js';
 import { RequireScope } from '../../../infrastructure/access/route-policy.js';
 import { ApiErrors } from '../../../infrastructure/http/api-description.js';
-import { EventsResponse, ListEventsRequest, typesOf } from './events.dto.js';
+import { EventsResponse, ListEventsRequest } from './events.dto.js';
 import { EventsService } from './events.service.js';
 
 @ApiTags('Events')
@@ -30,7 +30,6 @@ export class EventsController {
   @ApiOkResponse({ type: EventsResponse, description: 'One page, oldest first.' })
   @ApiErrors('EVENT_CURSOR_EXPIRED')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListEventsRequest): Promise<EventsResponse> {
-    const { after, limit } = query;
-    return this.events.list(caller.organizationId, { after, types: typesOf(query), limit });
+    return this.events.list(caller.organizationId, query);
   }
 }

@@ -4,15 +4,15 @@ import { Database } from '../../../infrastructure/database/database.js';
 import type { EventType } from '../webhook.types.js';
 import type { EventCursor } from './event-cursor.js';
 
-/** What decides whether a cursor is still good, as the database knows it. */
+/** What decides whether a cursor is still good, as the database knows it. Transaction ids are decimal. */
 export interface ReadingState {
   identity: string;
   /** The first transaction whose events are recorded for certain; null: none are. */
-  since: bigint | null;
+  since: string | null;
   /** The reading was noted so long ago that it has to be noted again. */
   stale: boolean;
   /** The first transaction that has not begun. */
-  nextTransaction: bigint;
+  nextTransaction: string;
 }
 
 export interface RecordedEvent {
@@ -20,10 +20,10 @@ export interface RecordedEvent {
   type: EventType;
   data: Record<string, unknown>;
   occurredAt: Date;
-  transaction: bigint;
+  transaction: string;
 }
 
-export interface EventPage {
+interface EventPage {
   /** In the order of their transactions; one more than asked for where there are more. */
   events: RecordedEvent[];
   /** The last one that was looked at, of the types or not; null: there is none behind the cursor. */
@@ -34,11 +34,13 @@ export interface EventPage {
   held: boolean;
 }
 
-export interface PageRequest {
-  after: EventCursor;
-  types: readonly EventType[] | null;
-  limit: number;
-}
+/** An event, or none, with what is true of its page. */
+type PageRow = (RecordedEvent | { id: null }) & {
+  scanned: number;
+  held: boolean;
+  lastTransaction: string;
+  lastId: string | null;
+};
 
 /** So many events are looked at for one page, whatever part of them is asked for: its cost has a bound. */
 export const MOST_SCANNED = 2_000;
@@ -52,10 +54,9 @@ export class EventsRepository {
   constructor(private readonly database: Database) {}
 
   async state(organizationId: string): Promise<ReadingState> {
-    const [row] = await this.database.query<StateRow>(STATE, [organizationId, NOTE_HOURS]);
+    const [row] = await this.database.query<ReadingState>(STATE, [organizationId, NOTE_HOURS]);
     if (row === undefined) throw new Error('the database did not say who it is');
-    const { since, nextTransaction } = row;
-    return { ...row, since: since === null ? null : BigInt(since), nextTransaction: BigInt(nextTransaction) };
+    return row;
   }
 
   /** Whether exactly this event is in this database: its history goes at least so far then. */
@@ -63,7 +64,7 @@ export class EventsRepository {
     if (kind !== 'event') return false;
     const rows = await this.database.query(
       'select from webhook_event where organization_id = $1 and transaction_id = $2::xid8 and id = $3',
-      [organizationId, String(transaction), id],
+      [organizationId, transaction, id],
     );
     return rows.length > 0;
   }
@@ -77,7 +78,7 @@ export class EventsRepository {
   async note(organizationId: string): Promise<EventCursor> {
     const [row] = await this.database.query<{ transaction: string; now: Date }>(NOTE, [organizationId]);
     if (row === undefined) throw new Error('the reading was not noted');
-    return { kind: 'transaction', transaction: BigInt(row.transaction), id: lowestIdSince(row.now) };
+    return { kind: 'transaction', transaction: row.transaction, id: lowestIdSince(row.now) };
   }
 
   /** Ends the recording for workspaces without an endpoint that have not read for so many days: no cursor is good then. */
@@ -86,11 +87,14 @@ export class EventsRepository {
   }
 
   /** The events behind a place, of transactions before which none is open any more: the order never changes. */
-  async page(organizationId: string, { after, types, limit }: PageRequest): Promise<EventPage> {
+  async page(
+    organizationId: string,
+    { after, types, limit }: { after: EventCursor; types: readonly EventType[] | null; limit: number },
+  ): Promise<EventPage> {
     const scan = types === null ? limit + 1 : MOST_SCANNED;
     const rows = await this.database.query<PageRow>(PAGE, [
       organizationId,
-      String(after.transaction),
+      after.transaction,
       after.kind === 'event' ? after.id : FIRST,
       scan,
       types,
@@ -100,10 +104,8 @@ export class EventsRepository {
     if (first === undefined) throw new Error('the page has no summary');
     const { scanned, held, lastTransaction, lastId } = first;
     return {
-      events: rows.flatMap(({ id, type, data, occurredAt, transaction }) =>
-        id === null ? [] : [{ id, type, data, occurredAt, transaction: BigInt(transaction) }],
-      ),
-      last: lastId === null ? null : { kind: 'event', transaction: BigInt(lastTransaction), id: lastId },
+      events: rows.flatMap((row) => (row.id === null ? [] : [row])),
+      last: lastId === null ? null : { kind: 'event', transaction: lastTransaction, id: lastId },
       full: scanned >= scan,
       held,
     };
@@ -123,25 +125,6 @@ export class EventsRepository {
     }
     return renumbered;
   }
-}
-
-interface StateRow extends Record<string, unknown> {
-  identity: string;
-  since: string | null;
-  stale: boolean;
-  nextTransaction: string;
-}
-
-interface PageRow extends Record<string, unknown> {
-  scanned: number;
-  held: boolean;
-  lastTransaction: string;
-  lastId: string | null;
-  id: string | null;
-  type: EventType;
-  data: Record<string, unknown>;
-  occurredAt: Date;
-  transaction: string;
 }
 
 const FIRST = '00000000-0000-0000-0000-000000000000';

@@ -4,13 +4,6 @@ import { TAKES_EVENTS } from '../dispatch/dispatch.repository.js';
 import { DELIVERY_STATUSES, type EventType } from '../webhook.types.js';
 import type { ReplayData } from './replays.dto.js';
 
-export interface ReplayChoice {
-  since: Date;
-  until: Date;
-  types: readonly EventType[];
-  onlyFailed: boolean;
-}
-
 /** Of one replay. */
 export const MOST_REPLAYED = 100_000;
 /** Attempts that are looked at to find them: an event has ten, or more where it was replayed before. */
@@ -20,12 +13,6 @@ const MOST_ATTEMPTS = 1_000_000;
 const REPLAYS_AT_ONCE = 100;
 /** Due events of an endpoint, fresh ones among them, beyond which no more are put in line: two for each place in flight. */
 const MOST_AHEAD = 20;
-
-/** Of a workspace without an endpoint there is no row. */
-interface Started {
-  id: string | null;
-  tooMany: boolean;
-}
 
 /** A replay is a row that counts, and the list of its events that are not in line yet. */
 @Injectable()
@@ -37,7 +24,11 @@ export class ReplaysRepository {
    *
    * @returns null: the workspace has no endpoint; otherwise why there is no id: too many, or one is running.
    */
-  async start(organizationId: string, id: string, choice: ReplayChoice): Promise<Started | null> {
+  async start(
+    organizationId: string,
+    id: string,
+    choice: { since: Date; until: Date; types: readonly EventType[]; onlyFailed: boolean },
+  ): Promise<{ id: string | null; tooMany: boolean } | null> {
     const { since, until, types, onlyFailed } = choice;
     const [row] = await this.database.query<{ id: string | null; tooMany: boolean }>(START, [
       organizationId,
@@ -55,7 +46,7 @@ export class ReplaysRepository {
 
   /** Null where the workspace's endpoint has no such replay. */
   async find(organizationId: string, id: string): Promise<ReplayData | null> {
-    const [row] = await this.database.query<ReplayData & Record<string, unknown>>(FIND, [organizationId, id]);
+    const [row] = await this.database.query<ReplayData>(FIND, [organizationId, id]);
     return row ?? null;
   }
 
@@ -63,14 +54,10 @@ export class ReplaysRepository {
    * Puts the next events of all replays in line, as many as their endpoints have room for. An endpoint that is paused,
    * disabled or at rest gets none.
    *
-   * @returns the endpoints that got some, and how many in all.
+   * @returns the endpoints that got some, and how many each.
    */
-  async feed(): Promise<{ endpointIds: string[]; events: number }> {
-    const rows = await this.database.query<{ endpoint_id: string; events: number }>(FEED, [
-      REPLAYS_AT_ONCE,
-      MOST_AHEAD,
-    ]);
-    return { endpointIds: rows.map((row) => row.endpoint_id), events: rows.reduce((sum, row) => sum + row.events, 0) };
+  feed(): Promise<{ endpointId: string; events: number }[]> {
+    return this.database.query(FEED, [REPLAYS_AT_ONCE, MOST_AHEAD]);
   }
 
   /** Removes those that ended long ago, and those that have waited for so long for an endpoint that takes nothing. */
@@ -147,7 +134,7 @@ with room as materialized (
     finished_at = case when r.done + fed.events >= r.total then date_trunc('milliseconds', clock_timestamp()) end
   from fed where r.id = fed.replay_id
 )
-select endpoint_id, events from fed`;
+select endpoint_id as "endpointId", events from fed`;
 
 const PURGE = `
 delete from webhook_replay r using webhook_endpoint e

@@ -57,14 +57,10 @@ export class ReplaysService implements OnModuleInit {
       const message = 'since must be before until, and before now.';
       throw commonErrors.INVALID_REQUEST({ details: [{ field: 'since', rule: 'range', message }] });
     }
-    const { types = EVENT_TYPES, status } = request;
+    const types = [...new Set(request.types ?? EVENT_TYPES)];
     const id = newId();
-    const started = await this.replays.start(organizationId, id, {
-      since,
-      until,
-      types: [...new Set(types)],
-      onlyFailed: status === 'failed',
-    });
+    const onlyFailed = request.status === 'failed';
+    const started = await this.replays.start(organizationId, id, { since, until, types, onlyFailed });
     if (started === null) throw webhookErrors.WEBHOOK_NOT_FOUND();
     if (started.tooMany) throw webhookErrors.WEBHOOK_REPLAY_TOO_LARGE({ limit: MOST_REPLAYED });
     if (started.id === null) throw webhookErrors.WEBHOOK_REPLAY_RUNNING();
@@ -82,10 +78,12 @@ export class ReplaysService implements OnModuleInit {
     const until = performance.now() + ROUND_MS;
     let fed = 0;
     while (!signal.aborted && performance.now() < until) {
-      const { endpointIds, events } = await this.replays.feed();
-      if (events === 0) break;
-      fed += events;
-      for (const endpointId of endpointIds) this.dispatcher.wake(endpointId);
+      const endpoints = await this.replays.feed();
+      if (endpoints.length === 0) break;
+      for (const { endpointId, events } of endpoints) {
+        fed += events;
+        this.dispatcher.wake(endpointId);
+      }
       await pause(FEED_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
     return fed;
