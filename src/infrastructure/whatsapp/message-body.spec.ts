@@ -1,4 +1,4 @@
-import { buildMessageBody, isSendableType, SENDABLE_TYPES, type SendableType } from './message-body.js';
+import { buildMessageBody, isSendableType, type SendableType } from './message-body.js';
 
 function built(type: SendableType, content: Record<string, unknown>, contextMessageId: string | null = null) {
   return buildMessageBody({ to: '15550100001', type, content, contextMessageId, callbackData: 'attempt-1' });
@@ -45,7 +45,7 @@ describe('the body of a message', () => {
   });
 
   it('knows its types and nothing else', () => {
-    expect(SENDABLE_TYPES.every(isSendableType)).toBe(true);
+    expect(['text', 'document', 'template', 'contacts', 'reaction'].every(isSendableType)).toBe(true);
     expect(['constructor', 'poll', ''].some(isSendableType)).toBe(false);
   });
 });

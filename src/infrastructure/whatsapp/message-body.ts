@@ -1,20 +1,30 @@
-/** Kinds of message that can be sent. */
-export const SENDABLE_TYPES = [
-  'text',
-  'image',
-  'video',
-  'audio',
-  'document',
-  'sticker',
-  'template',
-  'interactive',
-  'location',
-  'contacts',
-  'reaction',
-] as const;
-export type SendableType = (typeof SENDABLE_TYPES)[number];
-
 type Content = Readonly<Record<string, unknown>>;
+
+/** Fields of media that the platform takes, by type; others would be refused. */
+const media =
+  (...fields: string[]) =>
+  (content: Content): Content =>
+    Object.fromEntries(
+      ['id', 'link', ...fields].flatMap((field) => (content[field] === undefined ? [] : [[field, content[field]]])),
+    );
+const asItIs = (content: Content): Content => content;
+
+/** The platform's object for each type that can be sent. */
+const VARIANTS = {
+  text: (content) => ({ body: content.body, preview_url: content.preview_url ?? false }),
+  image: media('caption'),
+  video: media('caption'),
+  audio: media('voice'),
+  document: media('caption', 'filename'),
+  sticker: media(),
+  template: asItIs,
+  interactive: asItIs,
+  location: asItIs,
+  contacts: (content) => content.contacts,
+  reaction: (content, contextMessageId) => ({ message_id: contextMessageId, emoji: content.emoji }),
+} satisfies Record<string, (content: Content, contextMessageId: string | null) => unknown>;
+
+export type SendableType = keyof typeof VARIANTS;
 
 export interface MessageBodyInput {
   /** Digits without `+`. */
@@ -29,30 +39,6 @@ export interface MessageBodyInput {
   /** Comes back with every status of the message: the attempt's id. At most 512 characters. */
   readonly callbackData: string;
 }
-
-/** Fields of media that the platform takes, by type; others would be refused. */
-const media =
-  (...fields: string[]) =>
-  (content: Content): Content =>
-    Object.fromEntries(
-      ['id', 'link', ...fields].flatMap((field) => (content[field] === undefined ? [] : [[field, content[field]]])),
-    );
-const asItIs = (content: Content): Content => content;
-
-/** The platform's object for each type. */
-const VARIANTS: Readonly<Record<SendableType, (content: Content, contextMessageId: string | null) => unknown>> = {
-  text: (content) => ({ body: content.body, preview_url: content.preview_url ?? false }),
-  image: media('caption'),
-  video: media('caption'),
-  audio: media('voice'),
-  document: media('caption', 'filename'),
-  sticker: media(),
-  template: asItIs,
-  interactive: asItIs,
-  location: asItIs,
-  contacts: (content) => content.contacts,
-  reaction: (content, contextMessageId) => ({ message_id: contextMessageId, emoji: content.emoji }),
-};
 
 export function isSendableType(type: string): type is SendableType {
   return Object.hasOwn(VARIANTS, type);

@@ -1,13 +1,7 @@
 import type { FailureCategory } from '../../common/failure-category.js';
 import { parseRetryAfter } from '../../common/retry-after.js';
 import { brokenReason, type AnsweredExchange, type BrokenExchange, type Exchange } from './http-exchanger.js';
-import {
-  classifyPlatformError,
-  findPlatformError,
-  readGraphError,
-  type GraphError,
-  type PlatformAction,
-} from './graph-error.js';
+import { findPlatformError, readGraphError, type GraphError, type PlatformAction } from './graph-error.js';
 import { own, ownId, ownList, ownText, parseJson, storableText } from './json-access.js';
 
 const LONGEST_REST_MS = 3_600_000;
@@ -124,48 +118,24 @@ function classifyAnswered({ status, headers, body }: AnsweredExchange, nowMs: nu
 }
 
 function verdictOf(status: number, error: GraphError | null): Verdict {
-  if (status >= 200 && status < 300) {
-    return { kind: 'unknown', category: 'unknown' };
-  }
-  if (status >= 500 && status < 600) return verdictOfServerError(error);
-  if (status < 400 || status >= 600 || status === 408) {
-    return { kind: 'unknown', category: 'platform_unavailable' };
-  }
-  return verdictOfRefusal(status, error);
-}
-
-/** 5xx: only a code that says "not now" is believed; with any other code messages were seen to arrive. */
-function verdictOfServerError(error: GraphError | null): Verdict {
-  if (error !== null && error.code !== null) {
-    const { action, category } = classifyPlatformError(error.code, error.subcode);
-    return action === 'fail' ? { kind: 'unknown', category: 'platform_unavailable' } : toVerdict(action, category);
-  }
-  return { kind: 'unknown', category: 'platform_unavailable' };
-}
-
-/** 4xx: refused in so many words. The code says why; where there is none that we know, the status has to. */
-function verdictOfRefusal(status: number, error: GraphError | null): Verdict {
+  if (status >= 200 && status < 300) return { kind: 'unknown', category: 'unknown' };
   const code = error?.code ?? null;
   const listed = code === null ? null : findPlatformError(code, error?.subcode);
-  if (listed !== null) return toVerdict(listed.action, listed.category);
-  if (status === 429) {
-    return { kind: 'lane_paused', category: 'rate_limited' };
+  const known = listed === null ? null : { kind: KIND_OF_ACTION[listed.action], category: listed.category };
+  const unavailable = { category: 'platform_unavailable' } as const;
+  // 5xx: only a code that says "not now" is believed; with any other code messages were seen to arrive.
+  if (status >= 500 && status < 600) {
+    return known === null || known.kind === 'rejected' ? { kind: 'unknown', ...unavailable } : known;
   }
-  if (status === 401 || (status === 403 && code === null)) {
-    return { kind: 'lane_paused', category: 'authentication' };
-  }
-  if (error !== null) {
-    return { kind: 'rejected', category: 'unknown' };
-  }
-  if (TOO_LARGE_STATUSES.has(status)) {
-    return { kind: 'rejected', category: 'invalid_content' };
-  }
+  if (status < 400 || status >= 600 || status === 408) return { kind: 'unknown', ...unavailable };
+  // 4xx: refused in so many words. The code says why; where there is none that we know, the status has to.
+  if (known !== null) return known;
+  if (status === 429) return { kind: 'lane_paused', category: 'rate_limited' };
+  if (status === 401 || (status === 403 && code === null)) return { kind: 'lane_paused', category: 'authentication' };
+  if (error !== null) return { kind: 'rejected', category: 'unknown' };
+  if (TOO_LARGE_STATUSES.has(status)) return { kind: 'rejected', category: 'invalid_content' };
   // Something in between spoke (a proxy, a wrong address), not the platform: the message is not to blame.
-  return { kind: 'deferred', category: 'platform_unavailable' };
-}
-
-function toVerdict(action: PlatformAction, category: FailureCategory): Verdict {
-  return { kind: KIND_OF_ACTION[action], category };
+  return { kind: 'deferred', ...unavailable };
 }
 
 /** `{messages: [{id}], contacts: [{wa_id, user_id}]}`; null without an id that can be stored and found again. */

@@ -34,9 +34,7 @@ export function toPlatformResult(exchange: Exchange, token: string): PlatformRes
   }
   const { status, body: text } = exchange;
   const body = parseJson(text);
-  if (status >= 200 && status < 300 && body !== undefined) {
-    return { ok: true, status, body };
-  }
+  if (status >= 200 && status < 300 && body !== undefined) return { ok: true, status, body };
   const error = readGraphError(body);
   if (error === null) {
     return failure(status === 408 ? 'timeout' : 'unavailable', {

@@ -14,31 +14,18 @@ const SMALL_BODY_BYTES = 64 * KIB;
 const LEAST_BYTES_A_LOOK = 32 * KIB;
 const SLOW_LOOKS = 2;
 
-/** Bytes that bodies hold together. */
-export interface Bound {
-  /** No further body is begun while so many are held. */
-  refuseAtBytes: number;
-  /** A body that would go beyond this is cut off. */
-  cutOffAtBytes: number;
-}
+/** Bytes that bodies hold together: beyond `refuseAtBytes` none is begun, and one that goes beyond the other is cut off. */
+type Bound = Record<'refuseAtBytes' | 'cutOffAtBytes', number>;
 
-export interface BodyReserveOptions {
+const DEFAULTS = {
   /** Addresses that gave a valid signature lately. */
-  proven: Bound;
-  /** All other addresses together: bodies that say that they are small, and the rest. */
-  small: Bound;
-  large: Bound;
-  /** One of the other addresses. */
-  perAddress: Bound;
-  /** Between two looks at how fast a body comes. */
-  lookMs: number;
-}
-
-const DEFAULTS: BodyReserveOptions = {
   proven: { refuseAtBytes: 64 * MIB, cutOffAtBytes: 96 * MIB },
+  /** All other addresses together: bodies that say that they are small, and the rest. */
   small: { refuseAtBytes: 8 * MIB, cutOffAtBytes: 12 * MIB },
   large: { refuseAtBytes: 16 * MIB, cutOffAtBytes: 20 * MIB },
+  /** One of the other addresses. */
   perAddress: { refuseAtBytes: 4 * MIB, cutOffAtBytes: 8 * MIB },
+  /** Between two looks at how fast a body comes. */
   lookMs: 1_500,
 };
 
@@ -69,7 +56,7 @@ export class BodyReserve {
   private readonly large: Share;
   private readonly byOrigin = new Map<string, Share>();
 
-  constructor(private readonly options: BodyReserveOptions = DEFAULTS) {
+  constructor(private readonly options = DEFAULTS) {
     this.proven = new Share(options.proven);
     this.small = new Share(options.small);
     this.large = new Share(options.large);

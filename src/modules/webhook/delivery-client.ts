@@ -5,7 +5,7 @@ import { checkTargetUrl } from './address/check-url.js';
 import { TargetAddresses, type TargetOptions } from './address/target-checker.js';
 import { Connector, type Destination } from './delivery/connector.js';
 import { DeliveryError } from './delivery/delivery-error.js';
-import { EndpointPools, Exchange, type Answer, type ExchangeLimits } from './delivery/endpoint-pools.js';
+import { EndpointPools, Exchange, EXCHANGE_LIMITS, type Answer } from './delivery/endpoint-pools.js';
 
 /** A receiver cannot ask for a longer rest; the retry schedule has its own limits. */
 const LONGEST_REST_MS = 24 * 3_600_000;
@@ -37,26 +37,18 @@ export interface DeliveryClientOptions extends TargetOptions {
   readonly ca?: string | undefined;
   /** Stands for port 443. For tests, which may not listen there; no setting feeds it. */
   readonly httpsPort?: number | undefined;
-  readonly limits?: Partial<DeliveryLimits> | undefined;
+  readonly limits?: Partial<typeof LIMITS> | undefined;
 }
 
-export interface DeliveryLimits extends Omit<ExchangeLimits, 'notAfter'> {
-  /** For all of a delivery, in milliseconds; each part of it has a limit of its own. */
-  readonly totalMs: number;
-  readonly dnsMs: number;
-  /** TCP with one address. */
-  readonly connectMs: number;
-  readonly tlsMs: number;
-}
-
-const LIMITS: DeliveryLimits = {
+/** In milliseconds. */
+const LIMITS = {
+  /** For all of a delivery; each part of it has a limit of its own. */
   totalMs: 10_000,
   dnsMs: 4_000,
+  /** TCP with one address. */
   connectMs: 3_000,
   tlsMs: 3_000,
-  headersMs: 10_000,
-  bodyMs: 2_000,
-  bodyBytes: 65_536,
+  ...EXCHANGE_LIMITS,
 };
 
 /**
@@ -74,7 +66,7 @@ const LIMITS: DeliveryLimits = {
 export class DeliveryClient {
   private readonly addresses: TargetAddresses;
   private readonly pools: EndpointPools;
-  private readonly limits: DeliveryLimits;
+  private readonly limits: typeof LIMITS;
   private readonly underWay = new Set<Promise<unknown>>();
   private closed = false;
 

@@ -1,37 +1,31 @@
 import type { RecordWithTtl } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf } from '../../../common/describe-error.js';
 import { ExpiringCache } from '../../../common/expiring-cache.js';
 import { Slots } from '../../../common/slots.js';
 import { answeredWithin, HostUnresolved, type HostResolver } from './resolver.js';
 
-export interface CaresResolverOptions {
-  /** Name servers, such as `127.0.0.1:5353`. Default: those that the machine is set up with. */
-  readonly servers?: () => readonly string[];
+const DEFAULTS = {
   /** For one question to one server. */
-  readonly tryTimeoutMs: number;
-  readonly tries: number;
-  /** For a name, waiting for a place included. */
-  readonly timeoutMs: number;
-  /** Names that are asked for at once; further ones wait. */
-  readonly concurrency: number;
-  /** For the other family, once one of A and AAAA has an address. */
-  readonly patienceMs: number;
-  /** Least time between two readings of the machine's name servers. */
-  readonly renewMs: number;
-  /** How long an answer is used; never longer than its own time to live. */
-  readonly keepMs: number;
-}
-
-const DEFAULTS: CaresResolverOptions = {
   tryTimeoutMs: 1_500,
   tries: 2,
+  /** For a name, waiting for a place included. */
   timeoutMs: 4_000,
+  /** Names that are asked for at once; further ones wait. */
   concurrency: 256,
+  /** For the other family, once one of A and AAAA has an address. */
   patienceMs: 1_000,
+  /** Least time between two readings of the machine's name servers. */
   renewMs: 30_000,
+  /** How long an answer is used; never longer than its own time to live. */
   keepMs: 1_000,
 };
+
+export interface CaresResolverOptions extends Partial<typeof DEFAULTS> {
+  /** Name servers, such as `127.0.0.1:5353`. Default: those that the machine is set up with. */
+  servers?: () => readonly string[];
+}
 
 /** Answers kept at the most. */
 const MOST_KEPT = 2_000;
@@ -50,12 +44,12 @@ const NOTHING = new Set(['ENODATA', 'ENOTFOUND', 'EBADNAME', 'NXDOMAIN']);
 export class CaresResolver implements HostResolver {
   private resolver: Resolver;
   private renewedAt = performance.now();
-  private readonly options: CaresResolverOptions;
+  private readonly options: CaresResolverOptions & typeof DEFAULTS;
   private readonly slots: Slots;
   /** Each answer is kept for a time of its own. */
   private readonly answers: ExpiringCache<string, string[]>;
 
-  constructor(options: Partial<CaresResolverOptions> = {}) {
+  constructor(options: CaresResolverOptions = {}) {
     this.options = { ...DEFAULTS, ...options };
     this.resolver = this.newResolver();
     this.slots = new Slots(this.options.concurrency);
@@ -63,12 +57,8 @@ export class CaresResolver implements HostResolver {
   }
 
   async resolve(host: string): Promise<string[]> {
-    return [
-      ...(await answeredWithin(
-        this.answers.get(host, () => this.ask(host)),
-        this.options.timeoutMs,
-      )),
-    ];
+    const answer = this.answers.get(host, () => this.ask(host));
+    return [...(await answeredWithin(answer, this.options.timeoutMs))];
   }
 
   private async ask(host: string): Promise<string[]> {
@@ -78,21 +68,22 @@ export class CaresResolver implements HostResolver {
       this.slots.release(1);
       throw new HostUnresolved('dns_timeout');
     }
-    const families = [this.resolver.resolve4(host, { ttl: true }), this.resolver.resolve6(host, { ttl: true })];
+    const seen: RecordWithTtl[][] = [[], []];
+    const questions = [this.resolver.resolve4(host, { ttl: true }), this.resolver.resolve6(host, { ttl: true })];
+    const families = questions.map((family, n) => family.then((records) => void (seen[n] = records)));
     const both = Promise.allSettled(families);
     // The place is taken for as long as c-ares is busy with the name.
     void both.then(() => this.slots.release(1));
-    const records = await Promise.race([both, this.oneAlone(families)]);
-    try {
-      const found = recordsIn(records);
-      const ttlMs = Math.min(this.options.keepMs, ...found.map((record) => record.ttl * 1_000));
-      const addresses = found.map((record) => record.address);
-      if (ttlMs > 0) this.answers.set(host, addresses, undefined, ttlMs);
-      return addresses;
-    } catch (error) {
-      this.renew(error);
-      throw error;
-    }
+    // Some name servers never answer when asked for AAAA.
+    const oneAlone = Promise.any(families).then(() => pause(this.options.patienceMs, [], { ref: false }));
+    const ended = await Promise.race([both, oneAlone.catch(() => both)]);
+    // One family that fails does no harm where the other has addresses: only what was seen is connected to.
+    const found = seen.flat();
+    if (found.length === 0) throw this.unresolved(ended);
+    const ttlMs = Math.min(this.options.keepMs, ...found.map((record) => record.ttl * 1_000));
+    const addresses = found.map((record) => record.address);
+    if (ttlMs > 0) this.answers.set(host, addresses, undefined, ttlMs);
+    return addresses;
   }
 
   private newResolver(): Resolver {
@@ -102,39 +93,15 @@ export class CaresResolver implements HostResolver {
     return resolver;
   }
 
-  /** A resolver knows the name servers of the moment in which it was made; a machine may get others. */
-  private renew(error: unknown): void {
-    const away = error instanceof HostUnresolved && error.failure !== 'unresolvable';
-    if (away && performance.now() - this.renewedAt > this.options.renewMs) {
+  private unresolved(families: readonly PromiseSettledResult<void>[]): HostUnresolved {
+    const codes = families.flatMap((family) => (family.status === 'rejected' ? [codeOf(family.reason) ?? ''] : []));
+    const bad = codes.find((code) => !NOTHING.has(code));
+    if (bad === undefined) return new HostUnresolved('unresolvable');
+    // A resolver knows the name servers of the moment in which it was made; a machine may get others.
+    if (performance.now() - this.renewedAt > this.options.renewMs) {
       this.renewedAt = performance.now();
       this.resolver = this.newResolver();
     }
+    return new HostUnresolved(bad === 'ETIMEOUT' ? 'dns_timeout' : 'dns_failed');
   }
-
-  /** What has come, some time after one family had addresses: some name servers never answer when asked for AAAA. */
-  private oneAlone(families: readonly Promise<RecordWithTtl[]>[]): Promise<Records[]> {
-    return new Promise((resolve) => {
-      const seen: Records[] = [];
-      for (const family of families) {
-        family.then(
-          (value) => {
-            seen.push({ status: 'fulfilled', value });
-            setTimeout(() => resolve(seen), this.options.patienceMs).unref();
-          },
-          () => {},
-        );
-      }
-    });
-  }
-}
-
-type Records = PromiseSettledResult<RecordWithTtl[]>;
-
-/** One family that fails does no harm where the other has addresses: only what was seen is connected to. */
-function recordsIn(families: readonly Records[]): RecordWithTtl[] {
-  const records = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
-  if (records.length > 0) return records;
-  const codes = families.map((family) => (family.status === 'rejected' ? (codeOf(family.reason) ?? '') : 'ENODATA'));
-  const bad = codes.find((code) => !NOTHING.has(code));
-  throw new HostUnresolved(bad === undefined ? 'unresolvable' : bad === 'ETIMEOUT' ? 'dns_timeout' : 'dns_failed');
 }

@@ -124,17 +124,18 @@ export interface Answer {
   readonly retryAfter: string | string[] | undefined;
 }
 
-/** In milliseconds. */
-export interface ExchangeLimits {
-  /** For all of it, by `performance.now()`. */
-  readonly notAfter: number;
+/** In milliseconds and bytes. */
+export const EXCHANGE_LIMITS = {
   /** From the request to the answer's head. */
-  readonly headersMs: number;
+  headersMs: 10_000,
   /** From the answer's head to the end of its body; an answer whose body takes longer counts all the same. */
-  readonly bodyMs: number;
+  bodyMs: 2_000,
   /** Of the body; what is longer is cut off, and the answer counts all the same. */
-  readonly bodyBytes: number;
-}
+  bodyBytes: 65_536,
+};
+
+/** @property notAfter for all of it, by `performance.now()`. */
+type ExchangeLimits = typeof EXCHANGE_LIMITS & { notAfter: number };
 
 /** A request by which its connection finds the exchange. */
 export interface ExchangeRequest extends Dispatcher.DispatchOptions {

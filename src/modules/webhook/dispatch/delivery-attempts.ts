@@ -11,9 +11,6 @@ import { EndpointSecrets, signDelivery } from '../webhook-signature.js';
 import { DispatchRepository, RECORD_FOR_MS, type ClaimedEvent, type DeliveryOutcome } from './dispatch.repository.js';
 import { DeliveryWindows } from './endpoint-health.js';
 
-/** A claimed event, and a moment before its claim (monotonic ms). */
-export type DeliveryTask = ClaimedEvent & { claimedAt: number };
-
 /** The longest wait for a key that opens the secret. */
 const KEY_WITHIN_MS = 3_600_000;
 /** Too many requests, service unavailable. */
@@ -53,7 +50,7 @@ export class DeliveryAttempts {
   }
 
   /** Delivers one event; resolves when its outcome is recorded, or could not be. Never rejects. */
-  async make(task: DeliveryTask): Promise<void> {
+  async make(task: ClaimedEvent): Promise<void> {
     if (this.stopping) return this.record(released(task));
     const span = this.spanOf(task);
     const request = this.requestOf(task, span);
@@ -89,26 +86,26 @@ export class DeliveryAttempts {
     return opened;
   }
 
-  private spanOf({ traceContext: parent, id, type, endpointId, attemptNumber }: DeliveryTask): Span | undefined {
+  private spanOf({ traceContext: parent, eventId, eventType, endpointId, attempt }: ClaimedEvent): Span | undefined {
     if (!this.tracing.on || parent === null) return undefined;
     const attributes = {
       'http.request.method': 'POST',
-      'herald.event_id': id,
-      'herald.event_type': type,
+      'herald.event_id': eventId,
+      'herald.event_type': eventType,
       'herald.endpoint_id': endpointId,
-      'herald.attempt': attemptNumber,
+      'herald.attempt': attempt,
     };
     return this.tracing.start('deliver webhook', { kind: 'client', parent, attributes });
   }
 
   /** The signed request; null where it cannot be signed. */
-  private requestOf(task: DeliveryTask, span: Span | undefined): DeliveryRequest | null {
+  private requestOf(task: ClaimedEvent, span: Span | undefined): DeliveryRequest | null {
     const signing = this.open(task);
     if (signing === null) return null;
     try {
       const body = deliveryBody(task);
       const own = this.headers.open(task.organizationId, task.endpointId, task.headers);
-      const headers: Record<string, string> = { ...own, ...deliveryHeaders(task.id, body, signing) };
+      const headers: Record<string, string> = { ...own, ...deliveryHeaders(task.eventId, body, signing) };
       if (span !== undefined) headers.traceparent = this.tracing.headerOf(span);
       return { url: task.url, headers, body, endpoint: task.endpointId, signal: this.giveUp.signal };
     } catch (error) {
@@ -143,7 +140,7 @@ export class DeliveryAttempts {
 }
 
 /** What is written down of an attempt. A success is any 2xx; redirects are not followed. */
-export function outcomeOf(task: DeliveryTask, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
+export function outcomeOf(task: ClaimedEvent, result: DeliveryResult, random = Math.random()): DeliveryOutcome {
   const outcome = { ...released(task), counted: true, durationMs: result.durationMs };
   if (result.kind === 'failed') {
     return { ...outcome, kind: 'failed', error: result.error, delayMs: retryDelayMs(task.tries + 1, random, null) };
@@ -160,44 +157,31 @@ export function outcomeOf(task: DeliveryTask, result: DeliveryResult, random = M
  * neither against the event nor against the endpoint. It is made again later and later, each hour in the end, until the
  * operator has given the key back.
  */
-export function unsigned(task: DeliveryTask, random = Math.random()): DeliveryOutcome {
+export function unsigned(task: ClaimedEvent, random = Math.random()): DeliveryOutcome {
   return {
     ...released(task),
     kind: 'failed',
     error: 'secret_unreadable',
-    delayMs: Math.min(retryDelayMs(task.attemptNumber, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
+    delayMs: Math.min(retryDelayMs(task.attempt, random, null) ?? KEY_WITHIN_MS, KEY_WITHIN_MS),
   };
 }
 
 /** The event goes back to the queue, and the try does not count. */
-function released(task: DeliveryTask): DeliveryOutcome {
-  return {
-    attemptId: task.attemptId,
-    eventId: task.id,
-    organizationId: task.organizationId,
-    endpointId: task.endpointId,
-    revision: task.revision,
-    eventType: task.type,
-    attempt: task.attemptNumber,
-    kind: 'released',
-    counted: false,
-    httpStatus: null,
-    error: null,
-    durationMs: 0,
-    delayMs: 0,
-    restMs: null,
-    claimedAt: task.claimedAt,
-  };
+function released(task: ClaimedEvent): DeliveryOutcome {
+  const { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt } = task;
+  const attempted = { attemptId, eventId, organizationId, endpointId, revision, eventType, attempt, claimedAt };
+  const nothing = { httpStatus: null, error: null, durationMs: 0, delayMs: 0, restMs: null };
+  return { ...attempted, ...nothing, kind: 'released', counted: false };
 }
 
 const USER_AGENT = 'Herald/1.0 (+webhooks)';
 
 /**
- * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote it, for parsing it here
- * could only change it.
+ * The body of every attempt of an event, byte for byte, on the same database: the data goes out as the database wrote
+ * it, for parsing it here could only change it.
  */
 function deliveryBody(event: ClaimedEvent): string {
-  const { id, type, organizationId, occurredAt, data, transaction } = event;
+  const { eventId: id, eventType: type, organizationId, occurredAt, data, transaction } = event;
   const cursor = cursorText({ kind: 'event', transaction, id }, event);
   const envelope = JSON.stringify({ id, type, created_at: occurredAt, organization_id: organizationId, cursor });
   return `${envelope.slice(0, -1)},"data":${data}}`;

@@ -51,12 +51,12 @@ const claim = (id: string, limit: number) => dispatches.claim(new Map([[id, limi
 
 const outcomeOf = (claimed: ClaimedEvent, values: Partial<DeliveryOutcome>) => ({
   attemptId: claimed.attemptId,
-  eventId: claimed.id,
+  eventId: claimed.eventId,
   organizationId: claimed.organizationId,
   endpointId: claimed.endpointId,
   revision: claimed.revision,
-  eventType: claimed.type,
-  attempt: claimed.attemptNumber,
+  eventType: claimed.eventType,
+  attempt: claimed.attempt,
   kind: 'failed' as const,
   counted: true,
   httpStatus: null,
@@ -81,7 +81,7 @@ describe('insertWebhookEvents', () => {
     expect(await write(organizationId, 1)).toBe(1);
     const after = Date.now();
     const claimed = await claim(id, 10);
-    const ids = claimed.map(({ id }) => id).sort((a, b) => (a < b ? -1 : 1));
+    const ids = claimed.map(({ eventId }) => eventId).sort((a, b) => (a < b ? -1 : 1));
     expect(ids).toHaveLength(2);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const madeAt = Number.parseInt((ids[1] ?? '').replace('-', '').slice(0, 12), 16);
@@ -110,7 +110,7 @@ describe('claim', () => {
   it('gives each event to one of many claims at once, and none twice', async () => {
     const { id } = await endpoint({ events: 6 });
     const claims = await Promise.all(Array.from({ length: 8 }, () => claim(id, 10)));
-    const ids = claims.flat().map(({ id }) => id);
+    const ids = claims.flat().map(({ eventId }) => eventId);
     expect(ids).toHaveLength(6);
     expect(new Set(ids).size).toBe(6);
   });
@@ -126,7 +126,7 @@ describe('claim', () => {
       [id],
     );
     const again = await claim(id, 10);
-    expect(again.map(({ attemptNumber }) => attemptNumber)).toEqual(Array.from({ length: 10 }, () => 2));
+    expect(again.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 10 }, () => 2));
   });
 
   it('takes from many endpoints at once as much as is wanted of each, and brings each its own address and secrets', async () => {
@@ -141,7 +141,7 @@ describe('claim', () => {
       const own = claimed.filter(({ endpointId }) => endpointId === id);
       expect(own).toHaveLength(n % 4);
       for (const event of own) {
-        expect(event).toMatchObject({ organizationId, url: `https://hooks.example.com/${id}`, attemptNumber: 1 });
+        expect(event).toMatchObject({ organizationId, url: `https://hooks.example.com/${id}`, attempt: 1 });
         expect(event.secrets).toHaveLength(1);
       }
     }
@@ -153,7 +153,7 @@ describe('claim', () => {
     while (ids.length < 240) {
       const wanted = new Map(many.map(({ id }) => [id, 3]));
       const claims = await Promise.all(Array.from({ length: 6 }, () => dispatches.claim(wanted)));
-      ids.push(...claims.flat().map(({ id }) => id));
+      ids.push(...claims.flat().map(({ eventId }) => eventId));
       const outcomesOf = claims
         .flat()
         .map((one) => dispatches.record(outcomeOf(one, { kind: 'succeeded', delayMs: null })));
@@ -230,7 +230,7 @@ describe('an outcome', () => {
     if (first === undefined) throw new Error('nothing was claimed');
     await database.execute(
       `update webhook_event set next_attempt_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
-      [first.id],
+      [first.eventId],
     );
     return { id, first };
   }
@@ -238,17 +238,17 @@ describe('an outcome', () => {
   it('that comes after its lease, before the next attempt, still counts', async () => {
     const { first } = await reclaimed();
     await dispatches.record(outcomeOf(first, { kind: 'succeeded', httpStatus: 200, delayMs: null }));
-    expect(await stateOf(first.id)).toEqual({ status: 'delivered', tries: 0, attempt_count: 1 });
+    expect(await stateOf(first.eventId)).toEqual({ status: 'delivered', tries: 0, attempt_count: 1 });
   });
 
   it('of an attempt that was overtaken is logged, and moves nothing', async () => {
     const { id, first } = await reclaimed();
     const [second] = await claim(id, 1);
-    expect(second).toMatchObject({ id: first.id, attemptNumber: 2 });
-    expect(await log(first.id)).toEqual([{ attempt: 1, status: 'failed', error: 'interrupted' }]);
+    expect(second).toMatchObject({ eventId: first.eventId, attempt: 2 });
+    expect(await log(first.eventId)).toEqual([{ attempt: 1, status: 'failed', error: 'interrupted' }]);
     await dispatches.record(outcomeOf(first, { httpStatus: 500, error: 'http_500' }));
-    expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 0, attempt_count: 2 });
-    expect(await log(first.id)).toEqual([{ attempt: 1, status: 'failed', error: 'http_500' }]);
+    expect(await stateOf(first.eventId)).toEqual({ status: 'pending', tries: 0, attempt_count: 2 });
+    expect(await log(first.eventId)).toEqual([{ attempt: 1, status: 'failed', error: 'http_500' }]);
   });
 
   it('recorded twice counts once', async () => {
@@ -256,15 +256,15 @@ describe('an outcome', () => {
     const outcome = outcomeOf(first, { httpStatus: 500, error: 'http_500' });
     await Promise.all([dispatches.record(outcome), dispatches.record(outcome)]);
     await dispatches.record(outcome);
-    expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 1, attempt_count: 1 });
-    expect(await log(first.id)).toHaveLength(1);
+    expect(await stateOf(first.eventId)).toEqual({ status: 'pending', tries: 1, attempt_count: 1 });
+    expect(await log(first.eventId)).toHaveLength(1);
   });
 
   it('that was given up for a reason of our own leaves no trace', async () => {
     const { first } = await reclaimed();
     await dispatches.record(outcomeOf(first, { kind: 'released', counted: false, delayMs: 0 }));
-    expect(await stateOf(first.id)).toEqual({ status: 'pending', tries: 0, attempt_count: 0 });
-    expect(await log(first.id)).toEqual([]);
+    expect(await stateOf(first.eventId)).toEqual({ status: 'pending', tries: 0, attempt_count: 0 });
+    expect(await log(first.eventId)).toEqual([]);
   });
 
   it('under earlier settings says nothing of the endpoint as it is now', async () => {

@@ -7,10 +7,10 @@ import { healthAfter, MOST_IN_FLIGHT, restAfter, type Health, type Rest } from '
 
 /** An event that this process may deliver now, and where to. */
 export interface ClaimedEvent {
-  id: string;
+  eventId: string;
   organizationId: string;
   endpointId: string;
-  type: string;
+  eventType: string;
   /** JSON text, the same at each claim. */
   data: string;
   occurredAt: Date;
@@ -20,7 +20,7 @@ export interface ClaimedEvent {
   identity: string;
   attemptId: string;
   /** 1 for the first. */
-  attemptNumber: number;
+  attempt: number;
   /** Failed attempts so far. */
   tries: number;
   url: string;
@@ -32,18 +32,18 @@ export interface ClaimedEvent {
   headers: string | null;
   /** Of the reported change, where its trace is recorded. */
   traceContext: TraceContext | null;
+  /** Monotonic milliseconds before the claim. */
+  claimedAt: number;
 }
 
+/** Which attempt it was, under which revision of the endpoint's settings. */
+type Attempted = Pick<
+  ClaimedEvent,
+  'attemptId' | 'eventId' | 'organizationId' | 'endpointId' | 'revision' | 'eventType' | 'attempt' | 'claimedAt'
+>;
+
 /** The outcome of one attempt, as it is recorded. */
-export interface DeliveryOutcome {
-  attemptId: string;
-  eventId: string;
-  organizationId: string;
-  endpointId: string;
-  /** Of the endpoint's settings that the attempt was made under. */
-  revision: number;
-  eventType: string;
-  attempt: number;
+export interface DeliveryOutcome extends Attempted {
   /** `released`: given up for a reason of our own; nothing is logged and no try is counted. */
   kind: 'succeeded' | 'failed' | 'released';
   /** Against the event's tries and the endpoint's health; false for what the receiver has no part in. */
@@ -55,8 +55,6 @@ export interface DeliveryOutcome {
   delayMs: number | null;
   /** Milliseconds for which the endpoint is to rest at least; null: it need not. */
   restMs: number | null;
-  /** Monotonic milliseconds before the claim. */
-  claimedAt: number;
 }
 
 /** Longer than a delivery may take (10 s) with the time around it; an attempt without an outcome is due again then. */
@@ -111,7 +109,10 @@ export class DispatchRepository {
     const capacities = [...wanted.values()];
     const most = capacities.reduce((sum, capacity) => sum + capacity, 0);
     const params = [[...wanted.keys()], capacities, most, LEASE_MS / 1_000, MOST_IN_FLIGHT, CLAIM_LOCK];
-    return this.database.query<ClaimedEvent>(CLAIM, params);
+    const claimedAt = performance.now();
+    const claimed = await this.database.query<ClaimedEvent>(CLAIM, params);
+    for (const event of claimed) event.claimedAt = claimedAt;
+    return claimed;
   }
 
   /**
@@ -229,10 +230,11 @@ with wanted as materialized (
     where s.endpoint_id = wanted.endpoint_id and (s.expires_at is null or s.expires_at > clock_timestamp())) as secrets
   from wanted where endpoint_id in (select endpoint_id from claimed)
 )
-select claimed.id, claimed.organization_id as "organizationId", endpoint_id as "endpointId", claimed.type,
+select claimed.id as "eventId", claimed.organization_id as "organizationId", endpoint_id as "endpointId",
+  claimed.type as "eventType",
   claimed.data::text as data, claimed.occurred_at as "occurredAt", claimed.tries,
   claimed.transaction_id::text as transaction, (select identity_of_database()) as identity,
-  claimed.attempt_count as "attemptNumber", claimed.current_attempt_id as "attemptId",
+  claimed.attempt_count as attempt, claimed.current_attempt_id as "attemptId",
   target.url, target.revision, target.secrets, target.headers, encode(claimed.trace_context, 'hex') as "traceContext"
 from claimed join target using (endpoint_id)`;
 

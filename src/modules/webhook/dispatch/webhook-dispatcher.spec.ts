@@ -24,18 +24,19 @@ function stage({ maxInFlight = 100, roles = ['worker'], answers = false } = {}) 
   const hints: string[] = [];
   let failure: Error | null = null;
   const eventOf = (endpointId: string): ClaimedEvent => ({
-    id: newId(),
+    eventId: newId(),
     organizationId: newId(),
     endpointId,
     url: 'https://example.com/hook',
     secrets: [{ id: newId(), sealed: 'sealed' }],
     revision: 1,
     headers: null,
-    type: 'message.received',
+    eventType: 'message.received',
     data: '{}',
     occurredAt: new Date(),
     attemptId: newId(),
-    attemptNumber: 1,
+    attempt: 1,
+    claimedAt: performance.now(),
     tries: 0,
     traceContext: null,
     transaction: '7',

@@ -6,8 +6,8 @@ import { CacheInvalidation } from '../../../infrastructure/access/cache-invalida
 import { Config } from '../../../infrastructure/config/config.js';
 import { Sweeps } from '../../../infrastructure/lanes/sweeps.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
-import { DeliveryAttempts, type DeliveryTask } from './delivery-attempts.js';
-import { DispatchRepository } from './dispatch.repository.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
+import { DispatchRepository, type ClaimedEvent } from './dispatch.repository.js';
 
 const SWEEP_EVERY_MS = 1_000;
 /** Endpoints that one statement looks at. */
@@ -218,18 +218,16 @@ export class WebhookDispatcher implements OnModuleInit, BeforeApplicationShutdow
   }
 
   private async claim(wanted: Map<string, number>): Promise<void> {
-    const claimedAt = performance.now();
-    const claimed = await this.dispatches.claim(wanted);
-    for (const event of claimed) {
+    for (const event of await this.dispatches.claim(wanted)) {
       const capacity = wanted.get(event.endpointId) ?? 0;
       wanted.set(event.endpointId, capacity - 1);
       // It got all that it had places for, so it may have more.
       if (capacity === 1) this.ready.add(event.endpointId);
-      this.start({ ...event, claimedAt });
+      this.start(event);
     }
   }
 
-  private start(task: DeliveryTask): void {
+  private start(task: ClaimedEvent): void {
     const { endpointId } = task;
     const { windows } = this.attempts;
     this.inFlight++;
