@@ -6,6 +6,8 @@ import { Public } from '../../infrastructure/access/route-policy.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import type { HeraldRequest } from '../../infrastructure/http/herald-request.js';
+import { Counters } from '../../infrastructure/operations/counters.js';
+import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { BodyReserve, isSmall } from './body-reserve.js';
 import { NotificationSenders, type Sender } from './notification-senders.js';
 import { notificationsErrors } from './notifications.errors.js';
@@ -21,6 +23,7 @@ export class NotificationsController {
 
   constructor(
     private readonly notifications: NotificationsService,
+    private readonly counters: Counters,
     private readonly config: Config,
   ) {
     this.senders = new NotificationSenders(config.security.authFailuresPerMinute);
@@ -35,7 +38,8 @@ export class NotificationsController {
   @Header('Content-Type', 'text/plain; charset=utf-8')
   handshake(@Query() query: Record<string, unknown>): string {
     const challenge = query['hub.challenge'];
-    const isMeant = query['hub.mode'] === 'subscribe' && isSecret(query['hub.verify_token'], this.verifyToken);
+    const isMeant =
+      query['hub.mode'] === 'subscribe' && isSecret(query['hub.verify_token'], this.config.whatsapp.verifyToken);
     if (!isMeant || typeof challenge !== 'string') throw notificationsErrors.WEBHOOK_HANDSHAKE_REFUSED();
     return challenge;
   }
@@ -57,21 +61,17 @@ export class NotificationsController {
     // A short body is read all the same: a valid signature always counts, whichever other clients use the address.
     if (seconds !== null && !isSmall(req)) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     await this.bodies.read(req, sender, async (body) => {
-      if (!this.notifications.isSigned(body, signature)) this.refuse(sender);
+      if (!verifySignature(body, signature, this.config.whatsapp.appSecrets)) this.refuse(sender);
       this.senders.prove(sender);
       await this.notifications.take(body);
     });
   }
 
   private refuse(sender: Sender): never {
-    this.notifications.countRefused();
+    this.counters.increment('notifications_refused');
     const seconds = this.senders.fail(sender);
     if (seconds !== null) throw accessErrors.RATE_LIMITED({ retryAfterSeconds: seconds });
     throw notificationsErrors.NOTIFICATION_SIGNATURE_INVALID();
-  }
-
-  private get verifyToken(): string {
-    return this.config.whatsapp.verifyToken;
   }
 }
 

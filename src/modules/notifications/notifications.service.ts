@@ -1,13 +1,11 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError } from '../../common/app-error.js';
 import { newId } from '../../common/ids.js';
-import { Config } from '../../infrastructure/config/config.js';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { GroupCommit } from '../../infrastructure/database/group-commit.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { Tracing } from '../../infrastructure/operations/tracing.js';
 import { parseWebhookBody, type WebhookPayload } from '../../infrastructure/whatsapp/webhook-payload.js';
-import { verifySignature } from '../../infrastructure/whatsapp/webhook-signature.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import {
@@ -82,7 +80,6 @@ export class NotificationsService implements BeforeApplicationShutdown {
     private readonly events: MessageEventsService,
     private readonly templates: TemplatesService,
     private readonly codes: OtpService,
-    private readonly config: Config,
     private readonly counters: Counters,
     private readonly tracing: Tracing,
     database: Database,
@@ -99,15 +96,6 @@ export class NotificationsService implements BeforeApplicationShutdown {
     };
     this.applying = new GroupCommit(database, settings);
     this.applyingLarge = new GroupCommit(database, { ...settings, maxBatch: 1 });
-  }
-
-  countRefused(): void {
-    this.counters.increment('notifications_refused');
-  }
-
-  /** @param signature the header `X-Hub-Signature-256`. */
-  isSigned(body: Buffer, signature: string): boolean {
-    return verifySignature(body, signature, this.config.whatsapp.appSecrets);
   }
 
   /**

@@ -114,20 +114,32 @@ export class DeliveryClient {
   }
 
   private async attempt(request: DeliveryRequest, notAfter: number): Promise<Answer> {
+    const { body, endpoint, signal } = request;
     const form = checkTargetUrl(request.url, this.options.policy);
     if (!form.ok) throw new DeliveryError(form.reason);
     const { url } = form;
     // One signal serves many deliveries at once.
-    if (request.signal !== undefined) setMaxListeners(0, request.signal);
-    const destination = await this.find(url, request.signal, notAfter);
-    if (request.endpoint === undefined) return this.postAlone(url, request, destination, notAfter);
-    const pool = this.pools.of(request.endpoint, url.origin, destination);
+    if (signal !== undefined) setMaxListeners(0, signal);
+    const destination = await this.find(url, signal, notAfter);
+    const limits = { ...this.limits, notAfter };
+    const post = (pool: Pool, reset: boolean): Promise<Answer> => {
+      const path = url.pathname + url.search;
+      return Exchange.run(pool, { method: 'POST', path, headers: { ...request.headers }, body, reset }, limits, signal);
+    };
+    if (endpoint !== undefined) {
+      try {
+        return await post(this.pools.of(endpoint, url.origin, destination), false);
+      } catch (error) {
+        const isStale = error instanceof DeliveryError && error.onKept && CLOSED_BEFORE.has(error.word);
+        if (!isStale) throw error;
+      }
+    }
+    // Over a connection of its own.
+    const pool = this.pools.single(url.origin, destination);
     try {
-      return await this.post(pool, url, request, notAfter);
-    } catch (error) {
-      const isStale = error instanceof DeliveryError && error.onKept && CLOSED_BEFORE.has(error.word);
-      if (!isStale) throw error;
-      return this.postAlone(url, request, destination, notAfter);
+      return await post(pool, true);
+    } finally {
+      void pool.destroy();
     }
   }
 
@@ -139,28 +151,6 @@ export class DeliveryClient {
     const secure = url.protocol === 'https:';
     const port = url.port === '' ? (secure ? (this.options.httpsPort ?? 443) : 80) : Number(url.port);
     return { host: url.hostname, secure, port, addresses: found.addresses };
-  }
-
-  /** Over a connection of its own. */
-  private async postAlone(
-    url: URL,
-    request: DeliveryRequest,
-    destination: Destination,
-    notAfter: number,
-  ): Promise<Answer> {
-    const pool = this.pools.single(url.origin, destination);
-    try {
-      return await this.post(pool, url, { ...request, endpoint: undefined }, notAfter);
-    } finally {
-      void pool.destroy();
-    }
-  }
-
-  private post(pool: Pool, url: URL, request: DeliveryRequest, notAfter: number): Promise<Answer> {
-    const { headers, body, endpoint, signal } = request;
-    const path = url.pathname + url.search;
-    const options = { method: 'POST', path, headers: { ...headers }, body, reset: endpoint === undefined } as const;
-    return Exchange.run(pool, options, { ...this.limits, notAfter }, signal);
   }
 }
 

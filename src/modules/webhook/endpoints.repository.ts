@@ -6,15 +6,15 @@ import { WebhookEndpointEntity, WebhookSecretEntity } from './entities/webhook-e
 import { EndpointHeaders, type WebhookHeaders } from './webhook-headers.js';
 import { MESSAGE_EVENTS, type WebhookEvent } from './webhook.types.js';
 
+/** What is left out stays as it is; of a new one: events about messages, all numbers, no headers. */
 export interface EndpointSettings {
   url: string;
-  /** null: those that it has; those about messages for a new one. */
-  events: readonly WebhookEvent[] | null;
+  events: WebhookEvent[] | undefined;
   active: boolean;
-  /** Of the numbers whose events it gets, none twice; empty: of all. null: those that it has; all for a new one. */
-  connectionIds: readonly string[] | null;
-  /** null: those that it has, while its address keeps its origin; none for a new one. */
-  headers: WebhookHeaders | null;
+  /** Of the numbers whose events it gets, none twice; empty: of all. */
+  connectionIds: string[] | undefined;
+  /** Those that it has do not stay where its address gets another origin. */
+  headers: WebhookHeaders | undefined;
 }
 
 /** A secret as it is stored: sealed for its row. */
@@ -82,28 +82,27 @@ export class EndpointsRepository {
     settings: EndpointSettings,
     secret: SealedSecret,
   ): Promise<{ created: boolean; endpoint: WebhookEndpointEntity }> {
-    for (let tries = 1; ; tries++) {
-      const outcome = await this.database.transaction(async () => {
-        const created = await this.create(organizationId, id, settings, secret);
-        if (!created) await this.change(organizationId, settings);
-        const endpoint = await this.find(organizationId);
-        if (endpoint === null) return null;
-        const { id: endpointId, url, events, active, connectionIds, headerNames } = endpoint;
-        // The path may have a secret of the receiver's in it.
-        const details = {
-          origin: new URL(url).origin,
-          events,
-          active,
-          ...(connectionIds.length > 0 && { connection_ids: connectionIds }),
-          ...(headerNames.length > 0 && { header_names: headerNames }),
-        };
-        await this.note(created ? 'webhook.created' : 'webhook.changed', organizationId, endpointId, details);
-        return { created, endpoint };
-      });
-      if (outcome !== null) return outcome;
-      // It was deleted between the two statements.
-      if (tries >= MAX_TRIES) throw new Error('the endpoint is deleted again and again');
-    }
+    return this.database.transaction(async () => {
+      let created = await this.create(organizationId, id, settings, secret);
+      for (let tries = 1; !created && !(await this.change(organizationId, settings)); tries++) {
+        // It was deleted between the two statements.
+        if (tries >= MAX_TRIES) throw new Error('the endpoint is deleted again and again');
+        created = await this.create(organizationId, id, settings, secret);
+      }
+      const endpoint = await this.find(organizationId);
+      if (endpoint === null) throw new Error('the endpoint that was written is not there');
+      const { id: endpointId, url, events, active, connectionIds, headerNames } = endpoint;
+      // The path may have a secret of the receiver's in it.
+      const details = {
+        origin: new URL(url).origin,
+        events,
+        active,
+        ...(connectionIds.length > 0 && { connection_ids: connectionIds }),
+        ...(headerNames.length > 0 && { header_names: headerNames }),
+      };
+      await this.note(created ? 'webhook.created' : 'webhook.changed', organizationId, endpointId, details);
+      return { created, endpoint };
+    });
   }
 
   /** Marks the endpoint as deleted and forgets its secrets and headers; returns its id, or null where there is none. */
@@ -160,9 +159,9 @@ export class EndpointsRepository {
         id,
         organizationId,
         url,
-        events: [...(events ?? MESSAGE_EVENTS)],
+        events: events ?? [...MESSAGE_EVENTS],
         active,
-        connectionIds: [...(connectionIds ?? [])],
+        connectionIds: connectionIds ?? [],
         ...this.sealed(organizationId, id, headers ?? {}),
         inactiveSince: active ? null : now,
       })
@@ -174,22 +173,21 @@ export class EndpointsRepository {
     return true;
   }
 
-  private async change(organizationId: string, settings: EndpointSettings): Promise<string | null> {
+  private async change(organizationId: string, settings: EndpointSettings): Promise<boolean> {
     const { url, events, active, connectionIds } = settings;
     const known = await this.endpoints.findOne({
       where: { organizationId, deletedAt: IsNull() },
       lock: { mode: 'pessimistic_write' },
     });
-    if (known === null) return null;
+    if (known === null) return false;
     // The values are shown to none: one who may choose the address must not have them sent elsewhere.
-    const isElsewhere = new URL(known.url).origin !== new URL(url).origin;
-    const headers = settings.headers ?? (isElsewhere ? {} : null);
-    return this.update(organizationId, {
+    const headers = settings.headers ?? (new URL(known.url).origin === new URL(url).origin ? undefined : {});
+    await this.update(organizationId, {
       url,
       active,
-      ...(events === null ? {} : { events: [...events] }),
-      ...(connectionIds === null ? {} : { connectionIds: [...connectionIds] }),
-      ...(headers === null ? {} : this.sealed(organizationId, known.id, headers)),
+      events,
+      connectionIds,
+      ...(headers && this.sealed(organizationId, known.id, headers)),
       revision: () => 'revision + 1',
       disabledReason: null,
       failingSince: null,
@@ -199,6 +197,7 @@ export class EndpointsRepository {
       inactiveSince: active ? null : inactiveSince,
       updatedAt: now,
     });
+    return true;
   }
 
   private sealed(organizationId: string, id: string, headers: WebhookHeaders) {

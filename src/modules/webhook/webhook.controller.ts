@@ -60,14 +60,10 @@ export class WebhookController {
     @CurrentCaller() caller: Caller,
     @Body() body: ConfigureWebhookRequest,
   ): Promise<WebhookWithSecretResponse> {
-    const { url, events, active = true, connection_ids: connectionIds, headers = null } = body;
-    return this.webhook.put(caller.organizationId, {
-      url,
-      events: events === undefined ? null : [...new Set(events)],
-      active,
-      connectionIds: connectionIds === undefined ? null : [...new Set(connectionIds.map((id) => id.toLowerCase()))],
-      headers,
-    });
+    const { url, active = true, headers } = body;
+    const events = body.events && [...new Set(body.events)];
+    const connectionIds = body.connection_ids && [...new Set(body.connection_ids.map((id) => id.toLowerCase()))];
+    return this.webhook.put(caller.organizationId, { url, events, active, connectionIds, headers });
   }
 
   /**

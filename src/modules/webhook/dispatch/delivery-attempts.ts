@@ -199,25 +199,16 @@ function deliveryHeaders(eventId: string, body: string, secrets: readonly string
   };
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-/** Waits after the first, second ... failed attempt of an event (contract: webhook deliveries); ten attempts in all. */
+/**
+ * Waits after the first, second ... failed attempt of an event (contract: webhook deliveries); ten attempts in all: 5 s,
+ * 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h, 10 h.
+ */
 export const RETRY_DELAYS_MS: readonly number[] = [
-  5 * SECOND,
-  30 * SECOND,
-  2 * MINUTE,
-  10 * MINUTE,
-  30 * MINUTE,
-  2 * HOUR,
-  5 * HOUR,
-  10 * HOUR,
-  10 * HOUR,
+  5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000,
 ];
 
 /** A receiver's `Retry-After` is followed up to here where it asks for more than the schedule. */
-export const LONGEST_RETRY_AFTER_MS = HOUR;
+export const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
 const SPREAD = 0.2;
 
