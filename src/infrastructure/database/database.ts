@@ -81,6 +81,13 @@ export class Database implements Statements, OnApplicationShutdown {
     return (await this.run<R>(sql, params)).rows;
   }
 
+  /** The row of a statement that always has one, such as a count. @throws Error where there is none. */
+  async row<R extends QueryResultRow>(sql: string, params: readonly unknown[] = []): Promise<R> {
+    const [row] = await this.query<R>(sql, params);
+    if (row === undefined) throw new Error(`a statement without the row that it always has: ${sql.slice(0, 80)}`);
+    return row;
+  }
+
   async execute(sql: string | Prepared, params: readonly unknown[] = []): Promise<number> {
     return (await this.run(sql, params)).rowCount ?? 0;
   }

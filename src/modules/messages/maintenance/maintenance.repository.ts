@@ -70,26 +70,24 @@ export class MaintenanceRepository {
    * Messages of the contact that wait, scheduled ones too, and those on the wire: in one statement, for they move from
    * one place to another.
    */
-  async countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
+  countLane(subject: Subject): Promise<{ waiting: number; sending: number }> {
     const of = (table: string): string => `
       select count(*) from ${table} q join connection c on c.id = q.connection_id
       where c.organization_id = $1 and q.organization_id = $1 and q.recipient = any($2)`;
-    const rows = await this.database.query<{ waiting: number; sending: number }>(
+    return this.database.row(
       `select ((${of('message_queue')} and q.attempt_id is null) + (${of('message_schedule')}))::integer as waiting,
          (${of('message_queue')} and q.attempt_id is not null)::integer as sending`,
       [subject.organizationId, lanesOf(subject)],
     );
-    return rows[0] ?? { waiting: 0, sending: 0 };
   }
 
   /** Messages of the workspace that are on the wire. */
-  async countBeingSent(organizationId: string): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
+  countBeingSent(organizationId: string): Promise<number> {
+    return this.count(
       `select count(*)::integer as count from connection c join message_queue q on q.connection_id = c.id
        where c.organization_id = $1 and q.organization_id = $1 and q.attempt_id is not null`,
       [organizationId],
     );
-    return rows[0]?.count ?? 0;
   }
 
   /** Ends messages that wait for the contact, contents and all; their events name no contact. Returns how many. */
@@ -101,26 +99,9 @@ export class MaintenanceRepository {
   /** The next page of the journal, oldest first, with what of it is the contact's. */
   async page(subject: Subject, cursor: string | null): Promise<MessagePage> {
     const [createdAt = '-infinity', id = FIRST_ID] = cursor?.split(' ') ?? [];
-    const rows = await this.database.query<{
-      ids: string[] | null;
-      files: string[] | null;
-      passed: number;
-      last: string | null;
-    }>(PAGE_OF_JOURNAL, [
-      subject.organizationId,
-      createdAt,
-      id,
-      PAGE,
-      subject.numbers,
-      subject.conversationIds,
-      subject.userIds,
-    ]);
-    const row = rows[0];
-    return {
-      ids: row?.ids ?? [],
-      receivedFiles: row?.files ?? [],
-      cursor: row === undefined || row.passed < PAGE ? null : row.last,
-    };
+    const { organizationId, numbers, conversationIds, userIds } = subject;
+    const params = [organizationId, createdAt, id, PAGE, numbers, conversationIds, userIds];
+    return this.database.row(PAGE_OF_JOURNAL, params);
   }
 
   /** In the ambient transaction: the messages stay as rows without anything of the contact. */
@@ -129,13 +110,12 @@ export class MaintenanceRepository {
   }
 
   /** How many conversations still name the contact. */
-  async countContacts(subject: Subject): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
+  countContacts({ organizationId, conversationIds }: Subject): Promise<number> {
+    return this.count(
       `select count(*)::integer as count from conversation
        where organization_id = $1 and id = any($2::uuid[]) and ${NAMED}`,
-      [subject.organizationId, subject.conversationIds],
+      [organizationId, conversationIds],
     );
-    return rows[0]?.count ?? 0;
   }
 
   /** Takes all names from the contact's conversations; returns how many had one. */
@@ -159,15 +139,13 @@ export class MaintenanceRepository {
 
   /** When the newest message that waits or is under way was queued. Reads all of `message_queue`. */
   async newestQueued(): Promise<Date | null> {
-    const rows = await this.database.query<{ newest: Date | null }>(
-      'select max(queued_at) as newest from message_queue',
-    );
-    return rows[0]?.newest ?? null;
+    const found = 'select max(queued_at) as newest from message_queue';
+    return (await this.database.row<{ newest: Date | null }>(found)).newest;
   }
 
   /** Messages of a restored backup that may have been sent in the time which it does not know of; counted up to a million. */
-  async countDoubtful(before: Date): Promise<number> {
-    const rows = await this.database.query<{ count: number }>(
+  countDoubtful(before: Date): Promise<number> {
+    return this.count(
       `select count(*)::integer as count from (
          select 1 from message_queue q where ${queueTakes('restored')} and queued_at < $1
          union all
@@ -175,7 +153,6 @@ export class MaintenanceRepository {
          limit ${COUNT_LIMIT}) as counted`,
       [before],
     );
-    return rows[0]?.count ?? 0;
   }
 
   /** Turns them into `outcome_unknown` and closes their attempts, in the ambient transaction; returns how many. */
@@ -194,47 +171,45 @@ export class MaintenanceRepository {
   }
 
   /** Reads all of `message_queue` and `message_schedule`: a second for a million rows. */
-  async lanes(): Promise<LaneStatus[]> {
+  lanes(): Promise<LaneStatus[]> {
     return this.database.query<LaneStatus>(LANES);
   }
 
   /** Messages that are to go later, counted up to 100,000. */
-  async scheduled(): Promise<number> {
-    const rows = await this.database.query<{ scheduled: number }>(
-      `select ${countUpTo(DEPTH_LIMIT, 'message_schedule')} as scheduled`,
-    );
-    return rows[0]?.scheduled ?? 0;
+  scheduled(): Promise<number> {
+    return this.count(`select ${countUpTo(DEPTH_LIMIT, 'message_schedule')} as count`);
   }
 
   /** Messages that wait and that are under way, each counted up to 100,000. */
-  async depth(): Promise<{ queued: number; processing: number }> {
-    const count = (condition: string) => countUpTo(DEPTH_LIMIT, `message_queue where ${condition}`);
-    const rows = await this.database.query<{ queued: number; processing: number }>(
+  depth(): Promise<{ queued: number; processing: number }> {
+    const count = (condition: string): string => countUpTo(DEPTH_LIMIT, `message_queue where ${condition}`);
+    return this.database.row(
       `select ${count('attempt_id is null')} as queued, ${count('lease_until is not null')} as processing`,
     );
-    return rows[0] ?? { queued: 0, processing: 0 };
   }
 
   /** Messages whose outcome is not known, number by number, each counted up to 1,000. */
   async unknown(): Promise<number> {
-    const rows = await this.database.query<{ unknown: number }>(UNKNOWN);
-    return rows[0]?.unknown ?? 0;
+    return (await this.database.row<{ unknown: number }>(UNKNOWN)).unknown;
   }
 
   /** Since when the oldest message is due whose number can send; seconds, 0 where none is. Never scans a backlog. */
   async oldestDueSeconds(): Promise<number> {
-    const rows = await this.database.query<{ seconds: number | null }>(OLDEST_DUE);
-    return rows[0]?.seconds ?? 0;
+    return (await this.database.row<{ seconds: number }>(OLDEST_DUE)).seconds;
   }
 
   private async remove(sql: string, below: string, limit: number): Promise<number> {
     const from = this.places.get(sql) ?? FIRST_ID;
-    const rows = await this.database.query<{ removed: number; last: string | null }>(sql, [from, below, limit]);
-    const { removed = 0, last = null } = rows[0] ?? {};
+    const removal = this.database.row<{ removed: number; last: string | null }>(sql, [from, below, limit]);
+    const { removed, last } = await removal;
     // The next round begins at the start again, for what waited.
     if (removed < limit || last === null) this.places.delete(sql);
     else this.places.set(sql, last);
     return removed;
+  }
+
+  private async count(sql: string, params: readonly unknown[] = []): Promise<number> {
+    return (await this.database.row<{ count: number }>(sql, params)).count;
   }
 }
 
@@ -330,11 +305,11 @@ with page as materialized (
     and not exists (select from message_queue q where q.message_id = page.id)
     and not exists (select from message_schedule t where t.message_id = page.id)
 )
-select (select array_agg(id) from hit) as ids,
-  (select array_agg(media_object_id) from hit where direction = 'inbound' and media_object_id is not null) as files,
-  (select count(*)::integer from page) as passed,
-  (select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
-   from page order by created_at desc, id desc limit 1) as last`;
+select array(select id from hit) as ids,
+  array(select media_object_id from hit where direction = 'inbound' and media_object_id is not null) as "receivedFiles",
+  case when (select count(*) from page) = $4 then (
+    select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || id
+    from page order by created_at desc, id desc limit 1) end as cursor`;
 
 // Messages that a retry has queued meanwhile are left out.
 const BLANK = `

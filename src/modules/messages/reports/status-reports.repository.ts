@@ -1,4 +1,5 @@
 import { isUuid } from '../../../common/ids.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { OutboundStatus } from '../message-state.js';
 import type { Attempt, StatusReport } from '../messages.types.js';
@@ -9,16 +10,13 @@ import type { TraceContext } from '../../../infrastructure/operations/tracing.js
 import { insertStatusEvents } from './message-event-sql.js';
 
 /** What a report led to; null: no attempt of the report's connection is meant. */
-export interface AppliedReport {
-  organizationId: string;
+export interface AppliedReport extends Pick<
+  LockedRow,
+  'organizationId' | 'conversationId' | 'recipient' | 'traceContext'
+> {
+  messageId: string;
   /** Whether the message was moved by this report. */
   moved: boolean;
-  conversationId: string | null;
-  /** The number that the message was sent to. */
-  recipient: string | null;
-  messageId: string;
-  /** Of the request that the message came with, where its trace is recorded. */
-  traceContext: TraceContext | null;
 }
 
 /** The attempt that a report is about. */
@@ -28,41 +26,27 @@ interface Target {
 }
 
 /** A message with its current attempt, where that is in the same row. */
-interface LockedRow {
-  id: string;
-  organization_id: string;
-  connection_id: string;
-  conversation_id: string | null;
+interface LockedRow extends Omit<ReportedMessage, 'currentAttemptId'> {
+  organizationId: string;
+  connectionId: string;
+  conversationId: string | null;
+  /** The number that the message was sent to. */
   recipient: string | null;
-  status: OutboundStatus;
-  meta_message_id: string | null;
-  event_count: number;
-  attempt_id: string | null;
+  attemptId: string | null;
   /** Of the current attempt, wherever it stands. */
-  attempt_number: number;
-  attempt_status: Attempt['status'];
-  attempt_failed: boolean;
+  attemptNumber: number;
+  attemptStatus: Attempt['status'];
+  attemptFailed: boolean;
   /** Microseconds since the epoch. */
-  latest_at: number;
   now: number;
-  trace_context: TraceContext | null;
+  /** Of the request that the message came with, where its trace is recorded. */
+  traceContext: TraceContext | null;
 }
 
-interface AttemptRow {
-  id: string;
-  message_id: string;
-  number: number;
-  status: Attempt['status'];
-  meta_message_id: string | null;
-  failed: boolean;
-}
+type OtherAttempt = ReportedAttempt & { messageId: string };
 
 /** To which message and attempt an id of the platform leads. */
-interface PlaceRow {
-  message_id: string;
-  attempt_id: string;
-  meta_message_id: string | null;
-}
+type Place = Target & { metaMessageId: string | null };
 
 /** A locked message, and what reports make of it. */
 interface Reported {
@@ -90,8 +74,8 @@ export async function applyStatusReports(
       reported.set(row.id, (message = { row, progress: new MessageProgress(found.messageOf(row)) }));
     }
     const moved = message.progress.apply(report, attempt, row.now);
-    const { organization_id: organizationId, conversation_id: conversationId, recipient, id, trace_context } = row;
-    return { organizationId, conversationId, recipient, moved, messageId: id, traceContext: trace_context };
+    const { organizationId, conversationId, recipient, traceContext } = row;
+    return { organizationId, conversationId, recipient, traceContext, moved, messageId: row.id };
   });
   await write([...reported.values()], statements);
   return results;
@@ -113,15 +97,15 @@ async function findOnce(
   const sought = reports.filter(isSought);
   const attemptIds = sought.flatMap((report) => sentAlong(report)?.attemptId ?? []);
   const metaIds = sought.map((report) => report.metaMessageId);
-  const places = sought.length === 0 ? [] : await statements.query<PlaceRow>(FIND, [attemptIds, metaIds]);
+  const places = sought.length === 0 ? [] : await statements.query<Place>(FIND, [attemptIds, metaIds]);
   const targets = new Targets(places);
   const meant = reports.flatMap((report) => targets.of(report));
   if (meant.length === 0) return new FoundAttempts(targets, [], []);
   const rows = await statements.query<LockedRow>(LOCK, [[...new Set(meant.map((target) => target.messageId))]]);
   // Read under the lock: what was known of them before may have changed while it was waited for.
-  const own = new Set(rows.map((row) => row.attempt_id));
+  const own = new Set(rows.map((row) => row.attemptId));
   const others = [...new Set(meant.map((target) => target.attemptId))].filter((id) => !own.has(id));
-  const attempts = others.length === 0 ? [] : await statements.query<AttemptRow>(ATTEMPTS, [others]);
+  const attempts = others.length === 0 ? [] : await statements.query<OtherAttempt>(ATTEMPTS, [others]);
   return new FoundAttempts(targets, rows, attempts);
 }
 
@@ -143,12 +127,12 @@ class Targets {
   private readonly byAttempt = new Map<string, Target>();
   private readonly byMetaMessageId = new Map<string, Target[]>();
 
-  constructor(places: readonly PlaceRow[]) {
-    for (const { message_id: messageId, attempt_id: attemptId, meta_message_id: metaMessageId } of places) {
-      const target = { messageId, attemptId };
-      this.byAttempt.set(attemptId, target);
+  constructor(places: readonly Place[]) {
+    for (const place of places) {
+      const { attemptId, metaMessageId } = place;
+      this.byAttempt.set(attemptId, place);
       if (metaMessageId === null) continue;
-      this.byMetaMessageId.set(metaMessageId, [...(this.byMetaMessageId.get(metaMessageId) ?? []), target]);
+      this.byMetaMessageId.set(metaMessageId, [...(this.byMetaMessageId.get(metaMessageId) ?? []), place]);
     }
   }
 
@@ -162,12 +146,12 @@ class Targets {
 
 class FoundAttempts {
   private readonly rows: ReadonlyMap<string, LockedRow>;
-  private readonly attempts: ReadonlyMap<string, AttemptRow>;
+  private readonly attempts: ReadonlyMap<string, OtherAttempt>;
 
   constructor(
     private readonly targets: Targets,
     rows: readonly LockedRow[],
-    attempts: readonly AttemptRow[],
+    attempts: readonly OtherAttempt[],
   ) {
     this.rows = new Map(rows.map((row) => [row.id, row]));
     this.attempts = new Map(attempts.map((attempt) => [attempt.id, attempt]));
@@ -176,9 +160,9 @@ class FoundAttempts {
   of(report: StatusReport): { row: LockedRow; attempt: ReportedAttempt } | null {
     for (const { messageId, attemptId } of this.targets.of(report)) {
       const row = this.rows.get(messageId);
-      if (row?.connection_id !== report.connectionId) continue;
-      const attempt = row.attempt_id === attemptId ? ownAttemptOf(row) : this.otherAttempt(messageId, attemptId);
-      if (attempt !== null) return { row, attempt };
+      if (row?.connectionId !== report.connectionId) continue;
+      const attempt = row.attemptId === attemptId ? ownAttemptOf(row, attemptId) : this.attempts.get(attemptId);
+      if (attempt !== undefined && attempt.messageId === messageId) return { row, attempt };
     }
     return null;
   }
@@ -190,33 +174,14 @@ class FoundAttempts {
 
   /** A message that waits for another attempt, or was given up while it did, has its latest one behind it. */
   messageOf(row: LockedRow): ReportedMessage {
-    const isLatest = (other: AttemptRow): boolean => other.message_id === row.id && other.number === row.attempt_number;
-    return {
-      id: row.id,
-      status: row.status,
-      metaMessageId: row.meta_message_id,
-      currentAttemptId: row.attempt_id ?? [...this.attempts.values()].find(isLatest)?.id ?? null,
-      latestAt: row.latest_at,
-      eventCount: row.event_count,
-    };
-  }
-
-  private otherAttempt(messageId: string, id: string): ReportedAttempt | null {
-    const row = this.attempts.get(id);
-    if (row?.message_id !== messageId) return null;
-    const { number, status, meta_message_id: metaMessageId, failed } = row;
-    return { id, number, status, metaMessageId, failed };
+    const isLatest = (other: OtherAttempt): boolean => other.messageId === row.id && other.number === row.attemptNumber;
+    return { ...row, currentAttemptId: row.attemptId ?? [...this.attempts.values()].find(isLatest)?.id ?? null };
   }
 }
 
-function ownAttemptOf(row: LockedRow): ReportedAttempt {
-  return {
-    id: row.attempt_id ?? '',
-    number: row.attempt_number,
-    status: row.attempt_status,
-    metaMessageId: row.meta_message_id,
-    failed: row.attempt_failed,
-  };
+function ownAttemptOf(row: LockedRow, id: string): OtherAttempt {
+  const { attemptNumber: number, attemptStatus: status, metaMessageId, attemptFailed: failed } = row;
+  return { id, messageId: row.id, number, status, metaMessageId, failed };
 }
 
 /** What we sent along: `<message id>.<attempt id>`, or before that only the attempt's id. */
@@ -242,7 +207,7 @@ function isChanged({ row, progress }: Reported): boolean {
 }
 
 function ownEvidence(row: LockedRow, { attempts }: MessageProgress): AttemptEvidence | undefined {
-  return row.attempt_id === null ? undefined : attempts.get(row.attempt_id);
+  return row.attemptId === null ? undefined : attempts.get(row.attemptId);
 }
 
 /**
@@ -257,7 +222,7 @@ function changeOf({ row, progress }: Reported) {
   const bringer = adoptedAttemptId ?? message.currentAttemptId;
   return {
     id: message.id,
-    ...(bringer !== row.attempt_id && { adoptedId: bringer }),
+    ...(bringer !== row.attemptId && { adoptedId: bringer }),
     status: last?.to ?? message.status,
     moved: last !== undefined,
     eventCount: message.eventCount + moves.length,
@@ -290,7 +255,7 @@ function eventsOf({ message, moves }: MessageProgress) {
 
 /** Of attempts that have a row of their own. */
 function notesOf({ row, progress }: Reported) {
-  return [...progress.attempts].flatMap(([id, evidence]) => (id === row.attempt_id ? [] : { id, ...noteOf(evidence) }));
+  return [...progress.attempts].flatMap(([id, evidence]) => (id === row.attemptId ? [] : { id, ...noteOf(evidence) }));
 }
 
 function noteOf({ taken, failure, metaMessageId }: AttemptEvidence) {
@@ -308,7 +273,7 @@ const failedBy = (status: string, category: string): string =>
 
 // An attempt from before a migration may be in both tables, with one id.
 const FIND = `
-select a.message_id, a.id as attempt_id, a.meta_message_id from message_attempt a
+select a.message_id as "messageId", a.id as "attemptId", a.meta_message_id as "metaMessageId" from message_attempt a
 where a.id = any($1::uuid[]) or a.meta_message_id = any($2::text[])
 union all
 select s.message_id, s.attempt_id, s.meta_message_id from unnest($2::text[]) as k (id)
@@ -334,15 +299,16 @@ with waiting as materialized (
     attempt_id, attempt_number, coalesce(attempt_status, 'started'), ${failedBy('attempt_status', 'attempt_category')},
     greatest(queued_at, processing_at, accepted_at, sent_at, delivered_at, read_at, failed_at) from decided
 )
-select f.message_id as id, f.organization_id, f.connection_id, f.conversation_id, m.recipient, f.status,
-  f.meta_message_id, f.event_count, f.attempt_id, f.attempt_number, f.attempt_status, f.attempt_failed,
-  ${microseconds('f.latest_at')} as latest_at, ${microseconds('clock_timestamp()')} as now,
-  encode(m.trace_context, 'hex') as trace_context
+select f.message_id as id, m.recipient, f.status, ${camelColumns('f', 'organization_id, connection_id')},
+  ${camelColumns('f', 'conversation_id, meta_message_id, event_count, attempt_id, attempt_number, attempt_status')},
+  f.attempt_failed as "attemptFailed", ${microseconds('f.latest_at')} as "latestAt",
+  ${microseconds('clock_timestamp()')} as now, encode(m.trace_context, 'hex') as "traceContext"
 from found f join message m on m.id = f.message_id`,
 };
 
 const ATTEMPTS = `
-select a.id, a.message_id, a.number, a.status, a.meta_message_id, ${failedBy('a.status', 'a.failure_category')} as failed
+select ${camelColumns('a', 'id, message_id, number, status, meta_message_id')},
+  ${failedBy('a.status', 'a.failure_category')} as failed
 from message_attempt a where a.id = any($1::uuid[])`;
 
 /**

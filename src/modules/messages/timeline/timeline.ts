@@ -68,12 +68,8 @@ export function timelineOf(history: MessageHistory): TimelineEntry[] {
   const entries = message.direction === 'inbound' ? receivedMoves(message) : sentMoves(history);
   addEvents(entries, history);
   if (erasedAt !== null && !entries.some(({ event }) => event === 'erased')) {
-    entries.push({
-      at: erasedAt,
-      event: 'erased',
-      source: 'operator',
-      summary: 'Everything that named the contact was erased: content, numbers and ids at WhatsApp.',
-    });
+    const summary = 'Everything that named the contact was erased: content, numbers and ids at WhatsApp.';
+    entries.push({ at: erasedAt, event: 'erased', source: 'operator', summary });
   }
   return entries
     .sort((a, b) => a.at.getTime() - b.at.getTime() || (RANK.get(a.event) ?? 0) - (RANK.get(b.event) ?? 0))
@@ -93,22 +89,13 @@ export function timesOf(message: DetailedMessage): Date[] {
 function receivedMoves(message: DetailedMessage): TimelineEntry[] {
   const { createdAt, sentAt, readAt } = message;
   const written = sentAt === null ? '' : `, which the customer wrote at ${sentAt.toISOString()}`;
+  const received = { event: 'received', status: 'received', source: 'whatsapp' } as const;
   const entries: TimelineEntry[] = [
-    {
-      at: createdAt,
-      event: 'received',
-      status: 'received',
-      source: 'whatsapp',
-      summary: `WhatsApp handed over the message${written}.`,
-    },
+    { ...received, at: createdAt, summary: `WhatsApp handed over the message${written}.` },
   ];
   if (readAt !== null) {
-    entries.push({
-      at: readAt,
-      event: 'read',
-      source: 'api',
-      summary: 'You marked it as read; the customer sees the two blue ticks.',
-    });
+    const summary = 'You marked it as read; the customer sees the two blue ticks.';
+    entries.push({ at: readAt, event: 'read', source: 'api', summary });
   }
   return entries;
 }
@@ -116,14 +103,9 @@ function receivedMoves(message: DetailedMessage): TimelineEntry[] {
 function sentMoves(history: MessageHistory): TimelineEntry[] {
   const { message, sendAt } = history;
   const later = sendAt === null ? '' : `, to be sent at ${sendAt.toISOString()}`;
+  const summary = `You sent it with POST /messages; Herald stored it durably${later}.`;
   return [
-    {
-      at: message.createdAt,
-      event: 'queued',
-      status: 'queued',
-      source: 'api',
-      summary: `You sent it with POST /messages; Herald stored it durably${later}.`,
-    },
+    { at: message.createdAt, event: 'queued', status: 'queued', source: 'api', summary },
     ...queuedAgain(history),
     ...message.attempts.flatMap((attempt) => attemptMoves(attempt, message)),
     ...reportedMoves(message),
@@ -143,10 +125,8 @@ function queuedAgain({ message, sendAt }: MessageHistory): TimelineEntry[] {
   return [{ at: queuedAt, event: 'retried', status: 'queued', source: 'api', summary }];
 }
 
-const WORDS_OF_HERALD = 'Nothing was written to WhatsApp.';
-
 function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry[] {
-  const { number, startedAt, finishedAt, status } = attempt;
+  const { number, startedAt, finishedAt, status, platformCode } = attempt;
   const started: TimelineEntry = {
     at: startedAt,
     event: 'attempt_started',
@@ -156,53 +136,30 @@ function attemptMoves(attempt: Attempt, message: DetailedMessage): TimelineEntry
     summary: `Attempt ${number} began: a worker took the message.`,
   };
   if (finishedAt === null || status === 'started') return [started];
-  const base = {
-    at: finishedAt,
-    attempt: number,
-    ...(attempt.platformCode !== null && { platformCode: attempt.platformCode }),
-  };
-  const isAnswered = attempt.httpStatus !== null || attempt.platformCode !== null;
-  const answered: TimelineSource = isAnswered ? 'whatsapp' : 'herald';
   const why = reasonOf(attempt);
   const isLast = number === message.attempts.at(-1)?.number;
-  switch (status) {
-    case 'accepted': {
-      // A report may have overtaken the answer: then the message was never in this state.
-      const at = isLast ? (message.acceptedAt ?? finishedAt) : finishedAt;
-      const isState = !isLast || message.acceptedAt !== null;
-      const late = attempt.failureCategory === null || isLast ? '' : ` Later it reported that it failed: ${why}`;
-      return [
-        started,
-        {
-          at,
-          event: 'attempt_accepted',
-          ...(isState && { status: 'accepted' as const }),
-          attempt: number,
-          source: 'whatsapp',
-          summary: `WhatsApp took the message and gave it an id.${late}`,
-        },
-      ];
-    }
-    case 'rejected':
-      return [
-        started,
-        {
-          ...base,
-          event: 'attempt_rejected',
-          status: 'failed',
-          source: answered,
-          summary: `Attempt ${number} failed: ${why}`,
-        },
-      ];
-    case 'deferred': {
-      const summary = `Attempt ${number} was put off: ${why} ${isAnswered ? '' : WORDS_OF_HERALD}`.trim();
-      return [started, { ...base, event: 'attempt_deferred', status: 'queued', source: answered, summary }];
-    }
-    case 'unknown': {
-      const summary = `No clear answer came to attempt ${number}: it is not known whether WhatsApp took the message.`;
-      return [started, { ...base, event: 'attempt_unknown', status: 'outcome_unknown', source: answered, summary }];
-    }
+  if (status === 'accepted') {
+    // A report may have overtaken the answer: then the message was never in this state.
+    const at = isLast ? (message.acceptedAt ?? finishedAt) : finishedAt;
+    const isState = !isLast || message.acceptedAt !== null;
+    const late = attempt.failureCategory === null || isLast ? '' : ` Later it reported that it failed: ${why}`;
+    const summary = `WhatsApp took the message and gave it an id.${late}`;
+    const accepted = { at, event: 'attempt_accepted', attempt: number, source: 'whatsapp', summary } as const;
+    return [started, { ...accepted, ...(isState && { status }) }];
   }
+  const isAnswered = attempt.httpStatus !== null || platformCode !== null;
+  const unwritten = isAnswered ? '' : ' Nothing was written to WhatsApp.';
+  const [event, became, summary] = {
+    rejected: ['attempt_rejected', 'failed', `Attempt ${number} failed: ${why}`],
+    deferred: ['attempt_deferred', 'queued', `Attempt ${number} was put off: ${why}${unwritten}`],
+    unknown: [
+      'attempt_unknown',
+      'outcome_unknown',
+      `No clear answer came to attempt ${number}: it is not known whether WhatsApp took the message.`,
+    ],
+  }[status] as [TimelineEvent, MessageStatus, string];
+  const ended = { at: finishedAt, attempt: number, ...(platformCode !== null && { platformCode }) };
+  return [started, { ...ended, event, status: became, source: isAnswered ? 'whatsapp' : 'herald', summary }];
 }
 
 function reasonOf({ failureCategory, platformCode, platformMessage }: Attempt): string {
@@ -251,20 +208,10 @@ function endMoves(message: DetailedMessage): TimelineEntry[] {
   const code = codeOf(errorCode);
   const isReported = last !== undefined;
   const words = isReported && errorMessage !== null ? ` WhatsApp's words: ${errorMessage}` : '';
-  const summary = isReported
-    ? `WhatsApp reported that it failed: ${meaningOfFailure(failureCategory, code).summary}${words}`
-    : (errorMessage ?? meaningOfFailure(failureCategory, code).summary);
-  return [
-    {
-      at: failedAt,
-      event: 'failed',
-      status,
-      ...bringerOf(message),
-      source: isReported ? 'whatsapp' : 'herald',
-      summary,
-      ...(code !== null && { platformCode: code }),
-    },
-  ];
+  const { summary: meaning } = meaningOfFailure(failureCategory, code);
+  const summary = isReported ? `WhatsApp reported that it failed: ${meaning}${words}` : (errorMessage ?? meaning);
+  const brought = { ...bringerOf(message), ...(code !== null && { platformCode: code }) };
+  return [{ at: failedAt, event: 'failed', status, ...brought, source: isReported ? 'whatsapp' : 'herald', summary }];
 }
 
 function bringerOf({ attempts }: DetailedMessage): { attempt?: number } {
