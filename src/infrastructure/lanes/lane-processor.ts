@@ -53,7 +53,6 @@ export interface LaneOptions<T> {
   dueLanes: DueLanes;
   /** The times that make its rows due. */
   waitsFor: readonly AwaitedTime[];
-  quantumMs?: number;
   claimEveryMs?: number;
   /** What is said where so many rows are still worked on when the stop's time is over. */
   leftAtStop(count: number): string;
@@ -94,7 +93,7 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
     { lanes, database, sweeps, counters, config, connection, notices, owner }: LaneParts,
   ) {
     super();
-    const { handler, slots, queue, dueLanes, waitsFor, quantumMs, claimEveryMs } = options;
+    const { handler, slots, queue, dueLanes, waitsFor, claimEveryMs } = options;
     this.config = config;
     this.isWorker = config.process.roles.includes('worker');
     this.logger = new Logger(`${handler.name} lanes`);
@@ -103,8 +102,8 @@ export abstract class LaneProcessor<T> extends WorkerHost implements BeforeAppli
       lanes,
       slots,
       owner,
-      ...(quantumMs !== undefined && { quantumMs }),
       ...(claimEveryMs !== undefined && { claimEveryMs }),
+      isCrowded: () => this.local.isFull,
       wake: (laneKey) => this.wake(laneKey),
       onError: (message, error) => {
         counters.increment('lane_drain_failed');

@@ -174,8 +174,12 @@ describe('a drain', () => {
     await waitFor(() => handler.done.length === 2);
     expect(woken).toEqual([]);
     handler.chained = true;
+    // A drain that still runs would look again by itself.
+    const { opened: ended, open: end } = gate();
+    handler.gate = ended;
     handler.fill(lane, 2);
     await runner.drain(lane);
+    end();
     await waitFor(() => woken.length > 0 && handler.done.length === 4);
     await runner.stop(5_000);
   });
@@ -255,7 +259,11 @@ describe('a drain', () => {
     expect(Math.max(...shares)).toBeGreaterThan(0.6);
   });
 
-  it('ends after its quantum with rows left', async () => {
+  it.each<[string, (ms: number) => boolean, endsAt: number]>([
+    ['while drains wait, after its quantum', () => true, 200],
+    ['once drains wait', (ms) => ms >= 500, 500],
+    ['for others that would hold the lane', () => false, 1_000],
+  ])('ends with rows left %s', async (_, isCrowded, endsAt) => {
     const handler = new ListHandler();
     const time = { ms: 0 };
     const work = handler.work.bind(handler);
@@ -267,11 +275,11 @@ describe('a drain', () => {
     const lane = newId();
     handler.fill(lane, 1_000);
     const clock = { now: () => time.ms, monotonic: () => time.ms };
-    const { runner } = runnerFor(handler, { quantumMs: 200, clock });
-    expect(await runner.drain(lane)).toBe('more');
+    const options = { quantumMs: 200, longestMs: 1_000, isCrowded: () => isCrowded(time.ms), clock };
+    expect(await runnerFor(handler, options).runner.drain(lane)).toBe('more');
     // All of its rows would take twenty seconds.
-    expect(time.ms).toBe(200);
-    expect(handler.done).toHaveLength(10);
+    expect(time.ms).toBe(endsAt);
+    expect(handler.done).toHaveLength(endsAt / 20);
   });
 
   it('that is touched until its quantum is over, and finds no more, keeps the lane and asks for another', async () => {

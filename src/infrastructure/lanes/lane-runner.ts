@@ -14,8 +14,12 @@ export interface LaneRunnerOptions<T> {
   owner: string;
   /** Called where a lane should have another drain, as the outcome of a row may make the next one claimable. */
   wake(laneKey: string): void;
-  /** How long a drain goes on before it lets others pass. */
+  /** How long a drain goes on before it lets others pass that wait in this process. */
   quantumMs?: number;
+  /** Whether drains wait here. While none does, a drain goes on for `longestMs`. Default: they always may. */
+  isCrowded?(): boolean;
+  /** So often a lane may go over to another process. */
+  longestMs?: number;
   /** After this a drain is given up whatever hangs, so that its lane is not parked. */
   hardDeadlineMs?: number;
   /** How long a lane stays with this process after its last claim; less where its hold ends before. */
@@ -54,6 +58,8 @@ const CLAIM_EVERY_MS = 8;
 /** A lane that has used up its pace waits at least for so much of it: one claim for several rows. */
 const PACE_EVERY_MS = 25;
 const LINGER_MS = 4_000;
+/** To let a lane go and to drain it again by a job of the queue is seven commits. */
+const LONGEST_MS = 4_000;
 
 /**
  * Drains lanes: holds one, claims as many of its due rows as there are places and pace for, starts the work on each at
@@ -67,6 +73,7 @@ export class LaneRunner<T> {
   private readonly kept: LaneHolds;
   private readonly clock: Clock;
   private readonly quantumMs: number;
+  private readonly longestMs: number;
   private readonly hardDeadlineMs: number;
   private readonly claimEveryMs: number;
   private readonly turns: ClaimTurns;
@@ -80,6 +87,7 @@ export class LaneRunner<T> {
   constructor(private readonly options: LaneRunnerOptions<T>) {
     this.clock = options.clock ?? systemClock;
     this.quantumMs = options.quantumMs ?? 1_000;
+    this.longestMs = options.longestMs ?? LONGEST_MS;
     this.hardDeadlineMs = options.hardDeadlineMs ?? 30_000;
     this.claimEveryMs = options.claimEveryMs ?? CLAIM_EVERY_MS;
     this.turns = new ClaimTurns(this.clock);
@@ -179,8 +187,8 @@ export class LaneRunner<T> {
 
   private async claimForQuantum(turn: Turn): Promise<DrainResult> {
     const { laneKey, lane, token } = turn;
-    const endsAt = this.clock.monotonic() + this.quantumMs;
-    const left = (): number => endsAt - this.clock.monotonic();
+    const begunAt = this.clock.monotonic();
+    const left = (): number => begunAt + this.goesOnForMs() - this.clock.monotonic();
     while (lane.drain === token && !this.stopping && left() > 0) {
       const capacity = Math.min(lane.want, this.options.handler.maxInFlightPerLane - lane.inFlight);
       if (capacity <= 0) {
@@ -202,6 +210,10 @@ export class LaneRunner<T> {
       if (claimed === 'done' && (!lane.touched || left() <= 0)) return 'idle';
     }
     return 'more';
+  }
+
+  private goesOnForMs(): number {
+    return this.options.isCrowded?.() === false ? Math.max(this.quantumMs, this.longestMs) : this.quantumMs;
   }
 
   /** `over`: stopped or given up, nothing more may be claimed. `more`: rows may be left. `done`: no due row is left. */
@@ -238,7 +250,7 @@ export class LaneRunner<T> {
   private start(laneKey: string, lane: LocalLane, item: T): void {
     lane.inFlight++;
     this.inFlight++;
-    void this.work(item).then((mayLetGo) => {
+    const done = (mayLetGo: boolean): void => {
       lane.inFlight--;
       this.inFlight--;
       this.options.slots.release(1);
@@ -246,16 +258,11 @@ export class LaneRunner<T> {
       lane.settled.notify();
       this.settled.notify();
       this.forget(laneKey, lane);
-    });
-  }
-
-  private async work(item: T): Promise<boolean> {
-    try {
-      return await this.options.handler.work(item);
-    } catch (error) {
+    };
+    this.options.handler.work(item).then(done, (error: unknown) => {
       this.options.onError('a row of a lane failed outside its own handling', error);
-      return true;
-    }
+      done(true);
+    });
   }
 
   private sleep(ms: number): Promise<void> {

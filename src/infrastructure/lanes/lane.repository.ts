@@ -64,10 +64,14 @@ export class LaneRepository {
    * processes. Work that was claimed before says nothing: it passed by what the pause is for.
    *
    * @param claimedAt a moment before the claim, in monotonic milliseconds.
+   * @returns null where there is nothing to forget.
    */
-  async succeeded(key: string, claimedAt: number): Promise<void> {
+  succeeded(key: string, claimedAt: number): Promise<void> | null {
     const pausedAt = this.pausedAt.get(key);
-    if (pausedAt === undefined || claimedAt <= pausedAt) return;
+    return pausedAt === undefined || claimedAt <= pausedAt ? null : this.forgetPauses(key, claimedAt);
+  }
+
+  private async forgetPauses(key: string, claimedAt: number): Promise<void> {
     this.pausedAt.delete(key);
     // Nothing is claimed before a pause is over.
     await this.database.execute(

@@ -66,9 +66,9 @@ export class CloudApiClient {
    * Sends one message, once. The outcome says whether it was taken, definitely not taken, or may have been taken.
    * @throws TypeError when the body is not JSON (a BigInt, a circle); nothing is sent then
    */
-  async sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
-    if (!isSendableToken(token)) return UNSENDABLE_TOKEN;
-    const exchange = await this.http.exchange({
+  sendMessage({ phoneNumberId, token, body, notAfter }: SendMessageInput): Promise<SendOutcome> {
+    if (!isSendableToken(token)) return Promise.resolve(UNSENDABLE_TOKEN);
+    const exchange = this.http.exchange({
       method: 'POST',
       path: `${this.root}/${encodeURIComponent(phoneNumberId)}/messages`,
       headers: headersOf(token, true),
@@ -76,9 +76,11 @@ export class CloudApiClient {
       notAfter,
       maxBytes: this.maxResponseBytes,
     });
-    const outcome = classifyExchange(exchange, Date.now());
-    if (outcome.kind === 'accepted' || outcome.platformMessage === null) return outcome;
-    return { ...outcome, platformMessage: presentable(outcome.platformMessage, token) };
+    return exchange.then((went) => {
+      const outcome = classifyExchange(went, Date.now());
+      if (outcome.kind === 'accepted' || outcome.platformMessage === null) return outcome;
+      return { ...outcome, platformMessage: presentable(outcome.platformMessage, token) };
+    });
   }
 
   /** Calls any other endpoint. A GET that a closing connection swallowed is made once more; nothing else is. */

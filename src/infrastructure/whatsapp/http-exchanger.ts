@@ -68,9 +68,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export class HttpExchanger {
   private readonly pool: Pool;
-  private readonly calls = new Set<Call>();
-  /** A request's body is the very buffer that undici names when it sends, so it identifies the call. */
-  private readonly callOfBody = new WeakMap<Buffer, Call>();
+  /** By the request's body, the very buffer that undici names when it sends; without one by the call itself. */
+  private readonly calls = new Map<object, Call>();
   private readonly answerTimeoutMs: number;
   private drained: (() => void) | null = null;
   private closing: Promise<void> | null = null;
@@ -91,16 +90,13 @@ export class HttpExchanger {
     if (this.closing !== null) return Promise.resolve(notWritten('CLOSED'));
     return new Promise((resolve) => {
       const call = new Call(request, this.answerTimeoutMs, (exchange) => {
-        this.calls.delete(call);
+        this.calls.delete(request.body ?? call);
         if (this.calls.size === 0) {
           this.drained?.();
         }
         resolve(exchange);
       });
-      this.calls.add(call);
-      if (request.body !== null) {
-        this.callOfBody.set(request.body, call);
-      }
+      this.calls.set(request.body ?? call, call);
       call.dispatchTo(this.pool);
     });
   }
@@ -112,7 +108,7 @@ export class HttpExchanger {
   }
 
   private async drain(): Promise<void> {
-    for (const call of this.calls) {
+    for (const call of this.calls.values()) {
       call.giveUpUnwritten('CLOSED');
     }
     if (this.calls.size > 0) {
@@ -126,8 +122,8 @@ export class HttpExchanger {
 
   private readonly onSentHeaders = (message: unknown): void => {
     const { body } = (message as { request: { body: Buffer | null } }).request;
-    if (body !== null && typeof body === 'object') {
-      this.callOfBody.get(body)?.onWritten();
+    if (body !== null) {
+      this.calls.get(body)?.onWritten();
     }
   };
 }
@@ -157,11 +153,13 @@ class Call implements Dispatcher.DispatchHandler {
       this.giveUpUnwritten('TOO_LATE');
       return;
     }
+    const { method, path, headers, body } = this.request;
+    pool.dispatch({ method, path, headers, body }, this);
+    // On a free socket it has just been written.
+    if (this.written || this.settled) return;
     // While it waits for a socket there is nothing in undici to abort: the call ends here, and `onRequestStart`
     // refuses when its turn comes.
     this.timer = setTimeout(() => this.giveUpUnwritten('TOO_LATE'), Math.min(waitMs, MAX_TIMER_MS));
-    const { method, path, headers, body } = this.request;
-    pool.dispatch({ method, path, headers, body }, this);
   }
 
   giveUpUnwritten(code: string): void {

@@ -26,6 +26,7 @@ const INVALIDATION = 'connection';
 /** One number as it was read; its token is opened when it is asked for. */
 interface KnownConnection {
   connection: Connection;
+  opened: SendingConnection | null;
   sending(): SendingConnection;
 }
 
@@ -143,6 +144,13 @@ export class ConnectionsService {
   /** The number with its plain token, for the sender; null where the row is gone. At most two seconds old. */
   async forSending(id: string): Promise<SendingConnection | null> {
     return (await this.read(id))?.sending() ?? null;
+  }
+
+  /** The same where it was asked for before and is still known; null means unknown. */
+  peekSending(id: string): SendingConnection | null {
+    const sending = this.rows.peek(id)?.opened ?? null;
+    if (sending !== null) this.used.set(id, systemClock.monotonic());
+    return sending;
   }
 
   /**
@@ -317,11 +325,12 @@ export class ConnectionsService {
 
   private knownOf(row: ConnectionEntity): KnownConnection {
     const { tokenCiphertext, ...connection } = row;
-    let sending: SendingConnection | null = null;
-    return {
+    const known: KnownConnection = {
       connection,
-      sending: () => (sending ??= { ...connection, token: this.secrets.open(tokenCiphertext, tokenPlace(row)) }),
+      opened: null,
+      sending: () => (known.opened ??= { ...connection, token: this.secrets.open(tokenCiphertext, tokenPlace(row)) }),
     };
+    return known;
   }
 
   private async getFresh(organizationId: string, id: string): Promise<Connection> {

@@ -11,7 +11,8 @@ import { MessagesRepository } from './messages.repository.js';
 import { putBack } from './send/outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './send/outcome.repository.js';
 import { ScheduleRepository } from './schedule/schedule.repository.js';
-import { SendRepository, type ClaimedMessage } from './send/send.repository.js';
+import type { ClaimedMessage } from './send/claim-sql.js';
+import { SendRepository } from './send/send.repository.js';
 import { applyStatusReports } from './reports/status-reports.repository.js';
 
 const OWNER = newId();

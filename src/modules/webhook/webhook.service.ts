@@ -57,7 +57,14 @@ export class WebhookService {
    * for workspaces without an endpoint. A wake that gets lost is made up for by the sweep within a second.
    */
   wake(organizationIds: Iterable<string>): void {
-    this.wakeAll(new Set(organizationIds)).catch(() => this.counters.increment('webhook_wakes_failed'));
+    const unknown = new Set<string>();
+    for (const organizationId of organizationIds) {
+      const known = this.endpointIds.peek(organizationId);
+      if (known === undefined) unknown.add(organizationId);
+      else if (known !== null) this.dispatcher.wake(known);
+    }
+    if (unknown.size === 0) return;
+    this.wakeUnknown([...unknown]).catch(() => this.counters.increment('webhook_wakes_failed'));
   }
 
   /** @throws WEBHOOK_NOT_FOUND (404). */
@@ -144,18 +151,10 @@ export class WebhookService {
     return this.queued(event);
   }
 
-  /** At once for the workspaces whose endpoint is known. */
-  private async wakeAll(organizationIds: ReadonlySet<string>): Promise<void> {
-    const unknown: string[] = [];
-    for (const organizationId of organizationIds) {
-      const known = this.endpointIds.peek(organizationId);
-      if (known === undefined) unknown.push(organizationId);
-      else if (known !== null) this.dispatcher.wake(known);
-    }
-    if (unknown.length === 0) return;
+  private async wakeUnknown(organizationIds: readonly string[]): Promise<void> {
     const readAt = performance.now();
-    const found = await this.endpoints.idsOf(unknown);
-    for (const organizationId of unknown) {
+    const found = await this.endpoints.idsOf(organizationIds);
+    for (const organizationId of organizationIds) {
       const endpointId = found.get(organizationId) ?? null;
       this.endpointIds.set(organizationId, endpointId, readAt);
       if (endpointId !== null) this.dispatcher.wake(endpointId);

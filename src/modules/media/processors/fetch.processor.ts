@@ -116,7 +116,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     }
     this.counters.increment(`media_fetch_${problem?.kind ?? 'stored'}`);
     if (problem === null) {
-      await this.lanes.succeeded(fetchLaneOf(file.connectionId), file.claimedAt).catch(() => undefined);
+      await this.lanes.succeeded(fetchLaneOf(file.connectionId), file.claimedAt)?.catch(() => undefined);
     } else if (!lost) {
       await this.record(file, problem);
     }

@@ -11,8 +11,8 @@ import { Tracing } from '../../../infrastructure/operations/tracing.js';
 import { AcceptRepository } from '../accept/accept.repository.js';
 import { MaintenanceRepository } from '../maintenance/maintenance.repository.js';
 import { MessagesRepository } from '../messages.repository.js';
-import { CLAIM } from '../send/claim-sql.js';
-import { claimParams, SendRepository, type ClaimedMessage } from '../send/send.repository.js';
+import { CLAIM, type ClaimedMessage } from '../send/claim-sql.js';
+import { claimParams, SendRepository } from '../send/send.repository.js';
 import { ScheduleRepository, type Decision } from './schedule.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 

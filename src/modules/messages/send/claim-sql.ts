@@ -3,27 +3,37 @@ import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import type { DueLanes } from '../../../infrastructure/lanes/due-lanes.js';
 import { ASKED_LANES, HOLD_COLUMNS, laneHold, type HoldRow } from '../../../infrastructure/lanes/lane-hold.js';
 import { NO_MARK } from '../../../infrastructure/lanes/lane.repository.js';
+import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import { LONGEST_TTL_HOURS } from '../accept/schedule.js';
 import { queueTakes } from '../message-state.js';
 
-/** A claimed message, or at the end what the statement says of the lane; see `CLAIM`. */
-export interface ClaimRow extends HoldRow {
-  lane_key: string;
-  kind: 'claimed' | 'tail' | 'complete' | null;
-  id: string | null;
-  organization_id: string | null;
-  conversation_id: string | null;
-  attempt_id: string | null;
-  recipient: string | null;
-  recipient_user_id: string | null;
-  type: string | null;
-  content: Record<string, unknown> | null;
-  tries: number | null;
-  attempt_number: number | null;
-  is_reply: boolean | null;
-  context_message_id: string | null;
-  trace_context: string | null;
+/** A message that this process may send now, once, before its lease runs out. */
+export interface ClaimedMessage {
+  id: string;
+  organizationId: string;
+  connectionId: string;
+  conversationId: string | null;
+  attemptId: string;
+  /** The lane's key: digits, or the user id where no number is known. */
+  recipient: string;
+  /** The user id that it is addressed to; null where it goes to the number. */
+  recipientUserId: string | null;
+  type: string;
+  content: Record<string, unknown>;
+  /** Deferrals so far that count. */
+  tries: number;
+  attemptNumber: number;
+  /** Whether the message answers another one, and the platform's id of that one where it has one. */
+  isReply: boolean;
+  contextMessageId: string | null;
+  /** Of the request that it came with, where its trace is recorded. */
+  traceContext: TraceContext | null;
 }
+
+/** A claimed message, or at the end what the statement says of the lane; see `CLAIM`. */
+export type ClaimRow = HoldRow & { lane_key: string } & (
+    ({ kind: 'claimed' } & ClaimedMessage) | { kind: 'tail' | 'complete' | null; recipient: string | null }
+  );
 
 /** Due messages that a claim looks for first. Where there are fewer, their recipients are all that can be served. */
 const PROBE = 128;
@@ -124,22 +134,23 @@ with ${laneHold({ asked: ASKED_LANES, returning: ', l.low_at, l.low_seq' })}, as
   from numbered n where q.ctid = n.place
   returning q.message_id, q.connection_id, q.conversation_id, q.attempt_id, q.recipient, q.tries, q.attempt_number
 ), answer as (
-  select k.connection_id::text as key, 'claimed' as kind, m.id, m.organization_id, k.conversation_id, k.attempt_id,
-  k.recipient, m.recipient_user_id, m.type, coalesce(c.content, '{}') as content, k.tries, k.attempt_number,
-  m.reply_to_message_id is not null as is_reply,
+  select k.connection_id::text as "connectionId", 'claimed' as kind, m.id, m.organization_id as "organizationId",
+  k.conversation_id as "conversationId", k.attempt_id as "attemptId", k.recipient,
+  m.recipient_user_id as "recipientUserId", m.type, coalesce(c.content, '{}') as content, k.tries,
+  k.attempt_number as "attemptNumber", m.reply_to_message_id is not null as "isReply",
   (select coalesce(s.meta_message_id, case when r.direction = 'inbound' then r.meta_message_id end,
      (select a.meta_message_id from message_attempt a where a.message_id = r.id
        and a.meta_message_id is not null order by a.number desc limit 1))
    from message r left join message_state s on s.message_id = r.id
-   where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as context_message_id,
-  encode(m.trace_context, 'hex') as trace_context
+   where r.id = m.reply_to_message_id and r.organization_id = m.organization_id) as "contextMessageId",
+  encode(m.trace_context, 'hex') as "traceContext"
 from claimed k join message m on m.id = k.message_id left join message_content c on c.message_id = k.message_id
 union all
 select key, case when is_complete then 'complete' else 'tail' end, null, null, null, null, tail, null, null, null, null,
   null, null, null, null
 from found where place is null
 )
-select ${HOLD_COLUMNS}, hold.key as lane_key, answer.* from hold left join answer on answer.key = hold.key`,
+select ${HOLD_COLUMNS}, hold.key as lane_key, answer.* from hold left join answer on answer."connectionId" = hold.key`,
 };
 
 const FIRST = '00000000-0000-0000-0000-000000000000';

@@ -5,7 +5,7 @@ import type { SendingConnection } from '../../connections/connections.types.js';
 import { MediaTransferService } from '../../media/media-transfer.service.js';
 import { changeFiles, ownFilesIn } from '../accept/file-references.js';
 import { refusal } from './outcome-record.js';
-import type { ClaimedMessage } from './send.repository.js';
+import type { ClaimedMessage } from './claim-sql.js';
 
 /** The platform's ids of a message's files, by ours. */
 type PlatformIds = ReadonlyMap<string, string>;

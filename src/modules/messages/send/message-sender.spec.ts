@@ -26,7 +26,7 @@ function senderOf(claim: () => Promise<unknown>, settle: () => Promise<Recorded>
     { settle } as never,
     unused,
     unused,
-    { forSending: () => Promise.resolve(null) } as never,
+    { peekSending: () => null, forSending: () => Promise.resolve(null) } as never,
     unused,
     unused,
     unused,

@@ -7,9 +7,9 @@ import { LostClaimError, takeBack } from '../../../infrastructure/lanes/lost-cla
 import { Config } from '../../../infrastructure/config/config.js';
 import { Counters } from '../../../infrastructure/operations/counters.js';
 import { type Span, Tracing } from '../../../infrastructure/operations/tracing.js';
-import { CloudApiClient } from '../../../infrastructure/whatsapp/cloud-api-client.js';
+import { CloudApiClient, type SendMessageInput } from '../../../infrastructure/whatsapp/cloud-api-client.js';
 import { buildMessageBody, isSendableType, type SendableType } from '../../../infrastructure/whatsapp/message-body.js';
-import type { NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
+import type { AcceptedOutcome, NotAcceptedOutcome, SendOutcome } from '../../../infrastructure/whatsapp/outcome.js';
 import { isTokenRefused } from '../../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
@@ -20,13 +20,17 @@ import { FileExchange } from './file-exchange.js';
 import { ownFilesIn } from '../accept/file-references.js';
 import { putBack, recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, RECORD_FOR_MS, type OutcomeRecord, type Recorded } from './outcome.repository.js';
-import { SendRepository, type ClaimedMessage } from './send.repository.js';
+import type { ClaimedMessage } from './claim-sql.js';
+import { SendRepository } from './send.repository.js';
 
-/**
- * A claimed message, when it was claimed, and until when its request may still be written (monotonic ms); the claim's
- * span, where it is recorded.
- */
-export type SendTask = ClaimedMessage & { claimedAt: number; notAfter: number; claim?: Span | undefined };
+/** Of a claim: when it was made, and until when requests may still be written (monotonic ms); its span, where it is recorded. */
+interface ClaimTimes {
+  claimedAt: number;
+  notAfter: number;
+  claim?: Span | undefined;
+}
+
+export type SendTask = ClaimedMessage & ClaimTimes;
 
 /** Nothing was sent; the message goes back to the queue for so long. */
 interface Later {
@@ -114,7 +118,8 @@ export class MessageSender implements LaneHandler<SendTask> {
         )
       : undefined;
     this.tracing.end(claim);
-    return { ...claimed, items: items.map((message) => ({ ...message, claimedAt, notAfter, claim })) };
+    const times: ClaimTimes = { claimedAt, notAfter, claim };
+    return { ...claimed, items: items.map((message) => Object.assign(message, times)) };
   }
 
   /** Beside the lane, which goes on meanwhile. */
@@ -146,13 +151,22 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   private async workOn(task: SendTask, span?: Span): Promise<boolean> {
-    const connection = this.stopping ? null : await this.connections.forSending(task.connectionId).catch(() => null);
-    if (connection === null || !canSend(connection.status)) {
-      return this.record(task, putBack(task));
-    }
+    const connection = this.stopping ? null : await this.connectionOf(task);
+    if (connection === null || !canSend(connection.status)) return this.record(task, putBack(task));
     const sent = await this.send(task, connection, span);
     if (sent.kind === 'later') return this.record(task, putBack(task, sent.delayMs));
-    return this.settle(task, connection, sent);
+    const category = sent.kind === 'accepted' ? 'none' : sent.category;
+    this.counters.increment(`send_${sent.kind}`);
+    this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
+    const next = await this.record(task, recordOf(task, sent), sent.kind === 'lane_paused' ? sent : null);
+    const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
+    if (after !== null) await after;
+    return next;
+  }
+
+  /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
+  private connectionOf({ connectionId }: SendTask): SendingConnection | null | Promise<SendingConnection | null> {
+    return this.connections.peekSending(connectionId) ?? this.connections.forSending(connectionId).catch(() => null);
   }
 
   private claimsOf(connectionId: string): LaneClaims {
@@ -163,11 +177,11 @@ export class MessageSender implements LaneHandler<SendTask> {
     return claims;
   }
 
-  private async send(
+  private send(
     task: SendTask,
     connection: SendingConnection,
     span: Span | undefined,
-  ): Promise<SendOutcome | Later> {
+  ): NotAcceptedOutcome | Promise<SendOutcome | Later> {
     if (!isSendableType(task.type)) return refusal('invalid_content', `Messages of type ${task.type} cannot be sent.`);
     if (task.type === 'reaction' && task.contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
@@ -199,7 +213,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     }
   }
 
-  private async post({ task, type, connection, content, span }: Post): Promise<SendOutcome> {
+  private post({ task, type, connection, content, span }: Post): Promise<SendOutcome> {
     const body = buildMessageBody({
       to: task.recipient,
       userId: task.recipientUserId,
@@ -210,7 +224,10 @@ export class MessageSender implements LaneHandler<SendTask> {
     });
     const { phoneNumberId, token } = connection;
     const input = { phoneNumberId, token, body, notAfter: task.notAfter };
-    if (span === undefined) return this.client.sendMessage(input);
+    return span === undefined ? this.client.sendMessage(input) : this.traced(input, span);
+  }
+
+  private async traced(input: SendMessageInput, span: Span): Promise<SendOutcome> {
     const attributes = { 'http.request.method': 'POST', 'server.address': this.platformHost };
     const call = this.tracing.start('POST /messages', { kind: 'client', parent: span, attributes });
     const outcome = await this.client.sendMessage(input);
@@ -224,21 +241,18 @@ export class MessageSender implements LaneHandler<SendTask> {
     return new URL(this.config.whatsapp.apiUrl ?? '').hostname;
   }
 
-  private async settle(task: SendTask, connection: SendingConnection, outcome: SendOutcome): Promise<boolean> {
-    this.counters.increment(`send_${outcome.kind}`);
-    const category = outcome.kind === 'accepted' ? 'none' : outcome.category;
-    this.counters.incrementBy('send_outcomes', { outcome: outcome.kind, category });
-    const next = await this.record(task, recordOf(task, outcome), outcome.kind === 'lane_paused' ? outcome : null);
-    if (outcome.kind === 'accepted') {
-      await this.quietly(this.lanes.succeeded(task.connectionId, task.claimedAt));
-      const adopted = this.adopt(task, outcome.waId, outcome.userId);
-      if (this.stopping) await adopted;
-    } else if (isTokenRefused({ code: outcome.platformCode })) {
-      await this.quietly(this.connections.tokenRefused(connection));
-    } else if (outcome.kind === 'rejected' && outcome.category === 'template_unavailable') {
-      await this.quietly(this.templates.suspect(connection));
-    }
-    return next;
+  /** What the message's place waits for; null, as with nearly every message: nothing. */
+  private afterAccepted(task: SendTask, outcome: AcceptedOutcome): Promise<unknown> | null {
+    const forgotten = this.lanes.succeeded(task.connectionId, task.claimedAt);
+    const first = forgotten && this.quietly(forgotten);
+    const adopted = this.adopt(task, outcome);
+    return this.stopping ? Promise.all([first, adopted]) : first;
+  }
+
+  private afterRefusal(connection: SendingConnection, outcome: NotAcceptedOutcome): Promise<void> | null {
+    if (isTokenRefused({ code: outcome.platformCode })) return this.quietly(this.connections.tokenRefused(connection));
+    const isSuspect = outcome.kind === 'rejected' && outcome.category === 'template_unavailable';
+    return isSuspect ? this.quietly(this.templates.suspect(connection)) : null;
   }
 
   private pause(connectionId: string, outcome: NotAcceptedOutcome): Promise<void> {
@@ -247,10 +261,11 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
-  private async adopt(task: SendTask, waId: string | null, userId: string | null): Promise<void> {
-    const isKnown = (waId === null || waId === task.recipient) && (userId === null || userId === task.recipientUserId);
-    if (task.conversationId === null || isKnown) return;
-    await this.quietly(this.conversations.adopt({ conversationId: task.conversationId, waId, userId }));
+  private adopt({ conversationId, recipient, recipientUserId }: SendTask, name: AcceptedOutcome): Promise<void> | null {
+    const { waId, userId } = name;
+    const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
+    if (conversationId === null || isKnown) return null;
+    return this.quietly(this.conversations.adopt({ conversationId, waId, userId }));
   }
 
   /**
@@ -263,11 +278,9 @@ export class MessageSender implements LaneHandler<SendTask> {
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
   ): Promise<boolean> {
-    const write = async (): Promise<Recorded> => {
-      // Before the message is due again: the very next claim would take it.
-      if (pause !== null) await this.pause(task.connectionId, pause);
-      return this.outcomes.settle(record);
-    };
+    const settle = (): Promise<Recorded> => this.outcomes.settle(record);
+    // Before the message is due again: the very next claim would take it.
+    const write = pause === null ? settle : () => this.pause(task.connectionId, pause).then(settle);
     const claims = this.claimsOf(task.connectionId);
     const begun = claims.underWay > 0 ? null : claims.begun;
     try {

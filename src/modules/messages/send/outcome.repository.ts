@@ -7,23 +7,23 @@ import { ATTEMPT_COLUMNS, CLOSE_KNOWN_ATTEMPT } from './attempt-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes, stateTakes, type OutboundStatus } from '../message-state.js';
 
-/** The outcome of one attempt, as it is recorded. */
+/** The outcome of one attempt, as it is recorded; what is absent is null. */
 export interface OutcomeRecord {
   attemptId: string;
   messageId: string;
   /** Where the message goes if this attempt is still its current one. */
   status: Extract<OutboundStatus, 'accepted' | 'failed' | 'queued' | 'outcome_unknown'>;
   attemptStatus: 'accepted' | 'rejected' | 'deferred' | 'unknown';
-  metaMessageId: string | null;
-  httpStatus: number | null;
-  platformCode: number | null;
-  platformMessage: string | null;
-  category: string | null;
-  traceId: string | null;
+  metaMessageId?: string | null;
+  httpStatus?: number | null;
+  platformCode?: number | null;
+  platformMessage?: string | null;
+  category?: string | null;
+  traceId?: string | null;
   /** With `queued`: milliseconds until the next attempt. */
-  delayMs: number;
+  delayMs?: number;
   /** With `queued`: deferrals that count so far, this one included. */
-  tries: number;
+  tries?: number;
 }
 
 /** What the record of an outcome brought. */

@@ -8,7 +8,8 @@ import { LaneRepository } from '../../../infrastructure/lanes/lane.repository.js
 import { MOST_AHEAD, QueueEstimates, type NewInQueue, type Waiting } from './queue-estimate.js';
 import { putBack } from './outcome-record.js';
 import { OutcomeRepository, type OutcomeRecord } from './outcome.repository.js';
-import { SendRepository, type ClaimedMessage } from './send.repository.js';
+import type { ClaimedMessage } from './claim-sql.js';
+import { SendRepository } from './send.repository.js';
 
 const OWNER = newId();
 const LIMITS = { ttlHours: 24, leaseMs: 3_600_000 };

@@ -12,8 +12,8 @@ import { AcceptRepository, type NewMessage } from '../accept/accept.repository.j
 import { MessagesRepository } from '../messages.repository.js';
 import { recordOf, refusal } from './outcome-record.js';
 import { OutcomeRepository, RECORD, type OutcomeRecord } from './outcome.repository.js';
-import { claimParams, SendRepository, type ClaimedMessage } from './send.repository.js';
-import { CLAIM } from './claim-sql.js';
+import { claimParams, SendRepository } from './send.repository.js';
+import { CLAIM, type ClaimedMessage } from './claim-sql.js';
 import { applyStatusReports } from '../reports/status-reports.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 

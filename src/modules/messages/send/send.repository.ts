@@ -9,33 +9,18 @@ import type { Claim, ClaimRequest } from '../../../infrastructure/lanes/lane-han
 import { holdOf, holdsParams } from '../../../infrastructure/lanes/lane-hold.js';
 import { LostClaimError } from '../../../infrastructure/lanes/lost-claims.js';
 import { SweepPlace } from '../../../infrastructure/lanes/sweep-place.js';
-import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
-import { attemptIdOf, CHECK_MARKS, CLAIM, dueConnections, MOVE_MARKS, READY, type ClaimRow } from './claim-sql.js';
+import {
+  attemptIdOf,
+  CHECK_MARKS,
+  CLAIM,
+  dueConnections,
+  MOVE_MARKS,
+  READY,
+  type ClaimedMessage,
+  type ClaimRow,
+} from './claim-sql.js';
 import { insertStatusEvents, MOVED_COLUMNS } from '../reports/message-event-sql.js';
 import { queueTakes } from '../message-state.js';
-
-/** A message that this process may send now, once, before its lease runs out. */
-export interface ClaimedMessage {
-  id: string;
-  organizationId: string;
-  connectionId: string;
-  conversationId: string | null;
-  attemptId: string;
-  /** The lane's key: digits, or the user id where no number is known. */
-  recipient: string;
-  /** The user id that it is addressed to; null where it goes to the number. */
-  recipientUserId: string | null;
-  type: string;
-  content: Record<string, unknown>;
-  /** Deferrals so far that count. */
-  tries: number;
-  attemptNumber: number;
-  /** Whether the message answers another one, and the platform's id of that one where it has one. */
-  isReply: boolean;
-  contextMessageId: string | null;
-  /** Of the request that it came with, where its trace is recorded. */
-  traceContext: TraceContext | null;
-}
 
 export interface ClaimLimits {
   /** Messages queued longer than this are left to the expiry sweep. */
@@ -108,7 +93,7 @@ export class SendRepository {
     let from = this.cursors.get(connectionId) ?? '';
     let fromStart = from === '';
     for (let round = 0; round < ROUNDS; round++) {
-      const answer = await this.claimFrom(connectionId, asked, limits, from);
+      const answer = await this.claimFrom(asked, limits, from);
       const { claimed, next, complete } = answer;
       // The first one returns the pace that applies; the others use it.
       hold = answer.hold && { ...answer.hold, available: hold === null ? answer.hold.available : hold.available };
@@ -138,7 +123,6 @@ export class SendRepository {
 
   /** `next`: where to go on, '' for the start. `complete`: nothing else can be claimed, wherever the walk stands. */
   private async claimFrom(
-    connectionId: string,
     request: ClaimRequest,
     { ttlHours, leaseMs }: ClaimLimits,
     from: string,
@@ -149,9 +133,9 @@ export class SendRepository {
       const attemptIds = Array.from({ length: request.limit }, (_, n) => attemptIdOf(claimId, n + 1));
       throw new LostClaimError(attemptIds, rows.lost);
     }
-    const claimed = rows.filter((row) => row.kind === 'claimed').map((row) => claimedOf(row, connectionId));
+    const claimed = rows.filter((row) => row.kind === 'claimed');
     const hold = holdOf(rows);
-    const end = rows.find((row) => row.kind !== 'claimed');
+    const end = rows.find((row) => row.kind === 'tail' || row.kind === 'complete');
     const complete = end?.kind === 'complete';
     if (end?.kind === 'tail' || claimed.length === 0 || claimed.length < (hold?.slots ?? 0)) {
       return { hold, claimed, next: end?.recipient ?? '', complete };
@@ -272,25 +256,6 @@ function movedOf(rows: readonly MovedRow[]): MovedMessage[] {
   return rows.flatMap(({ organization_id: organizationId, connection_id: connectionId }) =>
     organizationId === null || connectionId === null ? [] : [{ organizationId, connectionId }],
   );
-}
-
-function claimedOf(row: ClaimRow, connectionId: string): ClaimedMessage {
-  return {
-    id: row.id ?? '',
-    organizationId: row.organization_id ?? '',
-    connectionId,
-    conversationId: row.conversation_id,
-    attemptId: row.attempt_id ?? '',
-    recipient: row.recipient ?? '',
-    recipientUserId: row.recipient_user_id,
-    type: row.type ?? '',
-    content: row.content ?? {},
-    tries: row.tries ?? 0,
-    attemptNumber: row.attempt_number ?? 0,
-    isReply: row.is_reply ?? false,
-    contextMessageId: row.context_message_id,
-    traceContext: row.trace_context,
-  };
 }
 
 // A lost claim's leases may have run out before it is asked for them.

@@ -9,7 +9,8 @@ import { ContactBook } from '../../../../test/support/contact-book.js';
 import { ConversationsRepository } from '../contacts/conversations.repository.js';
 import { recordOf } from './outcome-record.js';
 import { OutcomeRepository } from './outcome.repository.js';
-import { SendRepository, type ClaimedMessage } from './send.repository.js';
+import type { ClaimedMessage } from './claim-sql.js';
+import { SendRepository } from './send.repository.js';
 import { newMessage } from '../../../../test/support/new-message.js';
 
 const OWNER = newId();
