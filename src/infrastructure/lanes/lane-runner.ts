@@ -250,7 +250,7 @@ export class LaneRunner<T> {
   private start(laneKey: string, lane: LocalLane, item: T): void {
     lane.inFlight++;
     this.inFlight++;
-    const done = (mayLetGo: boolean): void => {
+    const ended = (mayLetGo: boolean): void => {
       lane.inFlight--;
       this.inFlight--;
       this.options.slots.release(1);
@@ -259,9 +259,9 @@ export class LaneRunner<T> {
       this.settled.notify();
       this.forget(laneKey, lane);
     };
-    this.options.handler.work(item).then(done, (error: unknown) => {
+    this.options.handler.work(item).then(ended, (error: unknown) => {
       this.options.onError('a row of a lane failed outside its own handling', error);
-      done(true);
+      ended(true);
     });
   }
 

@@ -4,7 +4,6 @@ import type { MediaTransferService } from '../../media/media-transfer.service.js
 import type { PlatformId } from '../../media/media.types.js';
 import { FileExchange } from './file-exchange.js';
 import { refusal } from './outcome-record.js';
-import type { ClaimedMessage } from './claim-sql.js';
 
 const A = '01936f6e-aaaa-7c3d-9e4f-5a6b7c8d9e0f';
 const B = '01936f6e-bbbb-7c3d-9e4f-5a6b7c8d9e0f';
@@ -13,25 +12,9 @@ const CONNECTION = { id: 'connection-1' } as SendingConnection;
 const ready = (platformMediaId: string): PlatformId => ({ kind: 'ready', platformMediaId });
 const later = (retryInMs: number): PlatformId => ({ kind: 'later', retryInMs });
 
-function task(...ids: string[]): ClaimedMessage & { notAfter: number } {
+function task(...ids: string[]) {
   const parameters = ids.map((id) => ({ type: 'image', image: { id } }));
-  return {
-    id: 'message-1',
-    organizationId: 'workspace-1',
-    connectionId: CONNECTION.id,
-    conversationId: null,
-    attemptId: 'attempt-1',
-    recipientUserId: null,
-    recipient: '15550001234',
-    type: 'template',
-    content: { components: [{ type: 'header', parameters }] },
-    tries: 0,
-    attemptNumber: 1,
-    isReply: false,
-    contextMessageId: null,
-    traceContext: null,
-    notAfter: 1_000,
-  };
+  return { type: 'template', content: { components: [{ type: 'header', parameters }] }, attemptNumber: 1 };
 }
 
 function exchangeWith(answers: Record<string, PlatformId>, forgotten: string[] = []) {
@@ -52,7 +35,7 @@ function exchangeWith(answers: Record<string, PlatformId>, forgotten: string[] =
 describe('an exchange', () => {
   it('puts the platform’s ids in the place of ours, asking once for each file', async () => {
     const { exchange, asked } = exchangeWith({ [A]: ready('11'), [B]: ready('22') });
-    const exchanged = await exchange.exchange(CONNECTION, task(A, B, A, '33'));
+    const exchanged = await exchange.exchange(CONNECTION, task(A, B, A, '33'), 1_000);
     const parameters = ['11', '22', '11', '33'].map((id) => ({ type: 'image', image: { id } }));
     expect(exchanged).toEqual({
       kind: 'ready',
@@ -67,16 +50,16 @@ describe('an exchange', () => {
 
   it('waits for the slowest file, and longer with each attempt', async () => {
     const { exchange } = exchangeWith({ [A]: later(2_000), [B]: later(700) });
-    expect(await exchange.exchange(CONNECTION, task(A, B))).toEqual({ kind: 'later', delayMs: 2_000 });
+    expect(await exchange.exchange(CONNECTION, task(A, B), 1_000)).toEqual({ kind: 'later', delayMs: 2_000 });
     const late = { ...task(A), attemptNumber: 20 };
-    expect(await exchange.exchange(CONNECTION, late)).toEqual({ kind: 'later', delayMs: 10_000 });
+    expect(await exchange.exchange(CONNECTION, late, 1_000)).toEqual({ kind: 'later', delayMs: 10_000 });
     const endless = { ...task(A), attemptNumber: 10_000 };
-    expect(await exchange.exchange(CONNECTION, endless)).toEqual({ kind: 'later', delayMs: 60_000 });
+    expect(await exchange.exchange(CONNECTION, endless, 1_000)).toEqual({ kind: 'later', delayMs: 60_000 });
   });
 
   it('fails with media_error where one file is gone, whatever the others say', async () => {
     const { exchange } = exchangeWith({ [A]: later(2_000) });
-    expect(await exchange.exchange(CONNECTION, task(A, B))).toEqual({
+    expect(await exchange.exchange(CONNECTION, task(A, B), 1_000)).toEqual({
       kind: 'refused',
       outcome: refusal('media_error', 'gone'),
     });
@@ -89,7 +72,7 @@ describe('an exchange', () => {
       platformCode: 190,
     };
     const { exchange } = exchangeWith({ [A]: { kind: 'account', outcome } });
-    expect(await exchange.exchange(CONNECTION, task(A))).toEqual({ kind: 'refused', outcome });
+    expect(await exchange.exchange(CONNECTION, task(A), 1_000)).toEqual({ kind: 'refused', outcome });
   });
 });
 

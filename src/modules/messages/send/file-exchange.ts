@@ -32,11 +32,15 @@ export class FileExchange {
 
   constructor(private readonly transfer: MediaTransferService) {}
 
-  /** @param task its `notAfter` (monotonic ms) bounds the wait for uploads. */
-  async exchange(connection: SendingConnection, task: ClaimedMessage & { notAfter: number }): Promise<Exchanged> {
-    const ownIds = [...new Set(ownFilesIn(task.type, task.content).map(({ id }) => id))];
+  /** @param notAfter (monotonic ms) bounds the wait for uploads. */
+  async exchange(
+    connection: SendingConnection,
+    { type, content, attemptNumber }: Pick<ClaimedMessage, 'type' | 'content' | 'attemptNumber'>,
+    notAfter: number,
+  ): Promise<Exchanged> {
+    const ownIds = [...new Set(ownFilesIn(type, content).map(({ id }) => id))];
     const answers = await Promise.all(
-      ownIds.map(async (id) => [id, await this.transfer.platformIdFor(connection, id, task.notAfter)] as const),
+      ownIds.map(async (id) => [id, await this.transfer.platformIdFor(connection, id, notAfter)] as const),
     );
     const ids = new Map<string, string>();
     let delayMs = 0;
@@ -47,14 +51,14 @@ export class FileExchange {
       else delayMs = Math.max(delayMs, answer.retryInMs, 1);
     }
     if (delayMs > 0) {
-      const waitMs = Math.min(task.attemptNumber * WAIT_STEP_MS, LONGEST_WAIT_MS);
+      const waitMs = Math.min(attemptNumber * WAIT_STEP_MS, LONGEST_WAIT_MS);
       return { kind: 'later', delayMs: Math.max(delayMs, waitMs) };
     }
-    const content = changeFiles(task.type, task.content, (file) => {
+    const exchanged = changeFiles(type, content, (file) => {
       const platformId = isUuid(file.id) ? ids.get(file.id.toLowerCase()) : undefined;
       return platformId === undefined ? file : { ...file, id: platformId };
     });
-    return { kind: 'ready', content, ids };
+    return { kind: 'ready', content: exchanged, ids };
   }
 
   /** Whether the platform refused a message, in so many words, for one of its files. */

@@ -38,8 +38,9 @@ function senderOf(claim: () => Promise<unknown>, settle: () => Promise<Recorded>
 }
 
 describe('a message that was worked on', () => {
-  const task = { id: newId(), connectionId: newId(), attemptId: newId() } as SendTask;
-  const request = claimRequest(task.connectionId, newId(), 1);
+  const connectionId = newId();
+  const task = { message: { id: newId(), connectionId, attemptId: newId() } } as SendTask;
+  const request = claimRequest(connectionId, newId(), 1);
   const nothing = { hold: null, items: [] };
 
   it.each([true, false])('asks for another claim where its record says so: %s', async (next) => {

@@ -30,7 +30,10 @@ interface ClaimTimes {
   claim?: Span | undefined;
 }
 
-export type SendTask = ClaimedMessage & ClaimTimes;
+export interface SendTask {
+  message: ClaimedMessage;
+  times: ClaimTimes;
+}
 
 /** Nothing was sent; the message goes back to the queue for so long. */
 interface Later {
@@ -119,7 +122,7 @@ export class MessageSender implements LaneHandler<SendTask> {
       : undefined;
     this.tracing.end(claim);
     const times: ClaimTimes = { claimedAt, notAfter, claim };
-    return { ...claimed, items: items.map((message) => Object.assign(message, times)) };
+    return { ...claimed, items: items.map((message) => ({ message, times })) };
   }
 
   /** Beside the lane, which goes on meanwhile. */
@@ -133,14 +136,14 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   work(task: SendTask): Promise<boolean> {
-    if (!this.tracing.on || task.traceContext === null) return this.workOn(task);
-    const { id, attemptId, attemptNumber, organizationId, connectionId, traceContext, claim } = task;
+    const { id, attemptId, attemptNumber, organizationId, connectionId, type, traceContext } = task.message;
+    if (!this.tracing.on || traceContext === null) return this.workOn(task);
     const span = this.tracing.start('send message', {
       parent: traceContext,
-      link: claim,
+      link: task.times.claim,
       attributes: {
         'herald.message_id': id,
-        'herald.message_type': task.type,
+        'herald.message_type': type,
         'herald.attempt_id': attemptId,
         'herald.attempt': attemptNumber,
         'herald.organization_id': organizationId,
@@ -151,21 +154,22 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   private async workOn(task: SendTask, span?: Span): Promise<boolean> {
-    const connection = this.stopping ? null : await this.connectionOf(task);
-    if (connection === null || !canSend(connection.status)) return this.record(task, putBack(task));
+    const { message } = task;
+    const connection = this.stopping ? null : await this.connectionOf(message);
+    if (connection === null || !canSend(connection.status)) return this.record(message, putBack(message));
     const sent = await this.send(task, connection, span);
-    if (sent.kind === 'later') return this.record(task, putBack(task, sent.delayMs));
+    if (sent.kind === 'later') return this.record(message, putBack(message, sent.delayMs));
     const category = sent.kind === 'accepted' ? 'none' : sent.category;
     this.counters.increment(`send_${sent.kind}`);
     this.counters.incrementBy('send_outcomes', { outcome: sent.kind, category });
-    const next = await this.record(task, recordOf(task, sent), sent.kind === 'lane_paused' ? sent : null);
+    const next = await this.record(message, recordOf(message, sent), sent.kind === 'lane_paused' ? sent : null);
     const after = sent.kind === 'accepted' ? this.afterAccepted(task, sent) : this.afterRefusal(connection, sent);
     if (after !== null) await after;
     return next;
   }
 
   /** Without a promise where it is known: a worker sends thousands of messages a second of few numbers. */
-  private connectionOf({ connectionId }: SendTask): SendingConnection | null | Promise<SendingConnection | null> {
+  private connectionOf({ connectionId }: ClaimedMessage): SendingConnection | null | Promise<SendingConnection | null> {
     return this.connections.peekSending(connectionId) ?? this.connections.forSending(connectionId).catch(() => null);
   }
 
@@ -182,11 +186,11 @@ export class MessageSender implements LaneHandler<SendTask> {
     connection: SendingConnection,
     span: Span | undefined,
   ): NotAcceptedOutcome | Promise<SendOutcome | Later> {
-    if (!isSendableType(task.type)) return refusal('invalid_content', `Messages of type ${task.type} cannot be sent.`);
-    if (task.type === 'reaction' && task.contextMessageId === null) {
+    const { type, content, contextMessageId } = task.message;
+    if (!isSendableType(type)) return refusal('invalid_content', `Messages of type ${type} cannot be sent.`);
+    if (type === 'reaction' && contextMessageId === null) {
       return refusal('invalid_content', 'The message to react to has no id at the platform.');
     }
-    const { type, content } = task;
     if (ownFilesIn(type, content).length === 0) return this.post({ task, type, connection, content, span });
     return this.sendWithFiles(task, type, connection, span);
   }
@@ -202,7 +206,7 @@ export class MessageSender implements LaneHandler<SendTask> {
     span: Span | undefined,
   ): Promise<SendOutcome | Later> {
     for (let round = 1; ; round++) {
-      const exchanged = await this.files.exchange(connection, task);
+      const exchanged = await this.files.exchange(connection, task.message, task.times.notAfter);
       if (exchanged.kind === 'later') return exchanged;
       if (exchanged.kind === 'refused') return exchanged.outcome;
       if (this.stopping) return { kind: 'later', delayMs: 0 };
@@ -213,17 +217,17 @@ export class MessageSender implements LaneHandler<SendTask> {
     }
   }
 
-  private post({ task, type, connection, content, span }: Post): Promise<SendOutcome> {
+  private post({ task: { message, times }, type, connection, content, span }: Post): Promise<SendOutcome> {
     const body = buildMessageBody({
-      to: task.recipient,
-      userId: task.recipientUserId,
+      to: message.recipient,
+      userId: message.recipientUserId,
       type,
       content,
-      contextMessageId: task.contextMessageId,
-      callbackData: `${task.id}.${task.attemptId}`,
+      contextMessageId: message.contextMessageId,
+      callbackData: `${message.id}.${message.attemptId}`,
     });
     const { phoneNumberId, token } = connection;
-    const input = { phoneNumberId, token, body, notAfter: task.notAfter };
+    const input = { phoneNumberId, token, body, notAfter: times.notAfter };
     return span === undefined ? this.client.sendMessage(input) : this.traced(input, span);
   }
 
@@ -242,10 +246,10 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   /** What the message's place waits for; null, as with nearly every message: nothing. */
-  private afterAccepted(task: SendTask, outcome: AcceptedOutcome): Promise<unknown> | null {
-    const forgotten = this.lanes.succeeded(task.connectionId, task.claimedAt);
+  private afterAccepted({ message, times }: SendTask, outcome: AcceptedOutcome): Promise<unknown> | null {
+    const forgotten = this.lanes.succeeded(message.connectionId, times.claimedAt);
     const first = forgotten && this.quietly(forgotten);
-    const adopted = this.adopt(task, outcome);
+    const adopted = this.adopt(message, outcome);
     return this.stopping ? Promise.all([first, adopted]) : first;
   }
 
@@ -261,7 +265,10 @@ export class MessageSender implements LaneHandler<SendTask> {
   }
 
   /** Brazil, Mexico and usernames: the platform may know the contact under another name than the one we used. */
-  private adopt({ conversationId, recipient, recipientUserId }: SendTask, name: AcceptedOutcome): Promise<void> | null {
+  private adopt(
+    { conversationId, recipient, recipientUserId }: ClaimedMessage,
+    name: AcceptedOutcome,
+  ): Promise<void> | null {
     const { waId, userId } = name;
     const isKnown = (waId === null || waId === recipient) && (userId === null || userId === recipientUserId);
     if (conversationId === null || isKnown) return null;
@@ -274,26 +281,26 @@ export class MessageSender implements LaneHandler<SendTask> {
    * @returns whether the recipient may have another message that could not be claimed until now.
    */
   private async record(
-    task: SendTask,
+    message: ClaimedMessage,
     record: OutcomeRecord,
     pause: NotAcceptedOutcome | null = null,
   ): Promise<boolean> {
     const settle = (): Promise<Recorded> => this.outcomes.settle(record);
     // Before the message is due again: the very next claim would take it.
-    const write = pause === null ? settle : () => this.pause(task.connectionId, pause).then(settle);
-    const claims = this.claimsOf(task.connectionId);
+    const write = pause === null ? settle : () => this.pause(message.connectionId, pause).then(settle);
+    const claims = this.claimsOf(message.connectionId);
     const begun = claims.underWay > 0 ? null : claims.begun;
     try {
       const { moved, next } = await retry(write, {
         forMs: RECORD_FOR_MS,
         onFailure: () => this.counters.increment('outcome_record_failed'),
       });
-      if (moved && record.status !== 'queued') this.webhook.wake([task.organizationId]);
+      if (moved && record.status !== 'queued') this.webhook.wake([message.organizationId]);
       // A claim beside the record may have met a message that was accepted too late for the record to see it, and passed
       // it over for this one.
       return next || begun !== claims.begun;
     } catch (error) {
-      this.logger.error(`message ${task.id}: its outcome could not be stored: ${describeError(error)}`);
+      this.logger.error(`message ${message.id}: its outcome could not be stored: ${describeError(error)}`);
       return true;
     }
   }
