@@ -81,19 +81,15 @@ export class QueueConnection implements OnApplicationShutdown {
 }
 
 /** Brings BullMQ's schema up to date; of several processes at once one migrates and the others wait. */
-export async function migrateQueue(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'herald-migrate' });
-  await client.connect();
-  try {
+export function migrateQueue(databaseUrl: string): Promise<void> {
+  return connected(databaseUrl, async (client) => {
     const version = await assertSchemaCompatibility(client, SCHEMA).catch((error: unknown) => {
       if (error instanceof Error && error.name === 'SchemaMigrationRequiredError') return 0;
       throw error;
     });
     // The migration locks its ledger even where nothing is left to do, so ask first.
     if (version < LATEST_SCHEMA_VERSION) await runMigrations(client, SCHEMA);
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /**
@@ -101,13 +97,19 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
  *
  * @throws Error where BullMQ's schema is missing or another version's.
  */
-async function requireQueueSchema(databaseUrl: string): Promise<void> {
+function requireQueueSchema(databaseUrl: string): Promise<void> {
+  return connected(databaseUrl, async (client) => {
+    await assertSchemaCompatibility(client, SCHEMA).catch((cause: unknown) => {
+      throw new Error("the queue's tables are missing or of another version: run `herald migrate`", { cause });
+    });
+  });
+}
+
+async function connected(databaseUrl: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'herald-migrate' });
   await client.connect();
   try {
-    await assertSchemaCompatibility(client, SCHEMA);
-  } catch (error) {
-    throw new Error("the queue's tables are missing or of another version: run `herald migrate`", { cause: error });
+    await work(client);
   } finally {
     await client.end();
   }

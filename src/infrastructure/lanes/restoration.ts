@@ -116,11 +116,11 @@ export class Restoration {
 
   /** Seconds since a worker of any process last finished a sweep on this database; null where none ever did. */
   async silentSeconds(): Promise<number | null> {
-    const rows = await this.database.query<{ seconds: number | null }>(
+    const { seconds } = await this.database.row<{ seconds: number | null }>(
       `select extract(epoch from clock_timestamp() - max(beat_at))::float8 as seconds
        from heartbeat where name like 'sweep:%'`,
     );
-    return rows[0]?.seconds ?? null;
+    return seconds;
   }
 
   /** Call it as a process starts: its log says why it sends nothing. */
@@ -178,9 +178,8 @@ export class Restoration {
 
   /** Rounded up: a `Date` has no microseconds. */
   private async now(): Promise<Date> {
-    const rows = await this.database.query<{ now: Date }>(`select clock_timestamp() + interval '1 millisecond' as now`);
-    if (rows[0] === undefined) throw new Error('the database did not say what time it is');
-    return rows[0].now;
+    const now = `select clock_timestamp() + interval '1 millisecond' as now`;
+    return (await this.database.row<{ now: Date }>(now)).now;
   }
 
   private locked<T>(work: () => Promise<T>): Promise<T> {

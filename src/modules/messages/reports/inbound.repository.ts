@@ -1,4 +1,5 @@
 import { newId } from '../../../common/ids.js';
+import { camelColumns } from '../../../infrastructure/database/camel-columns.js';
 import type { Statements } from '../../../infrastructure/database/database.js';
 import type { MediaService } from '../../media/media.service.js';
 import { MEDIA_TYPES, type MediaType, type PendingMedia } from '../../media/media.types.js';
@@ -17,11 +18,7 @@ export interface ReceivedMessage {
 
 type NewInbound = InboundReport & { id: string; file: PendingMedia | null };
 
-interface StoredRow {
-  id: string;
-  connection_id: string;
-  meta_message_id: string;
-}
+type StoredRow = { id: string } & Pick<InboundReport, 'connectionId' | 'metaMessageId'>;
 
 /**
  * Makes customers' messages durable, each exactly once, many in the caller's transaction with their conversations, the
@@ -45,15 +42,8 @@ export async function receiveMessages(
   const fresh = [...byKey].filter(([key]) => !ids.has(key)).sort(([a], [b]) => (a < b ? -1 : 1));
   const candidates = fresh.map(([, message]) => message);
   const created = await insert(candidates, statements, media);
-  for (const found of [
-    created,
-    await read(
-      candidates.filter((message) => !created.has(keyOf(message))),
-      statements,
-    ),
-  ]) {
-    for (const [key, id] of found) ids.set(key, id);
-  }
+  const conflicted = candidates.filter((message) => !created.has(keyOf(message)));
+  for (const [key, id] of [...created, ...(await read(conflicted, statements))]) ids.set(key, id);
   return reports.map((report) => {
     const key = keyOf(report);
     const messageId = ids.get(key);
@@ -121,9 +111,7 @@ function storedContextOf({ context, userId, profileName }: InboundReport): objec
 }
 
 function idsOf(rows: readonly StoredRow[]): Map<string, string> {
-  return new Map(
-    rows.map((row) => [keyOf({ connectionId: row.connection_id, metaMessageId: row.meta_message_id }), row.id]),
-  );
+  return new Map(rows.map((row) => [keyOf(row), row.id]));
 }
 
 function keyOf({ connectionId, metaMessageId }: Pick<InboundReport, 'connectionId' | 'metaMessageId'>): string {
@@ -160,8 +148,10 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+const STORED = camelColumns('m', 'id, connection_id, meta_message_id');
+
 const READ = `
-select m.id, m.connection_id, m.meta_message_id
+select ${STORED}
 from unnest($1::uuid[], $2::text[]) as k (connection_id, meta_message_id)
 join message m on m.connection_id = k.connection_id and m.meta_message_id = k.meta_message_id
 where m.direction = 'inbound'`;
@@ -204,4 +194,4 @@ with incoming as materialized (
 ), announced as (
   ${insertReceivedEvents('received')}
 )
-select id, connection_id, meta_message_id from created`;
+select ${STORED} from created m`;
