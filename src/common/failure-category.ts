@@ -14,8 +14,8 @@ export interface FailureMeaning {
 
 const meaning = (
   responsible: Responsible | null,
-  retryAfterMinutes: number | null,
   summary: string,
+  retryAfterMinutes: number | null = null,
 ): FailureMeaning => ({ summary, responsible, retryAfterMinutes });
 
 /**
@@ -25,67 +25,55 @@ const meaning = (
 export const FAILURE_MEANINGS = {
   invalid_recipient: meaning(
     'you',
-    null,
     'This recipient cannot get this message. Check the number or user id that you send to.',
   ),
   recipient_unreachable: meaning(
     'recipient',
-    null,
     'The recipient cannot be reached: the number is not on WhatsApp, you are blocked, or the app is too old. Use another channel.',
   ),
   service_window_closed: meaning(
     'you',
-    null,
     'More than 24 hours have passed since the customer last wrote. Send an approved template, or retry after they write again.',
   ),
   template_unavailable: meaning(
     'you',
-    null,
     'The template is paused, disabled or deleted, or does not exist in this language. Use an approved one.',
   ),
-  invalid_content: meaning('you', null, 'WhatsApp refuses the content. Change it and send it as a new message.'),
+  invalid_content: meaning('you', 'WhatsApp refuses the content. Change it and send it as a new message.'),
   media_error: meaning(
     'you',
-    null,
     'The file is gone, too large or of a kind that WhatsApp does not take. Upload it again, or another one.',
   ),
   rate_limited: meaning(
     null,
-    15,
     'More was sent than WhatsApp takes at that pace. Herald waited and tried again until its tries were used up.',
+    15,
   ),
   recipient_limit: meaning(
     'whatsapp',
-    24 * 60,
     'WhatsApp limits how many marketing messages a person gets, and this one exceeded it. Not before a day has passed.',
+    24 * 60,
   ),
   account_restricted: meaning(
     'operator',
-    null,
     'WhatsApp restricts the business account or the number. WhatsApp Manager says why; retry once it is lifted.',
   ),
   sender_not_ready: meaning(
     'operator',
-    null,
     'The sending number is not registered with WhatsApp, or the token cannot reach it. Retry once it is registered.',
   ),
   authentication: meaning(
     'operator',
-    null,
     'WhatsApp refuses the access token, or the token lacks a right. Retry once the connection has a valid one.',
   ),
-  platform_unavailable: meaning('whatsapp', 15, 'WhatsApp was not available. The same message may go through later.'),
+  platform_unavailable: meaning('whatsapp', 'WhatsApp was not available. The same message may go through later.', 15),
   expired: meaning(
     'operator',
-    0,
     'It waited in the queue until its time was over; nothing was sent. Retry it if it still makes sense.',
+    0,
   ),
-  canceled: meaning('you', null, 'You canceled it before it was sent.'),
-  unknown: meaning(
-    null,
-    null,
-    "WhatsApp refused it for a reason that Herald does not know. `error` has WhatsApp's words.",
-  ),
+  canceled: meaning('you', 'You canceled it before it was sent.'),
+  unknown: meaning(null, "WhatsApp refused it for a reason that Herald does not know. `error` has WhatsApp's words."),
 };
 
 export type FailureCategory = keyof typeof FAILURE_MEANINGS;

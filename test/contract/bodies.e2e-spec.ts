@@ -220,14 +220,13 @@ describe('types in bodies', () => {
   });
 });
 
-describe('bytes', () => {
-  it('arrive as they came, whatever their type', async () => {
-    const { body } = await small.api.post('/things/bytes', Buffer.from([0x7b, 0xff, 0x00]), {
-      headers: { 'content-type': 'text/odd' },
-    });
-    expect(body.data).toEqual({ length: 3, text: '{\u00ff\u0000' });
-    expect((await small.api.post('/things/bytes')).body.data.length).toBe(0);
-    expect((await small.api.post('/things/bytes', 'x'.repeat(1_001))).status).toBe(413);
+describe('the limit of a route', () => {
+  it('stands in the place of the usual one', async () => {
+    const within = 'x'.repeat(998);
+    expect((await small.api.post('/things/small', JSON.stringify(within))).body.data).toBe(within);
+    const { status, body } = await small.api.post('/things/small', JSON.stringify(`${within}x`));
+    expect(status).toBe(413);
+    expect(body.error.limit_bytes).toBe(1_000);
   });
 });
 

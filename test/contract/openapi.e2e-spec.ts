@@ -82,7 +82,7 @@ describe('the API description', () => {
     expect(operation?.description).toContain('scope `messages:write`');
     expect(operation?.['x-required-scope']).toBe('messages:write');
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
-    const open = document.paths['/api/v1/things/bytes']?.post;
+    const open = document.paths['/api/v1/things/small']?.post;
     expect(open?.security).toBeUndefined();
     expect(open?.responses['401']).toBeUndefined();
   });

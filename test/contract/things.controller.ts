@@ -20,7 +20,7 @@ import { type Caller, CurrentCaller } from '../../src/infrastructure/access/call
 import { Public, RequireScope } from '../../src/infrastructure/access/route-policy.js';
 import { EXAMPLE_MESSAGE_ID } from '../../src/common/example-ids.js';
 import { ApiErrors } from '../../src/infrastructure/http/api-description.js';
-import { BodyAs, BodyErrors } from '../../src/infrastructure/http/body.guard.js';
+import { BodyAs } from '../../src/infrastructure/http/body.guard.js';
 import { UuidParam } from '../../src/infrastructure/http/uuid-param.decorator.js';
 
 class TextDto {
@@ -95,16 +95,16 @@ export class ThingsController {
 
   @Post('echo')
   @RequireScope('messages:write')
-  @BodyErrors('unprocessable')
+  @BodyAs({ unprocessable: true })
   echo(@Body() body: unknown) {
     return { data: body ?? null };
   }
 
-  @Post('bytes')
+  @Post('small')
   @Public()
-  @BodyAs('bytes', 1_000)
-  bytes(@Body() body: Buffer) {
-    return { data: { length: body.length, text: body.toString('latin1') } };
+  @BodyAs({ limitBytes: 1_000 })
+  small(@Body() body: unknown) {
+    return { data: body ?? null };
   }
 
   @Get()

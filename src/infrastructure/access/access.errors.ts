@@ -1,36 +1,29 @@
 import { defineErrors, error } from '../../common/define-errors.js';
 import { isOtpScope, type Scope } from './scopes.js';
 
-const challenge = () => ({ 'WWW-Authenticate': 'Bearer' });
+const unauthenticated = (text: { message: string; when: string; fix: string }) =>
+  error({ kind: 'unauthenticated', ...text, headers: () => ({ 'WWW-Authenticate': 'Bearer' }) });
 
 export const accessErrors = defineErrors('access', {
-  API_KEY_MISSING: error({
-    kind: 'unauthenticated',
+  API_KEY_MISSING: unauthenticated({
     message: 'Send your API key in the header Authorization: Bearer <API_KEY>.',
     when: 'The request has no `Authorization: Bearer` header, or more than one.',
     fix: 'Add the header `Authorization: Bearer <API_KEY>`, once.',
-    headers: challenge,
   }),
-  API_KEY_INVALID: error({
-    kind: 'unauthenticated',
+  API_KEY_INVALID: unauthenticated({
     message: 'This is not a valid API key; check that it was copied whole.',
     when: 'The key is mistyped, cut short, or was never issued.',
     fix: 'Copy the whole key again, or have a new one made: a key is shown only once.',
-    headers: challenge,
   }),
-  API_KEY_EXPIRED: error({
-    kind: 'unauthenticated',
+  API_KEY_EXPIRED: unauthenticated({
     message: 'This API key has expired; use a new one.',
     when: "The key's lifetime is over.",
     fix: 'Have a new key made, or rotate keys before they expire.',
-    headers: challenge,
   }),
-  API_KEY_REVOKED: error({
-    kind: 'unauthenticated',
+  API_KEY_REVOKED: unauthenticated({
     message: 'This API key was revoked; use another one.',
     when: 'The key was revoked.',
     fix: 'Use another key of the workspace, or have a new one made.',
-    headers: challenge,
   }),
   SCOPE_REQUIRED: error<{
     scope: Scope;

@@ -33,7 +33,7 @@ export class AccessGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): true | Promise<true> {
     const policy = routePolicyOf(context.getClass(), context.getHandler());
-    // The route audit lets no application start with such a route; a guard must not lean on that.
+    // No application starts with such a route; a guard must not lean on that.
     if (policy === null) throw commonErrors.ROUTE_NOT_FOUND(undefined, { internal: 'route without a policy' });
     if (policy === 'public') return true;
     const http = context.switchToHttp();

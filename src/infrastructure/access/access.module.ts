@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
+import { APP_GUARD } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BodyGuard } from '../http/body.guard.js';
 import { AccessGuard } from './access.guard.js';
@@ -9,13 +9,12 @@ import { CacheInvalidation } from './cache-invalidation.js';
 import { DirectRoutes } from './direct-routes.js';
 import { ApiKeyEntity, OrganizationEntity } from './entities/access.entity.js';
 import { RateBucketRepository, RateLimiter } from './rate-limiter.js';
-import { RouteAudit } from './route-policy.js';
 import { WorkspacesService } from './workspaces.service.js';
 
 /** Workspaces, API keys and scopes, for every module. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, TypeOrmModule.forFeature([OrganizationEntity, ApiKeyEntity])],
+  imports: [TypeOrmModule.forFeature([OrganizationEntity, ApiKeyEntity])],
   providers: [
     CacheInvalidation,
     WorkspacesService,
@@ -23,7 +22,6 @@ import { WorkspacesService } from './workspaces.service.js';
     ApiKeysService,
     RateBucketRepository,
     RateLimiter,
-    RouteAudit,
     // Guards run in this order: a body is read only once its sender is admitted.
     AccessGuard,
     BodyGuard,

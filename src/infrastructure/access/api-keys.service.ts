@@ -1,6 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from '../../common/clock.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
 import { GroupCommitRunner } from '../../common/group-commit.js';
@@ -54,18 +53,15 @@ const NO_HASH = Buffer.alloc(32);
 
 /** Gathers which keys were used, each once a minute, so that no request waits for the note of its use. */
 export class KeyUsage {
-  private readonly noted: LRUCache<string, true>;
+  private readonly noted: ExpiringCache<string, true>;
   private pending: string[] = [];
 
   constructor(clock: Clock = systemClock) {
-    const perf = { now: () => clock.monotonic() };
-    // By size, since `max` would reserve its lists for the largest number at once.
-    const bound = { maxSize: MAX_CACHED, sizeCalculation: () => 1 };
-    this.noted = new LRUCache({ ...bound, ttl: USE_NOTED_EVERY_MS, ttlResolution: 0, perf });
+    this.noted = new ExpiringCache({ ttlMs: USE_NOTED_EVERY_MS, maxEntries: MAX_CACHED, clock });
   }
 
   note(keyId: string): void {
-    if (this.noted.has(keyId)) return;
+    if (this.noted.peek(keyId) === true) return;
     this.noted.set(keyId, true);
     this.pending.push(keyId);
   }

@@ -167,7 +167,19 @@ export class LeasedBuckets {
   }
 
   private async wait(key: string, lease: Lease, count: number): Promise<RateDecision> {
-    const decision = await this.waitFor(key, lease, count);
+    let decision: RateDecision | null = null;
+    lease.waiting += count;
+    try {
+      // Each round ends with tokens, an empty shared bucket or a local one; a waiter may see tokens go to others.
+      for (let rounds = 0; decision === null && rounds < 10; rounds++) {
+        this.ask(key);
+        await this.round;
+        decision = this.tryTake(key, lease, count);
+      }
+    } finally {
+      lease.waiting -= count;
+    }
+    decision ??= this.decision(lease, false, count);
     const surplus = Math.floor(lease.tokens - mostHeld(lease.limits));
     if (!decision.allowed && count > 1 && surplus > 0 && lease.waiting === 0) {
       lease.tokens -= surplus;
@@ -176,22 +188,6 @@ export class LeasedBuckets {
       this.ask(key);
     }
     return decision;
-  }
-
-  private async waitFor(key: string, lease: Lease, count: number): Promise<RateDecision> {
-    lease.waiting += count;
-    try {
-      // Each round ends with tokens, an empty shared bucket or a local one; a waiter may see tokens go to others.
-      for (let rounds = 0; rounds < 10; rounds++) {
-        this.ask(key);
-        await this.round;
-        const decision = this.tryTake(key, lease, count);
-        if (decision !== null) return decision;
-      }
-      return this.decision(lease, false, count);
-    } finally {
-      lease.waiting -= count;
-    }
   }
 
   private decision(lease: Lease, allowed: boolean, count: number): RateDecision {
@@ -219,13 +215,11 @@ export class LeasedBuckets {
 
   private async exchange(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve)); // all requests of this turn share the round
-    const keys = [...this.asking];
-    this.asking.clear();
-    const leases = keys.map((key) => this.leases.get(key));
-    const asks = keys.flatMap((key, index) => {
-      const lease = leases[index];
+    const asks = [...this.asking].flatMap((key) => {
+      const lease = this.leases.get(key);
       return lease === undefined ? [] : [this.askOf(key, lease)];
     });
+    this.asking.clear();
     const answer = this.options.exchange(asks).then((grants) => {
       // What comes too late was taken from the shared bucket all the same.
       asks.forEach((ask, index) => {
@@ -241,15 +235,12 @@ export class LeasedBuckets {
   }
 
   private askOf(key: string, lease: Lease): Ask {
-    if (lease.giving > 0 && lease.waiting === 0) {
-      const want = -lease.giving;
-      lease.giving = 0;
-      return { key, limits: lease.limits, want, held: lease.tokens };
-    }
-    lease.tokens += lease.giving;
+    const { giving, limits } = lease;
+    const givesBack = giving > 0 && lease.waiting === 0;
     lease.giving = 0;
-    const want = Math.max(0, Math.ceil(mostHeld(lease.limits) + lease.waiting - lease.tokens));
-    return { key, limits: lease.limits, want, held: lease.tokens };
+    if (!givesBack) lease.tokens += giving;
+    const want = givesBack ? -giving : Math.max(0, Math.ceil(mostHeld(limits) + lease.waiting - lease.tokens));
+    return { key, limits, want, held: lease.tokens };
   }
 
   private accept(ask: Ask, grant: Grant): void {

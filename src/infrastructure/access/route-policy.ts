@@ -1,6 +1,4 @@
-import { applyDecorators, Injectable, SetMetadata, type OnModuleInit } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/internal.js';
-import { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiBearerAuth, ApiExtension } from '@nestjs/swagger';
 import { ApiErrors, REQUIRED_SCOPE_EXTENSION, SECURITY_SCHEME } from '../http/api-description.js';
 import type { Scope } from './scopes.js';
@@ -39,7 +37,7 @@ export type RoutePolicy = Scope | 'public';
 
 const policies = new WeakMap<object, WeakMap<object, RoutePolicy | null>>();
 
-/** Null where the route says nothing, which no application starts with. */
+/** Null where the route says nothing: no application starts with such a route (`prepareRoutes`). */
 export function routePolicyOf(controller: object, handler: object): RoutePolicy | null {
   let ofController = policies.get(controller);
   if (ofController === undefined) policies.set(controller, (ofController = new WeakMap<object, RoutePolicy | null>()));
@@ -51,29 +49,4 @@ export function routePolicyOf(controller: object, handler: object): RoutePolicy 
     ofController.set(handler, policy);
   }
   return policy;
-}
-
-/** Stops the boot where a route says neither who may call it nor that it is public. */
-@Injectable()
-export class RouteAudit implements OnModuleInit {
-  constructor(
-    private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
-  ) {}
-
-  onModuleInit(): void {
-    const open = this.discovery.getControllers().flatMap(({ metatype }) => this.openRoutesOf(metatype));
-    if (open.length === 0) return;
-    throw new Error(`these routes have neither @RequireScope nor @Public: ${open.join(', ')}`);
-  }
-
-  private openRoutesOf(controller: object | null): string[] {
-    if (typeof controller !== 'function') return [];
-    const prototype = controller.prototype as Record<string, unknown>;
-    return this.scanner
-      .getAllMethodNames(prototype)
-      .filter((name) => Reflect.hasMetadata(METHOD_METADATA, prototype[name] as object))
-      .filter((name) => routePolicyOf(controller, prototype[name] as object) === null)
-      .map((name) => `${controller.name}.${name}`);
-  }
 }

@@ -1,19 +1,18 @@
-import { GroupCommitRunner, type GatherTimes } from '../../common/group-commit.js';
+import { GroupCommitRunner, type GroupCommitOptions } from '../../common/group-commit.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { codeOf } from '../../common/describe-error.js';
 import type { Span, Tracing } from '../operations/tracing.js';
 import type { Database, Statements } from './database.js';
 import { isExhausted, isLocked, isOutOfTime, isTransientConflict, isUnreachable } from './database-faults.js';
 
-export interface GroupCommitSettings<I, O> {
+type Batches<I, O> = GroupCommitOptions<I, O>;
+
+/** What is not explained here is as in `GroupCommitOptions`; by default `maxBatch` is 200 and `maxWaiting` 2,000. */
+export interface GroupCommitSettings<I, O>
+  extends
+    Pick<Batches<I, O>, 'sizeOf' | 'maxSize' | 'gather' | 'overlapAfterMs'>,
+    Partial<Pick<Batches<I, O>, 'maxBatch' | 'maxWaiting'>> {
   name: string;
-  /** Default 200. */
-  maxBatch?: number;
-  /** As in `GroupCommitOptions`, as is `maxSize`. */
-  sizeOf?(item: I): number;
-  maxSize?: number;
-  /** Default 2,000. */
-  maxWaiting?: number;
   /**
    * Writes the batch. Runs in one transaction of its own; with `transactional: false` the single statement that it
    * runs is its own transaction, which saves two round trips.
@@ -24,10 +23,6 @@ export interface GroupCommitSettings<I, O> {
   lockedForMs?: number;
   /** Also the first try of a batch waits for locks only briefly, so that a locked item delays the others by little. */
   careful?: boolean;
-  /** How long items that may wait are gathered into one batch. */
-  gather?: GatherTimes;
-  /** As in `GroupCommitOptions`. */
-  overlapAfterMs?: number;
   /** Each batch has a span where items were submitted with theirs. */
   tracing?: Tracing;
 }

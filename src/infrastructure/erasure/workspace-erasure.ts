@@ -26,20 +26,18 @@ export interface WorkspaceData {
   batch?: (organizationId: string, cursor: string | null, erase: boolean) => Promise<ErasureBatch>;
 }
 
-export interface DeletionTimes {
-  /** Until every process has noticed that keys are revoked and numbers disconnected. */
-  quietMs: number;
-  /** For what is under way. */
-  waitMs: number;
-}
-
 interface Plan {
   organizationId: string;
   tables: readonly OwnedTable[];
   keyEnds: readonly string[];
 }
 
-const TIMES: DeletionTimes = { quietMs: 6_000, waitMs: 60_000 };
+const TIMES = {
+  /** Until every process has noticed that keys are revoked and numbers disconnected. */
+  quietMs: 6_000,
+  /** For what is under way. */
+  waitMs: 60_000,
+};
 
 /**
  * Deletes a workspace with everything in it: stops it, waits for what is under way, then removes its rows in small
@@ -73,7 +71,7 @@ export class WorkspaceErasure {
    *
    * @throws Error where there is no such workspace, ErasureBusyError where something does not end in time.
    */
-  async delete(organizationId: string, times: DeletionTimes = TIMES): Promise<Counts> {
+  async delete(organizationId: string, times = TIMES): Promise<Counts> {
     await this.database.transaction(async () => {
       await this.workspaces.setSubscription(organizationId, null);
       await this.audit.record({ action: 'workspace.deletion_started', organizationId, target: organizationId });

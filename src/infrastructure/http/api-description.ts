@@ -33,34 +33,18 @@ export function namedSchemas(): Record<string, Schema> {
   return Object.fromEntries([...named].map(([name, schema]) => [name, { title: name, ...schema }]));
 }
 
-type PathItem = Readonly<Record<string, unknown>>;
-
-const documented = new Map<string, PathItem>();
-
-/**
- * Puts a request that Herald makes to its users into the section `webhooks` of the API description (OpenAPI 3.1).
- *
- * @throws Error when the name is taken.
- */
-export function documentWebhook(name: string, item: PathItem): void {
-  if (documented.has(name)) throw new Error(`two webhooks are named ${name}`);
-  documented.set(name, item);
-}
-
-/** All of them, for the API description. */
-export function documentedWebhooks(): Record<string, PathItem> {
-  return Object.fromEntries(documented);
-}
+/** Requests that Herald makes to its users, by name: the section `webhooks` of the API description (OpenAPI 3.1). */
+export const documentedWebhooks: Record<string, object> = {};
 
 /**
  * The codes that this route may answer with, for the API description. Each must be declared with `defineErrors`; those
  * that any route may answer with (malformed requests, 500, 503, and what `@RequireScope` brings) need no mention.
  */
 export function ApiErrors(...codes: string[]): MethodDecorator {
-  return applyDecorators(...codes.map((code) => ApiExtension(`${ERROR_EXTENSION}:${code}`, true)));
+  return ApiErrorsAs('', ...codes);
 }
 
 /** As `ApiErrors`, for codes that this route answers under another status than their own: 422 for a missing connection. */
-export function ApiErrorsAs(status: number, ...codes: string[]): MethodDecorator {
+export function ApiErrorsAs(status: number | '', ...codes: string[]): MethodDecorator {
   return applyDecorators(...codes.map((code) => ApiExtension(`${ERROR_EXTENSION}${status}:${code}`, true)));
 }

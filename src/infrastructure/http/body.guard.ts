@@ -11,46 +11,25 @@ import { object, unknownField } from '../../common/shape.js';
 import { PUBLIC_ROUTE } from '../access/route-policy.js';
 import { argumentsOf, queryNamesOf } from './validated-request.pipe.js';
 
-export type BodyFormat =
-  /** `@Body()` is the parsed JSON, undefined where the body is empty. */
-  | 'json'
-  /** `@Body()` is a Buffer of the bytes as they came, whatever their type: for signatures. */
-  | 'bytes'
-  /** The route reads the request itself; `@Body()` stays undefined. For uploads. */
-  | 'stream';
+export const JSON_LIMIT_BYTES = 256 * 1_024;
+const BODY_POLICY = 'herald:body';
 
-export interface BodyPolicy {
-  format: BodyFormat;
-  limitBytes: number;
+interface BodyPolicy {
+  /** The route reads the request itself, and `@Body()` stays undefined: for uploads and signatures. */
+  stream?: boolean;
+  limitBytes?: number;
   /**
    * The route itself applies `jsonViolations`, to each item of a list: one that is unfit then concerns that item only, and
    * the limits are those of one item.
    */
   checkedByRoute?: boolean;
+  /** Violations in well-formed JSON are 422 VALIDATION_FAILED. Else, and where JSON can't be read, 400 INVALID_REQUEST. */
+  unprocessable?: boolean;
 }
-
-export const JSON_LIMIT_BYTES = 256 * 1_024;
-export const BODY_POLICY = 'herald:body';
 
 /** How the body of this route is read. Without it: JSON of at most 256 KiB, where the route has a `@Body()`. */
-export function BodyAs(
-  format: BodyFormat,
-  limitBytes: number = JSON_LIMIT_BYTES,
-  { checkedByRoute = false }: Pick<BodyPolicy, 'checkedByRoute'> = {},
-): MethodDecorator & ClassDecorator {
-  return SetMetadata(BODY_POLICY, { format, limitBytes, checkedByRoute } satisfies BodyPolicy);
-}
-
-export type BodyErrorKind = 'invalid_request' | 'unprocessable';
-
-export const BODY_ERRORS = 'herald:body-errors';
-
-/**
- * How violations in well-formed JSON are answered: 400 INVALID_REQUEST (without this decorator), or 422
- * VALIDATION_FAILED. JSON that can't be read is 400 everywhere.
- */
-export function BodyErrors(kind: BodyErrorKind): MethodDecorator & ClassDecorator {
-  return SetMetadata(BODY_ERRORS, kind);
+export function BodyAs(policy: BodyPolicy): MethodDecorator {
+  return SetMetadata(BODY_POLICY, policy);
 }
 
 // A JSON body is small: a caller that needs longer than this holds a connection for nothing.
@@ -147,7 +126,6 @@ interface RouteInput extends BodyPolicy {
   query: ReadonlySet<string> | null;
   /** The route has a `@Body()`. A POST without one takes an empty object only. */
   wanted: boolean;
-  errors: BodyErrorKind;
 }
 
 /**
@@ -167,7 +145,7 @@ export class BodyGuard implements CanActivate {
     const route = this.routeOf(context);
     if (hasQuery) refuseUnknownQuery(req.query, route.query);
     // The body of a DELETE means nothing (RFC 9110, 9.3.5), and is not read.
-    if (isRead || route.format === 'stream' || (!route.wanted && req.method === 'DELETE')) return true;
+    if (isRead || route.stream === true || (!route.wanted && req.method === 'DELETE')) return true;
     return read(req, route);
   }
 
@@ -176,12 +154,11 @@ export class BodyGuard implements CanActivate {
     const known = this.routes.get(handler);
     if (known !== undefined) return known;
     const controller = context.getClass();
-    const metadata = <T>(key: string): T | undefined => REFLECTOR.getAllAndOverride<T>(key, [handler, controller]);
-    const route = {
-      ...(metadata<BodyPolicy>(BODY_POLICY) ?? { format: 'json', limitBytes: JSON_LIMIT_BYTES }),
-      query: metadata<boolean>(PUBLIC_ROUTE) === true ? null : queryNamesOf(controller, handler.name),
+    const isPublic = REFLECTOR.getAllAndOverride<boolean | undefined>(PUBLIC_ROUTE, [handler, controller]);
+    const route: RouteInput = {
+      ...REFLECTOR.get<BodyPolicy | undefined>(BODY_POLICY, handler),
+      query: isPublic === true ? null : queryNamesOf(controller, handler.name),
       wanted: argumentsOf(controller, handler.name, RouteParamtypes.BODY).length > 0,
-      errors: metadata<BodyErrorKind>(BODY_ERRORS) ?? 'invalid_request',
     };
     this.routes.set(handler, route);
     return route;
@@ -206,30 +183,29 @@ const SOON = Promise.resolve();
 
 function read(req: HeraldRequest, route: RouteInput): true | Promise<true> {
   if (!hasBody(req)) {
-    req.body = route.format === 'bytes' ? Buffer.alloc(0) : undefined;
+    req.body = undefined;
     return true;
   }
-  if (route.format === 'json') refuseOtherTypes(req);
+  refuseOtherTypes(req);
   return SOON.then(() => {
-    const bytes = readBytes(req, route.limitBytes);
+    const bytes = readBytes(req, route.limitBytes ?? JSON_LIMIT_BYTES);
     if (bytes instanceof Promise) return bytes.then((all) => accept(req, route, all));
     return accept(req, route, bytes);
   });
 }
 
 function accept(req: HeraldRequest, route: RouteInput, bytes: Buffer): true {
-  req.body = route.format === 'bytes' ? bytes : jsonOf(bytes, route);
+  req.body = bytes.length === 0 ? undefined : jsonOf(bytes, route);
   return true;
 }
 
 function jsonOf(bytes: Buffer, route: RouteInput): unknown {
-  if (bytes.length === 0) return undefined;
   const { value, text } = parseJson(bytes);
   if (route.checkedByRoute === true) return value;
   const details = jsonViolations(value, text);
   if (!route.wanted && details.length === 0) NO_FIELDS.check(value, '', details);
   if (details.length === 0) return value;
-  throw commonErrors[route.errors === 'unprocessable' ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
+  throw commonErrors[route.unprocessable === true ? 'VALIDATION_FAILED' : 'INVALID_REQUEST']({ details });
 }
 
 function refuseOtherTypes(req: HeraldRequest): void {

@@ -9,7 +9,7 @@ import type { HeraldRequest } from './herald-request.js';
 import { PublicUrl } from './public-url.js';
 import { RequestContextMiddleware } from './request-context.middleware.js';
 import { limitServer } from './server-limits.js';
-import { validateParams } from './validated-request.pipe.js';
+import { prepareRoutes } from './validated-request.pipe.js';
 import { serveDocs } from './docs/docs.js';
 import { ExactRoutes, routeNotFound, type RouterStack } from './exact-routes.js';
 
@@ -27,7 +27,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   express.response.json = sendJson;
 
   setApiPrefix(app);
-  validateParams(app);
+  prepareRoutes(app);
   const requestContext = app.get(RequestContextMiddleware, { strict: false });
   const adapter = app.getHttpAdapter() as unknown as FixedPrototypeAdapter;
   adapter.beforeExpress = (req, res) => requestContext.receive(req as HeraldRequest, res as Response, express);

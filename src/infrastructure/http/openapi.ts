@@ -40,7 +40,7 @@ Every answer includes \`X-HERALD-API-Version: v1\`. Incompatible changes come un
 without a version (\`/api/messages\`) answer as \`/api/v1\` does, and are deprecated: they include \`Deprecation\` (RFC 9745),
 \`Link\` to the address that replaces them, and \`Sunset\` (RFC 8594) where an end was decided.`;
 
-/** In the order of the specification. A controller's \`@ApiTags\` names one of them. */
+/** In the order of the specification. A controller's `@ApiTags` names one of them. */
 const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Connections', 'WhatsApp numbers of the workspace. Scope: `connections:read`.'],
   ['Messages', 'Send, follow and retry messages. Scopes: `messages:read`, `messages:write`.'],
@@ -102,7 +102,7 @@ export function buildOpenApiDocument(app: INestApplication, publicUrl = EXAMPLE_
   completeOperations(document);
   describeDefaults(document);
   addCodeSamples(document, publicUrl);
-  document.webhooks = documentedWebhooks() as OpenAPIObject['webhooks'];
+  document.webhooks = documentedWebhooks as OpenAPIObject['webhooks'];
   return sorted(document);
 }
 

@@ -1,10 +1,11 @@
 import type { ArgumentMetadata, PipeTransform, Type, INestApplication } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, ValidateIf } from 'class-validator';
-import { ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
-import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { METHOD_METADATA, ROUTE_ARGS_METADATA, RouteParamtypes } from '@nestjs/common/internal.js';
+import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
+import { routePolicyOf } from '../access/route-policy.js';
 import { detailsOf, missingObjects, propertiesOf } from './validation-details.js';
 
 /**
@@ -114,20 +115,26 @@ const pipe = new ValidatedRequestPipe();
  * Lets every `@Body()` and `@Query()` whose type is a DTO class be validated, without a decorator that could be
  * forgotten. A global pipe would do the same, but Nest would then pass every parameter of every route through it, at a
  * cost of several promises each. Call it before `init`, which is when Nest reads what is written here.
+ *
+ * @throws Error naming the routes that say neither who may call them nor that they are public.
  */
-export function validateParams(app: INestApplication): void {
+export function prepareRoutes(app: INestApplication): void {
   const scanner = new MetadataScanner();
-  for (const { controllers } of app.get(ModulesContainer).values()) {
-    for (const { metatype } of controllers.values()) {
-      const controller = metatype as Type;
-      for (const method of scanner.getAllMethodNames(controller.prototype as object)) {
-        const args = [RouteParamtypes.BODY, RouteParamtypes.QUERY].flatMap((part) =>
-          argumentsOf(controller, method, part),
-        );
-        for (const { type, pipes } of args) if (isDto(type) && !pipes.includes(pipe)) pipes.unshift(pipe);
-      }
+  const open: string[] = [];
+  for (const { metatype } of new DiscoveryService(app.get(ModulesContainer)).getControllers()) {
+    const controller = metatype as Type;
+    const prototype = controller.prototype as Record<string, object>;
+    for (const method of scanner.getAllMethodNames(prototype)) {
+      const handler = prototype[method] as object;
+      if (!Reflect.hasMetadata(METHOD_METADATA, handler)) continue;
+      if (routePolicyOf(controller, handler) === null) open.push(`${controller.name}.${method}`);
+      const args = [RouteParamtypes.BODY, RouteParamtypes.QUERY].flatMap((part) =>
+        argumentsOf(controller, method, part),
+      );
+      for (const { type, pipes } of args) if (isDto(type) && !pipes.includes(pipe)) pipes.unshift(pipe);
     }
   }
+  if (open.length > 0) throw new Error(`these routes have neither @RequireScope nor @Public: ${open.join(', ')}`);
 }
 
 /** The field may be left out. Unlike `@IsOptional()` it must not be null: what is left out has a meaning, null has none. */

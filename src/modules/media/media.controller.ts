@@ -37,7 +37,7 @@ export class MediaController {
   @Post()
   @HttpCode(201)
   @RequireScope('media:write')
-  @BodyAs('stream')
+  @BodyAs({ stream: true })
   @UploadMediaDocs()
   @ApiConsumes('multipart/form-data')
   @ApiBody({ required: true, type: UploadMediaRequest })

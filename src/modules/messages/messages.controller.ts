@@ -13,7 +13,7 @@ import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
 import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
-import { BodyAs, BodyErrors } from '../../infrastructure/http/body.guard.js';
+import { BodyAs } from '../../infrastructure/http/body.guard.js';
 import { PublicUrl } from '../../infrastructure/http/public-url.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
 import {
@@ -94,7 +94,7 @@ export class MessagesController {
   @Post()
   @HttpCode(202)
   @RequireScope('messages:write')
-  @BodyErrors('unprocessable')
+  @BodyAs({ unprocessable: true })
   @SendMessageDocs()
   async send(
     @CurrentCaller() caller: Caller,
@@ -126,8 +126,7 @@ export class MessagesController {
   @Post('batch')
   @HttpCode(202)
   @RequireScope('messages:write')
-  @BodyAs('json', BATCH_LIMIT_BYTES, { checkedByRoute: true })
-  @BodyErrors('unprocessable')
+  @BodyAs({ limitBytes: BATCH_LIMIT_BYTES, checkedByRoute: true, unprocessable: true })
   @SendBatchDocs()
   async sendBatch(
     @CurrentCaller() caller: Caller,
@@ -163,7 +162,7 @@ export class MessagesController {
   @Post('check')
   @HttpCode(200)
   @RequireScope('messages:write')
-  @BodyErrors('unprocessable')
+  @BodyAs({ unprocessable: true })
   @CheckMessageDocs()
   async check(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<CheckMessageResponse> {
     return { data: checkedOf(await this.checks.check(caller, body), this.publicUrl.value) };

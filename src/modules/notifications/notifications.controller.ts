@@ -52,7 +52,7 @@ export class NotificationsController {
    */
   @Post()
   @HttpCode(200)
-  @BodyAs('stream')
+  @BodyAs({ stream: true })
   async take(@Req() req: HeraldRequest, @Headers('x-hub-signature-256') signature: string | undefined): Promise<void> {
     const sender = this.senders.of(req.ip ?? '');
     // Nothing is read from clients that do not claim to be the platform.

@@ -5,7 +5,7 @@ import {
   EXAMPLE_MESSAGE_ID,
 } from '../../../common/example-ids.js';
 import { FAILURE_CATEGORIES } from '../../../common/failure-category.js';
-import { documentWebhook, namedSchema } from '../../../infrastructure/http/api-description.js';
+import { documentedWebhooks, namedSchema } from '../../../infrastructure/http/api-description.js';
 import { EVENT_TYPES, TEST_EVENT, type EventType } from '../webhook.types.js';
 import { EXAMPLE_EVENT_ID } from './webhook.response.js';
 
@@ -331,7 +331,7 @@ for (const type of EVENT_TYPES) {
   const examples = Object.entries({ [as]: data.example, ...further });
   const schema = namedSchema(name, envelope.schema);
   EVENT_SCHEMAS.push(schema);
-  documentWebhook(type, {
+  documentedWebhooks[type] = {
     post: {
       operationId: `on_${type.replaceAll('.', '_')}`,
       tags: ['Webhook'],
@@ -356,5 +356,5 @@ for (const type of EVENT_TYPES) {
         default: { description: 'Anything else, redirects too: the event comes again by the schedule.' },
       },
     },
-  });
+  };
 }
