@@ -2,28 +2,30 @@ import type { AppError, ErrorDetail } from './app-error.js';
 import { clip } from './clip.js';
 import { defineErrors, error } from './define-errors.js';
 
+interface Violations {
+  details: ErrorDetail[];
+}
+
+const violating = (what: string) => ({
+  message: ({ details }: Violations): string =>
+    details.length === 1 ? (details[0]?.message ?? '') : `The ${what} is invalid; see details for each invalid field.`,
+  extra: ({ details }: Violations) => ({ details }),
+});
+
 /** Codes that any route may answer with. */
 export const commonErrors = defineErrors('common', {
-  INVALID_REQUEST: error<{ details: ErrorDetail[] }>({
+  INVALID_REQUEST: error<Violations>({
     kind: 'invalid_request',
-    message: ({ details }) =>
-      details.length === 1
-        ? (details[0]?.message ?? '')
-        : 'The request is invalid; see details for each invalid field.',
+    ...violating('request'),
     when: 'The JSON is malformed, or a path parameter, query parameter or body field breaks its rule.',
     fix: 'Fix the fields named in `details` and send the request again.',
-    extra: ({ details }) => ({ details }),
     sample: { details: [{ field: 'id', rule: 'format', message: 'id must be a UUID.' }] },
   }),
-  VALIDATION_FAILED: error<{ details: ErrorDetail[] }>({
+  VALIDATION_FAILED: error<Violations>({
     kind: 'unprocessable',
-    message: ({ details }) =>
-      details.length === 1
-        ? (details[0]?.message ?? '')
-        : 'The message is invalid; see details for each invalid field.',
+    ...violating('message'),
     when: 'The body of POST /messages fits no message variant, or more than one; a preview has both `components` and `parameters`.',
     fix: 'Fix the fields named in `details`; the API description shows an example of each variant.',
-    extra: ({ details }) => ({ details }),
     sample: { details: [{ field: 'text.body', rule: 'required', message: 'text.body is missing.' }] },
   }),
   ROUTE_NOT_FOUND: error({

@@ -23,14 +23,10 @@ export interface ErrorContext {
   cause?: unknown;
 }
 
-export interface DocumentedError {
+export interface DocumentedError extends Required<Pick<ErrorDefinition, 'kind' | 'alsoKinds' | 'when' | 'fix'>> {
   code: string;
   module: string;
-  kind: ErrorKind;
-  alsoKinds: readonly ErrorKind[];
   message: string;
-  when: string;
-  fix: string;
   /** Public fields beside code and message, in a real case; null: the table has no sample of them. */
   extra: Record<string, unknown> | null;
 }

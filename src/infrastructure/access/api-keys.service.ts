@@ -89,7 +89,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   /** A flood of invented ids costs a statement a batch, not one each. */
   private readonly reader: GroupCommitRunner<string, StoredKey | null>;
   private readonly usage = new KeyUsage();
-  private timer: NodeJS.Timeout | null = null;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly keys: ApiKeysRepository,
@@ -118,7 +118,7 @@ export class ApiKeysService implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    if (this.timer !== null) clearInterval(this.timer);
+    clearInterval(this.timer);
     await this.flushUsage();
   }
 

@@ -95,7 +95,7 @@ const TICK_MS = 1_000;
 export class RateLimiter implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger(RateLimiter.name);
   private readonly buckets: LeasedBuckets;
-  private timer: NodeJS.Timeout | null = null;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(buckets: RateBucketRepository, counters: Counters) {
     this.buckets = new LeasedBuckets({
@@ -114,7 +114,7 @@ export class RateLimiter implements OnModuleInit, OnModuleDestroy {
   }
 
   async onModuleDestroy(): Promise<void> {
-    if (this.timer !== null) clearInterval(this.timer);
+    clearInterval(this.timer);
     await this.buckets.close();
   }
 

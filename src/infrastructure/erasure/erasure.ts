@@ -14,7 +14,7 @@ export interface Subject {
 }
 
 /** How many of what, by the word that is shown. */
-export type Counts = Readonly<Record<string, number>>;
+export type Counts = Record<string, number>;
 
 export interface ErasureBatch {
   found: Counts;
@@ -53,16 +53,13 @@ export class ErasureBusyError extends Error {
   }
 }
 
-/** Counts that grow. */
-export type Totals = Record<string, number>;
-
-export function addCounts(totals: Totals, found: Counts): void {
+export function addCounts(totals: Counts, found: Counts): void {
   for (const [word, count] of Object.entries(found)) totals[word] = (totals[word] ?? 0) + count;
 }
 
 /** Runs batches from the first to the last and adds what they found. */
 export async function addBatches(
-  totals: Totals,
+  totals: Counts,
   batch: (cursor: string | null) => Promise<ErasureBatch>,
 ): Promise<void> {
   let cursor: string | null = null;
@@ -80,7 +77,7 @@ export async function addBatches(
  * @throws ErasureBusyError after five.
  */
 export async function repeatUntilNothing(endless: string, pass: () => Promise<Counts | null>): Promise<Counts> {
-  const totals: Totals = {};
+  const totals: Counts = {};
   for (let passes = 1; ; passes++) {
     const found = await pass();
     addCounts(totals, found ?? {});
@@ -159,7 +156,7 @@ export class Erasure {
   }
 
   private async pass(subject: Subject, erase: boolean, waitMs = 0): Promise<Counts> {
-    const totals: Totals = {};
+    const totals: Counts = {};
     let waited = false;
     for (const place of this.places) {
       // What still waits was withdrawn first; what is on its way ends before its traces are removed.

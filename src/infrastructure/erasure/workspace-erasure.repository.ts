@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import type { ErasureBatch } from './erasure.js';
 
 /** Blocks of a table that one statement looks at. Deleting from a table that others refer to looks into those too. */
 const BLOCKS = { leaf: 1_024, parent: 32 } as const;
@@ -12,12 +13,6 @@ export interface OwnedTable {
   isParent: boolean;
   /** Its column that refers to another row of its own. */
   selfReference: string | null;
-}
-
-/** How many rows of the workspace a part had, and where the next part begins; null: nowhere. */
-export interface TablePart {
-  found: number;
-  next: number | null;
 }
 
 /**
@@ -46,19 +41,19 @@ export class WorkspaceErasureRepository {
     }));
   }
 
-  /** Counts or deletes rows of the workspace in one part of a table. */
-  async part(table: OwnedTable, organizationId: string, from: number, erase: boolean): Promise<TablePart> {
+  /** Counts or deletes rows of the workspace in one part of a table. A part begins at a block. */
+  async part(table: OwnedTable, organizationId: string, cursor: string | null, erase: boolean): Promise<ErasureBatch> {
+    const from = Number(cursor ?? 0);
     const to = from + (table.isParent ? BLOCKS.parent : BLOCKS.leaf);
     const values = [organizationId, `(${from},0)`, `(${to},0)`];
     const own = 'organization_id = $1 and ctid >= $2::tid and ctid < $3::tid';
-    const rows = await this.database.query<{ found: number; blocks: number }>(
+    const [row] = await this.database.query<{ found: number; blocks: number }>(
       erase
         ? `with gone as (delete from ${table.name} where ${own} returning *)${PARTS[table.name] ?? ''} ${COUNTED('gone', table.name)}`
         : `with here as (select 1 from ${table.name} where ${own}) ${COUNTED('here', table.name)}`,
       values,
     );
-    const { found = 0, blocks = 0 } = rows[0] ?? {};
-    return { found, next: to < blocks ? to : null };
+    return { found: { [table.name]: row?.found ?? 0 }, cursor: to < (row?.blocks ?? 0) ? String(to) : null };
   }
 
   /** Rows of one table no longer refer to each other. */

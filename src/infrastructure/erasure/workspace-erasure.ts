@@ -5,16 +5,8 @@ import { WorkspacesService } from '../access/workspaces.service.js';
 import { Audit } from '../audit/audit.js';
 import { Database } from '../database/database.js';
 import { isForeignKeyViolation } from '../database/database-faults.js';
-import {
-  addBatches,
-  addCounts,
-  repeatUntilNothing,
-  waitWhileBusy,
-  type Counts,
-  type ErasureBatch,
-  type Totals,
-} from './erasure.js';
-import { type OwnedTable, type TablePart, WorkspaceErasureRepository } from './workspace-erasure.repository.js';
+import { addBatches, addCounts, repeatUntilNothing, waitWhileBusy, type Counts, type ErasureBatch } from './erasure.js';
+import { type OwnedTable, WorkspaceErasureRepository } from './workspace-erasure.repository.js';
 
 /** What a part of the program does when a workspace is deleted, besides its rows with the workspace's id. */
 export interface WorkspaceData {
@@ -106,18 +98,13 @@ export class WorkspaceErasure {
   }
 
   private async pass({ organizationId, tables, keyEnds }: Plan, erase: boolean): Promise<Counts> {
-    const totals: Totals = {};
+    const totals: Counts = {};
     for (const { batch } of this.places) {
       if (batch) await addBatches(totals, (cursor) => batch(organizationId, cursor, erase));
     }
     for (const table of tables) {
       if (erase) await this.rows.loosen(table, organizationId);
-      let from: number | null = 0;
-      do {
-        const part: TablePart = await this.rows.part(table, organizationId, from, erase);
-        addCounts(totals, { [table.name]: part.found });
-        from = part.next;
-      } while (from !== null);
+      await addBatches(totals, (cursor) => this.rows.part(table, organizationId, cursor, erase));
     }
     addCounts(totals, { lanes_and_buckets: await this.rows.keyed(keyEnds, erase) });
     return totals;

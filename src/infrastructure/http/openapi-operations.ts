@@ -154,9 +154,8 @@ function errorsOf(
 
 function errorAnswer(status: string, errors: DocumentedError[], scope: string | undefined, described: string): Answer {
   const list = errors.map(({ code, when }) => `- [\`${code}\`](${docUrl('', code)}): ${when}`).join('\n');
-  const headers = headersOf(status === '401' || status === HEADERS_TOO_LARGE ? undefined : scope);
-  if (status === '429' || status === '503') headers['Retry-After'] = ref('Retry-After');
-  if (status === '401') headers['WWW-Authenticate'] = ref('WWW-Authenticate');
+  const further = status === '429' || status === '503' ? ['Retry-After'] : status === '401' ? ['WWW-Authenticate'] : [];
+  const headers = headersOf(status === '401' || status === HEADERS_TOO_LARGE ? undefined : scope, ...further);
   return {
     description: described === '' ? list : `${described}\n\n${list}`,
     headers,
@@ -184,17 +183,10 @@ function errorExamples(codes: ReadonlySet<string>): Record<string, object> {
   return Object.fromEntries(examples);
 }
 
-function headersOf(scope: string | undefined): Headers {
-  const headers: Headers = {
-    'X-Request-Id': ref('X-Request-Id'),
-    'X-HERALD-API-Version': ref('X-HERALD-API-Version'),
-  };
-  if (scope === undefined) return headers;
-  return { ...headers, 'RateLimit-Policy': ref('RateLimit-Policy'), RateLimit: ref('RateLimit') };
-}
-
-function ref(header: string): { $ref: string } {
-  return { $ref: `#/components/headers/${header}` };
+function headersOf(scope: string | undefined, ...further: string[]): Headers {
+  const limits = scope === undefined ? [] : ['RateLimit-Policy', 'RateLimit'];
+  const names = ['X-Request-Id', 'X-HERALD-API-Version', ...limits, ...further];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 export interface ExampleSchema {

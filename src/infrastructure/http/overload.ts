@@ -1,4 +1,4 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { commonErrors } from '../../common/common.errors.js';
 import type { AppError } from '../../common/app-error.js';
@@ -27,8 +27,8 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
   shedding: Shedding = SHEDDING.none;
   private readonly logger = new Logger(Overload.name);
   private readonly pressure: Pressure;
-  private delays: IntervalHistogram | null = null;
-  private timer: NodeJS.Timeout | null = null;
+  private readonly delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     config: Config,
@@ -46,15 +46,14 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
       help: 'What this process currently refuses: 0 nothing, 1 reads, 2 writes too, 3 notifications too.',
       collect: () => Promise.resolve([{ value: this.shedding }]),
     });
-    this.delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     this.delays.enable();
     this.timer = setInterval(() => this.look(), LOOK_MS);
     this.timer.unref();
   }
 
   onModuleDestroy(): void {
-    if (this.timer !== null) clearInterval(this.timer);
-    this.delays?.disable();
+    clearInterval(this.timer);
+    this.delays.disable();
   }
 
   /** The refusal of this request, or null where it may pass. Ask only while `shedding` is not 0. */
@@ -67,19 +66,16 @@ export class Overload implements OnModuleInit, OnModuleDestroy {
   }
 
   private look(): void {
-    const mean = (this.delays?.mean ?? Number.NaN) / NANOSECONDS_PER_MS;
-    this.delays?.reset();
+    const mean = this.delays.mean / NANOSECONDS_PER_MS;
+    this.delays.reset();
     const poolWaiting = this.database.pool.waitingCount;
     const before = this.shedding;
     // The histogram counts from one tick of its own to the next, a calm tick too.
     this.shedding = this.pressure.note({ loopDelayMs: mean - RESOLUTION_MS, poolWaiting });
-    if (before === SHEDDING.none && this.shedding !== SHEDDING.none) this.report(mean, poolWaiting);
-  }
-
-  private report(meanMs: number, poolWaiting: number): void {
+    if (before !== SHEDDING.none || this.shedding === SHEDDING.none) return;
     this.counters.increment('overloads');
     this.logger.warn(
-      `overloaded, requests are refused: event loop ${Math.round(meanMs)} ms late, ${poolWaiting} statements wait for a database connection`,
+      `overloaded, requests are refused: event loop ${Math.round(mean)} ms late, ${poolWaiting} statements wait for a database connection`,
     );
   }
 }

@@ -150,7 +150,7 @@ function pythonOf(call: Call): string {
   return [
     `import ${imports.join(', ')}`,
     '',
-    ...(body === undefined ? [] : [`body = ${pythonLiteral(body)}`]),
+    ...(body === undefined ? [] : [`body = ${written(body, PYTHON)}`]),
     ...(isUpload ? pythonForm() : []),
     'request = urllib.request.Request(',
     `    "${url}",`,
@@ -189,54 +189,41 @@ function written(value: unknown, names: Names, depth = 0): string {
   if (typeof value === 'boolean') return value ? names.yes : names.no;
   if (typeof value === 'string') return names.text(value);
   if (typeof value !== 'object') return JSON.stringify(value);
-  const [open, close] = Array.isArray(value) ? ['[', ']'] : names.braces;
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : [names.open, names.close];
   const parts = Array.isArray(value)
     ? value.map((item) => written(item, names, depth + 1))
     : Object.entries(value).map(([key, item]) => `${names.key(key)}: ${written(item, names, depth + 1)}`);
-  const trimmed = (bracket: string): string => bracket.trim();
-  const line = parts.length === 0 ? trimmed(open) + trimmed(close) : `${open}${parts.join(', ')}${close}`;
+  const line = parts.length === 0 ? open.trim() + close.trim() : `${open}${parts.join(', ')}${close}`;
   if (line.length <= NARROW - 2 * depth && !line.includes('\n')) return line;
   const indent = names.indent.repeat(depth + 1);
   const inner = parts.map((part) => `${indent}${part},\n`).join('');
-  return `${trimmed(open)}\n${inner}${names.indent.repeat(depth)}${trimmed(close)}`;
+  return `${open.trim()}\n${inner}${names.indent.repeat(depth)}${close.trim()}`;
 }
 
-interface Names {
-  none: string;
-  yes: string;
-  no: string;
-  indent: string;
-  braces: readonly [open: string, close: string];
-  key: (key: string) => string;
-  text: (text: string) => string;
-}
+const PYTHON = {
+  none: 'None',
+  yes: 'True',
+  no: 'False',
+  indent: '    ',
+  open: '{',
+  close: '}',
+  key: (key: string): string => JSON.stringify(key),
+  // Python reads JSON's escapes as its own.
+  text: (text: string): string => JSON.stringify(text),
+};
+
+type Names = typeof PYTHON;
 
 const TYPESCRIPT: Names = {
   none: 'null',
   yes: 'true',
   no: 'false',
   indent: '  ',
-  braces: ['{ ', ' }'],
+  open: '{ ',
+  close: ' }',
   key: (key) => (/^[A-Za-z_$][\w$]*$/.test(key) ? key : TYPESCRIPT.text(key)),
   text: (text) =>
     text.includes("'") ? JSON.stringify(text) : `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')}'`,
 };
 
-const PYTHON: Names = {
-  none: 'None',
-  yes: 'True',
-  no: 'False',
-  indent: '    ',
-  braces: ['{', '}'],
-  key: (key) => JSON.stringify(key),
-  // Python reads JSON's escapes as its own.
-  text: (text) => JSON.stringify(text),
-};
-
-function literal(value: unknown): string {
-  return written(value, TYPESCRIPT);
-}
-
-function pythonLiteral(value: unknown): string {
-  return written(value, PYTHON);
-}
+const literal = (value: unknown): string => written(value, TYPESCRIPT);
