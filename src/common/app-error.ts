@@ -32,6 +32,12 @@ export const MOST_DETAILS = 20;
 /** Characters of a path that an answer repeats: its keys are the caller's, of any length. */
 export const LONGEST_FIELD = 200;
 
+/** The path of a field, or of an item of a list. */
+export function fieldPath(parent: string, key: string | number): string {
+  if (typeof key === 'number') return `${parent}[${key}]`;
+  return parent === '' ? key : `${parent}.${key}`;
+}
+
 export interface AppErrorInit {
   kind: ErrorKind;
   code: string;

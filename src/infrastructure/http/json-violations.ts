@@ -1,4 +1,4 @@
-import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { fieldPath, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 
 const MAX_DEPTH = 32;
@@ -57,12 +57,12 @@ class Walk {
     if (typeof item === 'string') {
       if (this.checkTexts && !isStorable(item)) this.add(path, key, 'text', BAD_TEXT);
     } else if (typeof item === 'object' && item !== null) {
-      this.enter(item, join(path, key), depth + 1);
+      this.enter(item, fieldPath(path, key), depth + 1);
     }
   }
 
   private add(path: string, key: string | number, rule: string, message: string): void {
-    const field = clip(join(path, key), LONGEST_FIELD);
+    const field = clip(fieldPath(path, key), LONGEST_FIELD);
     this.violations.push({ field, rule, message: `${field} ${message}` });
     if (this.violations.length >= MOST_DETAILS) this.stopped = true;
   }
@@ -85,11 +85,6 @@ function isStorable(text: string): boolean {
 
 function printable(key: string): string {
   return key.replace(UNPRINTABLE, '\uFFFD');
-}
-
-function join(path: string, key: string | number): string {
-  if (typeof key === 'number') return `${path}[${key}]`;
-  return path === '' ? key : `${path}.${key}`;
 }
 
 /** White space, then a bracket or comma, a string, or another scalar; only white space where a token is malformed. */

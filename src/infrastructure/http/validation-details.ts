@@ -1,12 +1,18 @@
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage, type ValidationError } from 'class-validator';
-import { LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
+import { fieldPath, LONGEST_FIELD, MOST_DETAILS, type ErrorDetail } from '../../common/app-error.js';
 import { clip } from '../../common/clip.js';
 
 /** One detail for each invalid field, 20 at most, with its whole path and a sentence that says what to do. */
-export function detailsOf(errors: readonly ValidationError[]): ErrorDetail[] {
-  const details: ErrorDetail[] = [];
-  visitAll(errors, '', details);
+export function detailsOf(errors: readonly ValidationError[], parent = '', details: ErrorDetail[] = []): ErrorDetail[] {
+  for (const error of errors) {
+    if (details.length >= MOST_DETAILS) break;
+    const key = Array.isArray(error.target) ? Number(error.property) : error.property;
+    const field = clip(fieldPath(parent, key), LONGEST_FIELD);
+    // What is inside a value of the wrong kind is not looked at.
+    if (error.constraints !== undefined) details.push(describe(error, field));
+    else detailsOf(error.children ?? [], field, details);
+  }
   return details;
 }
 
@@ -20,42 +26,22 @@ export function missingObjects(instance: object, parent = ''): ErrorDetail[] {
   const nested = new Set(rules.filter((rule) => rule.type === NESTED).map((rule) => rule.propertyName));
   return [...nested].flatMap((name) => {
     const value = (instance as Record<string, unknown>)[name];
-    const field = parent === '' ? name : `${parent}.${name}`;
+    const field = fieldPath(parent, name);
     if (value === undefined && !optional.has(name)) {
       const othersSaySo = rules.some((rule) => rule.propertyName === name && rule.type !== NESTED);
       return othersSaySo ? [] : [{ field, rule: 'required', message: `${field} is missing.` }];
     }
-    const items = Array.isArray(value)
-      ? value.map((item, index) => [item, `${field}[${index}]`] as const)
-      : [[value, field] as const];
-    return items.flatMap(([item, path]) =>
-      typeof item === 'object' && item !== null ? missingObjects(item as object, path) : [],
+    const items = Array.isArray(value) ? value : [value];
+    return items.flatMap((item: unknown, index) =>
+      typeof item === 'object' && item !== null
+        ? missingObjects(item, Array.isArray(value) ? fieldPath(field, index) : field)
+        : [],
     );
   });
 }
 
 const NESTED = 'nestedValidation';
 const CONDITIONAL = 'conditionalValidation';
-
-function visitAll(errors: readonly ValidationError[], parent: string, details: ErrorDetail[]): void {
-  for (const error of errors) {
-    if (details.length >= MOST_DETAILS) return;
-    visit(error, parent, details);
-  }
-}
-
-function visit(error: ValidationError, parent: string, details: ErrorDetail[]): void {
-  const inArray = Array.isArray(error.target);
-  const path = inArray
-    ? `${parent}[${error.property}]`
-    : parent === ''
-      ? error.property
-      : `${parent}.${error.property}`;
-  const field = clip(path, LONGEST_FIELD);
-  // What is inside a value of the wrong kind is not looked at.
-  if (error.constraints !== undefined) details.push(describe(error, field));
-  else visitAll(error.children ?? [], field, details);
-}
 
 /** Of several broken rules the most basic one: for a number in place of a text its length does not matter. */
 function describe(error: ValidationError, field: string): ErrorDetail {
