@@ -3,25 +3,6 @@ import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { OTP_SECURITY_SCHEME } from '../api-description.js';
 import { operationsOf, type Operation } from '../openapi-operations.js';
 
-/** What the samples in the three languages have in common. */
-interface Call {
-  id: string;
-  method: string;
-  /** With the examples' values. */
-  url: string;
-  pathValues: readonly string[];
-  query: Readonly<Record<string, string>>;
-  needsKey: boolean;
-  /** Undefined: none. */
-  body: unknown;
-  isUpload: boolean;
-  keyVariable: string;
-  /** The answer has no body. */
-  isEmpty: boolean;
-  /** The client turns its pages. */
-  isPaged: boolean;
-}
-
 const UPLOAD = 'multipart/form-data';
 
 /**
@@ -63,7 +44,10 @@ export function addCodeSamples(document: OpenAPIObject, publicUrl: string): void
   }
 }
 
-function callOf(operation: Operation, method: string, path: string, publicUrl: string): Call {
+type Call = ReturnType<typeof callOf>;
+
+/** What the samples in the three languages have in common: the request with the examples' values. */
+function callOf(operation: Operation, method: string, path: string, publicUrl: string) {
   const { parameters = [], requestBody, security = [], responses } = operation;
   const named = (place: string, all: boolean): [string, string][] =>
     parameters
@@ -88,8 +72,8 @@ function callOf(operation: Operation, method: string, path: string, publicUrl: s
     body: first === undefined ? json?.example : first.value,
     isUpload: requestBody?.content?.[UPLOAD] !== undefined,
     keyVariable: security.some((one) => OTP_SECURITY_SCHEME in one) ? 'HERALD_OTP_KEY' : 'HERALD_API_KEY',
-    isEmpty: '204' in responses,
-    isPaged: parameters.some(({ name }) => name === 'before_id') || ITERATED.has(operation.operationId),
+    hasNoAnswer: '204' in responses,
+    turnsPages: parameters.some(({ name }) => name === 'before_id') || ITERATED.has(operation.operationId),
   };
 }
 
@@ -110,17 +94,17 @@ function curlOf({ method, url, keyVariable, needsKey, body, isUpload }: Call): s
 }
 
 function typescriptOf(call: Call, publicUrl: string): string {
-  const { id, keyVariable, isPaged, isEmpty, isUpload } = call;
+  const { id, keyVariable, turnsPages, hasNoAnswer, isUpload } = call;
   const method = CLIENT_METHODS[id] ?? id.replace('_', '.');
   const custom = CLIENT_CALLS[id];
   const make = `const herald = createHeraldClient({ baseUrl: ${literal(publicUrl)}, apiKey: process.env.${keyVariable}! });`;
   let lines: string[];
   if (custom !== undefined) lines = [...custom(call.pathValues[0] ?? ''), 'console.log(answer);'];
-  else if (isPaged) lines = [`for await (const one of herald.${method}()) console.log(one);`];
+  else if (turnsPages) lines = [`for await (const one of herald.${method}()) console.log(one);`];
   else {
     const args = [...call.pathValues.map(literal), ...bodyArguments(call)];
     const invoked = `await herald.${method}(${args.join(', ')});`;
-    lines = isEmpty ? [invoked] : [`const answer = ${invoked}`, 'console.log(answer);'];
+    lines = hasNoAnswer ? [invoked] : [`const answer = ${invoked}`, 'console.log(answer);'];
   }
   const imports = ["import { createHeraldClient } from '@herald/client';"];
   if (isUpload) imports.unshift("import { readFile } from 'node:fs/promises';");
@@ -137,9 +121,9 @@ function bodyArguments({ body, query, needsKey }: Call): string[] {
 }
 
 function pythonOf(call: Call): string {
-  const { method, url, keyVariable, needsKey, body, isUpload, isEmpty } = call;
-  const imports = [...(isEmpty ? [] : ['json']), 'os', 'urllib.request', ...(needsKey || isUpload ? ['uuid'] : [])];
-  if (body !== undefined && isEmpty) imports.unshift('json');
+  const { method, url, keyVariable, needsKey, body, isUpload, hasNoAnswer } = call;
+  const imports = [...(hasNoAnswer ? [] : ['json']), 'os', 'urllib.request', ...(needsKey || isUpload ? ['uuid'] : [])];
+  if (body !== undefined && hasNoAnswer) imports.unshift('json');
   const headers = [
     `        "Authorization": "Bearer " + os.environ["${keyVariable}"],`,
     ...(needsKey ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
@@ -161,7 +145,7 @@ function pythonOf(call: Call): string {
     '    },',
     ')',
     'with urllib.request.urlopen(request, timeout=15) as response:',
-    `    print(${isEmpty ? 'response.status' : 'json.load(response)'})`,
+    `    print(${hasNoAnswer ? 'response.status' : 'json.load(response)'})`,
   ].join('\n');
 }
 
