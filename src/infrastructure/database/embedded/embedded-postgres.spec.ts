@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Said } from '../../../../test/support/embedded-clone.js';
 import { EmbeddedSite, queryOn, QUICK } from '../../../../test/support/embedded-site.js';
-import { EmbeddedPostgresInUseError } from './embedded-postgres.errors.js';
+import { EmbeddedPostgresInUseError } from './embedded-postgres.js';
 import { isAlive, processesOn } from './server.js';
 
 // A test may start three servers, on a machine with other work to do.

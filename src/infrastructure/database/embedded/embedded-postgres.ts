@@ -1,15 +1,22 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import pg from 'pg';
-import { createCluster, findCluster, openDataDir, readNotes, SUPERUSER, writeNotes } from './cluster.js';
-import { EmbeddedPostgresInUseError } from './embedded-postgres.errors.js';
-import { type Holder, InstanceLock } from './instance-lock.js';
-import { findAccount, findPrograms, giveTreeTo } from './programs.js';
+import { codeOf, createCluster, EmbeddedPostgresError, findAccount, findCluster, giveTreeTo } from './cluster.js';
+import { openDataDir, readNotes, SUPERUSER, writeNotes } from './cluster.js';
 import { endLeftovers, launch, type ServerExit, shortenLog } from './server.js';
+
+export { EmbeddedPostgresError } from './cluster.js';
 
 const DATABASE = 'herald';
 const CONNECT_TIMEOUT_MS = 15_000;
 const SHORTEN_LOG_EVERY_MS = 60_000;
+/** A process that is alive answers at once, unless it is very busy. */
+const ANSWER_WITHIN_MS = 10_000;
 
 export interface EmbeddedPostgresOptions {
   /** Holds the cluster in `postgres/` and its log in `postgres.log`; made where it is missing. */
@@ -31,6 +38,21 @@ export interface RunningPostgres {
   stop(): Promise<void>;
 }
 
+/** Another live Herald already runs (or is just starting) the embedded PostgreSQL of this data folder. */
+export class EmbeddedPostgresInUseError extends EmbeddedPostgresError {
+  override name = 'EmbeddedPostgresInUseError';
+
+  /** @param url where the other one's server answers; undefined while that one is still starting */
+  constructor(
+    dataDir: string,
+    readonly url: string | undefined,
+    readonly holderPid: number | undefined,
+  ) {
+    const other = `Another Herald${holderPid === undefined ? '' : ` (process ${holderPid})`}`;
+    super(`${other} is ${url ? 'running' : 'starting'} in ${dataDir}; stop it first, or choose another DATA_DIR.`);
+  }
+}
+
 /**
  * Starts the PostgreSQL of a data folder, making it at the first start; a server that a killed Herald left there is
  * stopped before. It listens on 127.0.0.1 and outlives neither `stop()` nor an ordinary end of this process.
@@ -39,8 +61,12 @@ export interface RunningPostgres {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<RunningPostgres> {
   const dataDir = await openDataDir(resolve(options.dataDir));
-  const lock = await InstanceLock.take(dataDir);
-  if (!(lock instanceof InstanceLock)) throw await inUse(dataDir, lock);
+  const lock = await takeLock(dataDir);
+  if (!('release' in lock)) {
+    const cluster = lock.port === undefined ? undefined : await findCluster(dataDir);
+    const url = cluster && lock.port && urlOf((await readNotes(cluster.path)).password, lock.port);
+    throw new EmbeddedPostgresInUseError(dataDir, url || undefined, lock.pid);
+  }
   try {
     return await start(dataDir, lock, options);
   } catch (error) {
@@ -51,26 +77,24 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function start(
   dataDir: string,
-  lock: InstanceLock,
+  lock: Lock,
   { log = () => undefined, settings = {}, onExit }: EmbeddedPostgresOptions,
 ): Promise<RunningPostgres> {
   const logFile = join(dataDir, 'postgres.log');
   const existing = await findCluster(dataDir);
   if (existing !== undefined) await endLeftovers(existing.path, log);
-  const programs = await findPrograms();
   for (const name of await readdir(dataDir)) {
     if (!/^postgres\.(new|try)-/.test(name)) continue;
     // Of a start that was killed; its initdb may still write, until it misses what was removed.
     await rm(join(dataDir, name), { recursive: true, force: true, maxRetries: 10 });
   }
-  const account = await findAccount(programs, dataDir, existing);
-  const clusterPath = existing?.path ?? (await createCluster(account, programs, dataDir, settings['fsync'] !== 'off'));
+  const account = await findAccount(dataDir, existing?.owner);
+  const clusterPath = existing?.path ?? (await createCluster(account, dataDir, settings['fsync'] !== 'off'));
   await giveTreeTo(account, clusterPath);
   const notes = await readNotes(clusterPath);
   await shortenLog(logFile);
-  const server = await launch({
+  const { port, stop: stopServer } = await launch({
     account,
-    postgres: programs.postgres,
     clusterPath,
     logFile,
     settings,
@@ -82,34 +106,24 @@ async function start(
       void lock.release().then(() => onExit?.(exit));
     },
   });
-  const { port } = server;
   const shorten = (): void => void shortenLog(logFile).catch((error) => log(`cannot shorten ${logFile}: ${error}`));
   const timer = setInterval(shorten, SHORTEN_LOG_EVERY_MS).unref();
+  const stop = async (): Promise<void> => {
+    clearInterval(timer);
+    await stopServer();
+    // Kept to the last moment: a Herald that starts meanwhile must not meet a server that is stopping.
+    await lock.release();
+  };
   try {
     if (port !== notes.port) await writeNotes(clusterPath, { ...notes, port }, account);
     const createdNow = await ensureDatabase(notes.password, port);
     log(`PostgreSQL ready on 127.0.0.1:${port}, ${account.label}, data in ${clusterPath}`);
-    lock.port = port;
-    const stop = async (): Promise<void> => {
-      clearInterval(timer);
-      await server.stop();
-      // Kept to the last moment: a Herald that starts meanwhile must not meet a server that is stopping.
-      await lock.release();
-    };
+    lock.holder.port = port;
     return { url: urlOf(notes.password, port), port, createdNow, stop };
   } catch (error) {
-    clearInterval(timer);
-    await server.stop();
+    await stop();
     throw error;
   }
-}
-
-async function inUse(dataDir: string, { pid, port }: Holder): Promise<EmbeddedPostgresInUseError> {
-  const cluster = port === undefined ? undefined : await findCluster(dataDir);
-  const url = cluster && port && urlOf((await readNotes(cluster.path)).password, port);
-  const state = url ? 'is running' : 'is starting';
-  const other = `Another Herald${pid === undefined ? '' : ` (process ${pid})`} ${state} in ${dataDir}`;
-  return new EmbeddedPostgresInUseError(`${other}; stop it first, or choose another DATA_DIR.`, url || undefined, pid);
 }
 
 /** Makes the database where it is missing: a first start may have been cut short. Returns whether it did. */
@@ -133,4 +147,47 @@ async function ensureDatabase(password: string, port: number): Promise<boolean> 
 
 function urlOf(password: string, port: number, database = DATABASE): string {
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** What the process that has the lock says of itself; empty where it does not answer. */
+interface Holder {
+  pid?: number;
+  /** Of its server, once that is ready. */
+  port?: number;
+}
+
+interface Lock {
+  holder: Holder;
+  release: () => Promise<void>;
+}
+
+/**
+ * Makes sure that one process at a time has the server of a data folder; returns who has it, if not this one. The lock is
+ * a name in the kernel, not a file: it ends with the process, however that ends. A process that connects to it is
+ * answered who has it.
+ */
+async function takeLock(dataDir: string): Promise<Lock | Holder> {
+  const name = `herald-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`;
+  const file = join(tmpdir(), `${name}.sock`);
+  const path = { linux: `\0${name}`, win32: `\\\\.\\pipe\\${name}` }[process.platform as string] ?? file;
+  const holder: Holder = { pid: process.pid };
+  for (;;) {
+    // It does not keep the process from ending.
+    const server = createServer((socket) => socket.on('error', () => undefined).end(JSON.stringify(holder))).unref();
+    try {
+      await once(server.listen({ path, exclusive: true }), 'listening');
+      return { holder, release: () => new Promise((resolve) => server.close(() => resolve())) };
+    } catch (error) {
+      if (codeOf(error) !== 'EADDRINUSE') throw error;
+    }
+    try {
+      const socket = connect(path);
+      socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy());
+      return JSON.parse(await text(socket)) as Holder;
+    } catch (error) {
+      if (!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')) return {};
+    }
+    // Its holder has ended. Where the name is a file, that is left behind.
+    if (path === file) await rm(file, { force: true });
+  }
 }

@@ -1,22 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import {
-  chown,
-  copyFile,
-  type FileHandle,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  rm,
-  stat,
-  truncate,
-} from 'node:fs/promises';
+import { once } from 'node:events';
+import { chown, copyFile, type FileHandle, open, readdir, readFile, readlink } from 'node:fs/promises';
+import { rm, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { EmbeddedPostgresError, errorCode } from './embedded-postgres.errors.js';
-import { type Account, commandAs, isRoot } from './programs.js';
+import { type Account, codeOf, commandAs, EmbeddedPostgresError, isRoot } from './cluster.js';
 
 const HOST = '127.0.0.1';
 /** Replaying the log after a crash takes its time; it is bounded by max_wal_size. */
@@ -44,37 +34,30 @@ export interface ServerExit {
   signal: NodeJS.Signals | null;
 }
 
+type Log = (line: string) => void;
+
 export interface Launch {
   account: Account;
-  /** Path of the program. */
-  postgres: string;
   clusterPath: string;
   logFile: string;
   settings: Readonly<Record<string, string>>;
   /** Tried first; 0: any. */
   port: number;
-  log: (line: string) => void;
+  log: Log;
   /** Called once when the server ends and was not stopped. */
   onExit: (exit: ServerExit) => void;
 }
 
-/** A running PostgreSQL that this process started, and that ends with it. */
-export interface Server {
-  port: number;
-  /** See `stopServer`. Calling it again does nothing. */
-  stop: () => Promise<void>;
-}
-
 /**
- * Starts PostgreSQL and waits until it accepts connections.
+ * Starts PostgreSQL and waits until it accepts connections. It ends with this process, or by `stop`.
  * @throws EmbeddedPostgresError with the server's own last error
  */
-export async function launch(order: Launch): Promise<Server> {
+export async function launch(order: Launch): Promise<{ port: number; stop: () => Promise<void> }> {
   let port = order.port || anyPort();
   const until = performance.now() + RETRY_WITHIN_MS;
   for (;;) {
     const launched = await launchOn(order, port);
-    if (typeof launched !== 'string') return launched;
+    if (typeof launched !== 'string') return { port, stop: launched };
     const portTaken = /could not (bind|create any TCP)/.test(launched);
     // Where processes that a killed server left cannot be seen, the new server reports their shared memory.
     const leftovers = /shared memory block .* is still in use/.test(launched);
@@ -88,19 +71,19 @@ export async function launch(order: Launch): Promise<Server> {
   }
 }
 
-/** Returns what the server wrote to its log where it ended before it was ready. */
-async function launchOn(order: Launch, port: number): Promise<Server | string> {
-  const { account, postgres, clusterPath, logFile, log } = order;
-  const settings = Object.entries({ ...SETTINGS, ...order.settings });
+/** Returns what stops the server; where it ended before it was ready, what it wrote to its log. */
+async function launchOn(order: Launch, port: number): Promise<(() => Promise<void>) | string> {
+  const { account, clusterPath, logFile, log } = order;
+  const settings = Object.entries({ ...SETTINGS, ...order.settings, port: String(port) });
   const flags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const { file, args, options } = commandAs(account, postgres, ['-D', clusterPath, '-p', String(port), ...flags]);
+  const { file, args, options } = commandAs(account, account.programs.postgres, ['-D', clusterPath, ...flags]);
   const output = await openLog(logFile);
   const { size } = await output.stat();
   // A file, not a pipe: the server outlives a killed Herald. A session of its own: Ctrl-C on the terminal must not
   // reach it before Herald has finished its work.
   const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', output.fd, output.fd] });
   try {
-    await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+    await once(child, 'spawn');
   } finally {
     await output.close();
   }
@@ -125,7 +108,7 @@ async function launchOn(order: Launch, port: number): Promise<Server | string> {
     process.off('exit', onProcessExit);
     if (stopping === undefined) order.onExit({ code, signal });
   });
-  return { port, stop: () => (stopping ??= stopServer(pid, log)) };
+  return () => (stopping ??= stopServer(pid, log));
 }
 
 /** Opens the log for appending; the server writes to it itself, also when Herald is gone. */
@@ -148,9 +131,7 @@ export async function shortenLog(logFile: string, limitBytes: number = LOG_LIMIT
 }
 
 /** Below the ports that systems give to outgoing connections, so that it is still free at the next start. */
-function anyPort(): number {
-  return randomInt(20_000, 32_000);
-}
+const anyPort = (): number => randomInt(20_000, 32_000);
 
 /** What a running server writes about itself to `postmaster.pid`; undefined where that is not there or not complete. */
 export async function readPostmaster(clusterPath: string): Promise<{ pid: number; status: string } | undefined> {
@@ -163,12 +144,7 @@ export async function readPostmaster(clusterPath: string): Promise<{ pid: number
 
 /** Whether a process runs; one that has ended and was not collected by its parent does not. */
 export async function isAlive(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if (errorCode(error) !== 'EPERM') return false;
-  }
-  if (!onLinux) return true;
+  if (!onLinux) return signalTo(pid, 0);
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   // `pid (name) S ...`; the name may hold anything, also brackets.
   return state !== undefined && !/^[ZX]/.test(state.slice(state.lastIndexOf(')') + 2));
@@ -177,13 +153,11 @@ export async function isAlive(pid: number): Promise<boolean> {
 /** Whether that is a process of the server on this cluster, and not another program with its number. */
 async function worksOn(clusterPath: string, pid: number): Promise<boolean> {
   // Not every user is shown the working folder of every process.
-  const folder = onLinux ? await readlink(`/proc/${pid}/cwd`).catch(() => '') : '';
-  const command = onLinux
-    ? (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ')
-    : await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
-        ({ stdout }) => stdout,
-        () => '',
-      );
+  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+  const reading = onLinux
+    ? readFile(`/proc/${pid}/cmdline`, 'utf8')
+    : promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
+  const command = (await reading.catch(() => '')).replaceAll('\0', ' ');
   const isPostgres = /^\S*postgres(:? |$)/.test(command);
   return isPostgres && (folder === clusterPath || command.includes(`-D ${clusterPath} `)) && isAlive(pid);
 }
@@ -201,7 +175,7 @@ export async function processesOn(clusterPath: string): Promise<number[]> {
  * server stops in order. Children without a server go by themselves once idle, or are ended: the next server replays
  * the log, so that nothing committed is lost. Only for the holder of the lock.
  */
-export async function endLeftovers(clusterPath: string, log: (line: string) => void): Promise<void> {
+export async function endLeftovers(clusterPath: string, log: Log): Promise<void> {
   const { pid } = (await readPostmaster(clusterPath)) ?? {};
   if (pid !== undefined && (await worksOn(clusterPath, pid))) {
     log(`stopping PostgreSQL (process ${pid}), left by a killed Herald`);
@@ -219,7 +193,7 @@ export async function endLeftovers(clusterPath: string, log: (line: string) => v
 }
 
 /** Ends a server in order: connections are cut, everything is written, and the process is gone when this returns. */
-export async function stopServer(pid: number, log: (line: string) => void): Promise<void> {
+async function stopServer(pid: number, log: Log): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (signal !== 'SIGINT') log(`PostgreSQL (process ${pid}) does not stop; sending ${signal}`);
     if (!signalTo(pid, signal)) return;
@@ -229,7 +203,7 @@ export async function stopServer(pid: number, log: (line: string) => void): Prom
 }
 
 /** Waits until a condition holds. Returns whether it came to hold. */
-export async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
+async function waitUntil(condition: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > until) return false;
@@ -238,12 +212,12 @@ export async function waitUntil(condition: () => Promise<boolean>, withinMs: num
   return true;
 }
 
-/** Sends a signal; false where that process is gone. */
-export function signalTo(pid: number, signal: NodeJS.Signals): boolean {
+/** Sends a signal, or 0 for none; false where that process is gone. */
+function signalTo(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
-    if (errorCode(error) === 'ESRCH') return false;
+    if (codeOf(error) === 'ESRCH') return false;
     throw error;
   }
 }
