@@ -1,23 +1,11 @@
 import type { Readable } from 'node:stream';
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  type CompletedPart,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  GetBucketVersioningCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListMultipartUploadsCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
+import { type CompletedPart, S3, type S3RequestOptions } from '@aws-sdk/client-s3';
+import type { ListMultipartUploadsRequest, ListObjectsV2Request } from '@aws-sdk/client-s3';
 import { codeOf, describeError } from '../../common/describe-error.js';
 import type { Config } from '../config/config.js';
 import { environmentDefault } from '../config/environment.js';
-import { type ByteRange, FileGoneError, StorageUnavailableError } from './file-storage.js';
+import { isUuid } from '../../common/ids.js';
+import { type ByteRange, FileGoneError, pathOfKey, StorageUnavailableError } from './file-storage.js';
 
 const CONNECT_WITHIN_MS = 5_000;
 /** Of one request, waits between them included in the time: three timeouts would keep a caller for too long. */
@@ -31,24 +19,21 @@ const DELETED_PART = 'NoSuchUpload';
 /** Bytes of one request: a buffer, which may be sent again, or a stream of a known length, which may not. */
 export type ObjectBody = Uint8Array | { stream: Readable; sizeBytes: number; signal: AbortSignal };
 
-export interface ListedObject {
-  key: string;
-  storedAt: Date;
-}
-
 /**
  * The requests to a bucket, with timeouts, retries of what can be repeated without harm, and Herald's errors for the
  * store's. The only file that imports the SDK: it is loaded where S3 is chosen and nowhere else.
  */
 export class S3Bucket {
-  private readonly client: S3Client;
+  private readonly client: S3;
   private readonly bucket: string;
+  private readonly prefix: string;
   private readonly timeoutMs: number;
   private readonly encryption: { ServerSideEncryption?: 'AES256' | 'aws:kms'; SSEKMSKeyId?: string };
 
   constructor({ s3 }: Pick<Config, 's3'>) {
     const { endpoint, region, accessKeyId, secretAccessKey, encryption, kmsKeyId } = s3;
     this.bucket = s3.bucket ?? '';
+    this.prefix = s3.prefix;
     this.timeoutMs = s3.timeoutMs;
     this.encryption = {
       ...(encryption !== 'none' && { ServerSideEncryption: encryption }),
@@ -57,7 +42,7 @@ export class S3Bucket {
     // Herald says itself, once, what an older Node costs; the release that is pinned supports it.
     environmentDefault('AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED', 'true');
     const sockets = { keepAlive: true, maxSockets: SOCKETS };
-    this.client = new S3Client({
+    this.client = new S3({
       ...(endpoint !== null && { endpoint, region: 'us-east-1' }),
       ...(region !== null && { region }),
       ...(accessKeyId !== null && secretAccessKey !== null && { credentials: { accessKeyId, secretAccessKey } }),
@@ -83,52 +68,29 @@ export class S3Bucket {
   }
 
   async put(key: string, body: ObjectBody): Promise<void> {
-    await this.ask((options) =>
-      this.client.send(
-        new PutObjectCommand({ Bucket: this.bucket, Key: key, ...this.encryption, ...inputOf(body) }),
-        options(body),
-      ),
-    );
+    const input = { ...this.at(key), ...this.encryption, ...inputOf(body) };
+    await this.ask((options) => this.client.putObject(input, options), body);
   }
 
   /** @returns the id of the upload */
   async beginParts(key: string): Promise<string> {
-    const { UploadId: id } = await this.ask((options) =>
-      this.client.send(
-        new CreateMultipartUploadCommand({ Bucket: this.bucket, Key: key, ...this.encryption }),
-        options(),
-      ),
-    );
+    const input = { ...this.at(key), ...this.encryption };
+    const { UploadId: id } = await this.ask((options) => this.client.createMultipartUpload(input, options));
     if (id === undefined) throw new StorageUnavailableError(`${this.name}: no id came for an upload in parts`);
     return id;
   }
 
   async putPart(key: string, uploadId: string, number: number, body: ObjectBody): Promise<CompletedPart> {
-    const { ETag } = await this.ask((options) =>
-      this.client.send(
-        new UploadPartCommand({
-          Bucket: this.bucket,
-          Key: key,
-          UploadId: uploadId,
-          PartNumber: number,
-          ...inputOf(body),
-        }),
-        options(body),
-      ),
-    );
+    const input = { ...this.at(key), UploadId: uploadId, PartNumber: number, ...inputOf(body) };
+    const { ETag } = await this.ask((options) => this.client.uploadPart(input, options), body);
     return { PartNumber: number, ETag };
   }
 
   /** Makes the object of its parts. Where the answer was lost, the object tells: no other one has its key. */
   async endParts(key: string, uploadId: string, parts: CompletedPart[], sizeBytes: number): Promise<void> {
-    const command = new CompleteMultipartUploadCommand({
-      Bucket: this.bucket,
-      Key: key,
-      UploadId: uploadId,
-      MultipartUpload: { Parts: parts },
-    });
+    const input = { ...this.at(key), UploadId: uploadId, MultipartUpload: { Parts: parts } };
     try {
-      await this.ask((options) => this.client.send(command, options()));
+      await this.ask((options) => this.client.completeMultipartUpload(input, options));
     } catch (error) {
       const stored = await this.sizeOf(key).catch(() => null);
       if (stored !== sizeBytes) throw error;
@@ -137,41 +99,35 @@ export class S3Bucket {
 
   /** Forgets the parts. Harmless where there are none. */
   async abortParts(key: string, uploadId: string): Promise<void> {
-    const command = new AbortMultipartUploadCommand({ Bucket: this.bucket, Key: key, UploadId: uploadId });
-    await this.ask((options) => this.client.send(command, options())).catch((error: unknown) => {
+    const input = { ...this.at(key), UploadId: uploadId };
+    await this.ask((options) => this.client.abortMultipartUpload(input, options)).catch((error: unknown) => {
       if (nameOf((error as Error).cause) !== DELETED_PART) throw error;
     });
   }
 
   /** Uploads in parts that were begun before `before` and not ended. */
-  async partsBegun(prefix: string, before: Date): Promise<{ key: string; uploadId: string }[]> {
+  async partsBegun(before: Date): Promise<{ key: string; uploadId: string }[]> {
     const found: { key: string; uploadId: string }[] = [];
-    for (let at: { KeyMarker?: string; UploadIdMarker?: string } | null = {}; at !== null;) {
-      const command: ListMultipartUploadsCommand = new ListMultipartUploadsCommand({
-        Bucket: this.bucket,
-        Prefix: prefix,
-        ...at,
-      });
-      const page = await this.ask((options) => this.client.send(command, options()));
-      for (const { Key: key, UploadId: uploadId, Initiated: begun } of page.Uploads ?? []) {
-        if (key !== undefined && uploadId !== undefined && begun !== undefined && begun < before) {
+    const input: ListMultipartUploadsRequest = { Bucket: this.bucket, Prefix: this.prefix };
+    for (let isMore = true; isMore;) {
+      const page = await this.ask((options) => this.client.listMultipartUploads(input, options));
+      for (const { Key: name, UploadId: uploadId, Initiated: begun } of page.Uploads ?? []) {
+        const key = this.keyOf(name);
+        if (key !== null && uploadId !== undefined && begun !== undefined && begun < before) {
           found.push({ key, uploadId });
         }
       }
-      const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
-      at = page.IsTruncated === true && KeyMarker !== undefined ? { KeyMarker, UploadIdMarker } : null;
+      input.KeyMarker = page.NextKeyMarker;
+      input.UploadIdMarker = page.NextUploadIdMarker;
+      isMore = page.IsTruncated === true && input.KeyMarker !== undefined;
     }
     return found;
   }
 
   /** @throws FileGoneError, StorageUnavailableError */
   async open(key: string, range?: ByteRange): Promise<Readable> {
-    const command = new GetObjectCommand({
-      Bucket: this.bucket,
-      Key: key,
-      ...(range !== undefined && { Range: `bytes=${range.start}-${range.end}` }),
-    });
-    const answer = await this.ask((options) => this.client.send(command, options())).catch((error: unknown) => {
+    const input = { ...this.at(key), Range: range && `bytes=${range.start}-${range.end}` };
+    const answer = await this.ask((options) => this.client.getObject(input, options)).catch((error: unknown) => {
       throw isMissing(error) ? new FileGoneError(key) : error;
     });
     const body = answer.Body as Readable;
@@ -183,9 +139,9 @@ export class S3Bucket {
   }
 
   async sizeOf(key: string): Promise<number | null> {
-    const command = new HeadObjectCommand({ Bucket: this.bucket, Key: key });
     try {
-      return (await this.ask((options) => this.client.send(command, options()))).ContentLength ?? null;
+      const input = this.at(key);
+      return (await this.ask((options) => this.client.headObject(input, options))).ContentLength ?? null;
     } catch (error) {
       if (isMissing(error)) return null;
       throw error;
@@ -193,36 +149,42 @@ export class S3Bucket {
   }
 
   async remove(key: string): Promise<void> {
-    const command = new DeleteObjectCommand({ Bucket: this.bucket, Key: key });
-    await this.ask((options) => this.client.send(command, options()));
+    const input = this.at(key);
+    await this.ask((options) => this.client.deleteObject(input, options));
   }
 
-  /** Everything below the prefix. By the last name and not by the store's token, so that no page depends on another. */
-  async *list(prefix: string): AsyncGenerator<ListedObject[]> {
-    for (let last: string | undefined = '', first = true; first || last !== undefined; first = false) {
-      const command: ListObjectsV2Command = new ListObjectsV2Command({
-        Bucket: this.bucket,
-        Prefix: prefix,
-        MaxKeys: KEYS_IN_A_LIST,
-        ...(last !== '' && { StartAfter: last }),
-      });
-      const page = await this.ask((options) => this.client.send(command, options()));
-      const objects = (page.Contents ?? []).flatMap(({ Key: key, LastModified: storedAt }) =>
-        key === undefined || storedAt === undefined ? [] : [{ key, storedAt }],
+  /**
+   * Keys below a folder of the prefix that were stored before `before`. Pages by the last name and not by the store's
+   * token, so that no page depends on another.
+   */
+  async keysIn(folder: string, before: Date): Promise<string[]> {
+    const keys: string[] = [];
+    const input: ListObjectsV2Request = {
+      Bucket: this.bucket,
+      Prefix: this.prefix + folder,
+      MaxKeys: KEYS_IN_A_LIST,
+    };
+    for (let isMore = true; isMore;) {
+      const { Contents: objects = [], IsTruncated: isCut } = await this.ask((options) =>
+        this.client.listObjectsV2(input, options),
       );
-      if (objects.length > 0) yield objects;
-      last = page.IsTruncated === true ? objects.at(-1)?.key : undefined;
+      for (const { Key: name, LastModified: storedAt } of objects) {
+        const key = this.keyOf(name);
+        if (key !== null && storedAt !== undefined && storedAt < before) keys.push(key);
+      }
+      input.StartAfter = objects.at(-1)?.Key;
+      isMore = isCut === true && input.StartAfter !== undefined;
     }
+    return keys;
   }
 
   /** True where what is removed stays as an old version; null where the store does not say. */
   async keepsVersions(): Promise<boolean | null> {
-    const command = new GetBucketVersioningCommand({ Bucket: this.bucket });
-    try {
-      return (await this.ask((options) => this.client.send(command, options()))).Status === 'Enabled';
-    } catch {
-      return null;
-    }
+    const input = { Bucket: this.bucket };
+    return this.ask((options) => this.client.getBucketVersioning(input, options)).then(
+      ({ Status: status }) => status === 'Enabled',
+      () => null,
+    );
   }
 
   close(): void {
@@ -233,16 +195,24 @@ export class S3Bucket {
     return `the bucket ${this.bucket}`;
   }
 
+  /** @throws TypeError where the key is none. */
+  private at(key: string): { Bucket: string; Key: string } {
+    return { Bucket: this.bucket, Key: this.prefix + pathOfKey(key) };
+  }
+
+  /** Null where the name is none that Herald gives. */
+  private keyOf(name = ''): string | null {
+    const key = name.slice(name.lastIndexOf('/') + 1);
+    return isUuid(key) && name === this.at(key).Key ? key : null;
+  }
+
   /** Every request has an end: each try, and all of them together. A stream's is its sender's business. */
-  private async ask<T>(request: (options: (body?: ObjectBody) => object) => Promise<T>): Promise<T> {
+  private async ask<T>(request: (options: S3RequestOptions) => Promise<T>, body?: ObjectBody): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), this.timeoutMs * TIMEOUTS_IN_ALL);
+    const isStream = body !== undefined && 'stream' in body;
     try {
-      return await request((body) =>
-        body !== undefined && 'stream' in body
-          ? { requestTimeout: 0, abortSignal: body.signal }
-          : { abortSignal: late.signal },
-      );
+      return await request(isStream ? { requestTimeout: 0, abortSignal: body.signal } : { abortSignal: late.signal });
     } catch (error) {
       throw this.errorOf(error);
     } finally {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { buffer as bytesOf } from 'node:stream/consumers';
 import type { CompletedPart } from '@aws-sdk/client-s3';
+import { LRUCache } from 'lru-cache';
 import { FileLengthError, type NewFile, StorageUnavailableError, type TemporaryFile } from './file-storage.js';
 import type { ObjectBody, S3Bucket } from './s3-bucket.js';
 
@@ -20,8 +21,6 @@ export function heldBytes({ atLeastBytes = 0, atMostBytes = Infinity }: NewFile)
 
 export interface S3FileOptions {
   bucket: S3Bucket;
-  /** Name of the object. */
-  name: string;
   known: NewFile;
   timeoutMs: number;
   /** Called once, when it is over: nothing of it is in memory any more. */
@@ -53,7 +52,7 @@ export class S3File implements TemporaryFile {
   private mayExist = false;
   private isStored = false;
   private isOver = false;
-  private readonly blocks = new Map<number, Buffer>();
+  private readonly blocks = new LRUCache<number, Buffer>({ max: BLOCKS });
 
   constructor(
     readonly key: string,
@@ -98,12 +97,12 @@ export class S3File implements TemporaryFile {
 
   async discard(): Promise<void> {
     if (this.isOver) return;
-    const { bucket, name, left } = this.options;
+    const { bucket, left } = this.options;
     this.end();
     await this.stream?.abort();
-    if (this.uploadId !== null && !this.isStored) await bucket.abortParts(name, this.uploadId).catch(left);
+    if (this.uploadId !== null && !this.isStored) await bucket.abortParts(this.key, this.uploadId).catch(left);
     // Also where the answer was an error: it may have come after the bytes were stored.
-    if (this.mayExist) await bucket.remove(name).catch(left);
+    if (this.mayExist) await bucket.remove(this.key).catch(left);
   }
 
   private end(): void {
@@ -122,14 +121,12 @@ export class S3File implements TemporaryFile {
   }
 
   private async begin(): Promise<OutgoingStream> {
-    const { bucket, name, timeoutMs } = this.options;
-    if (this.isExact) {
-      this.mayExist = true;
-      const send = (body: ObjectBody) => bucket.put(name, body).then(() => null);
-      return new OutgoingStream(send, this.straightBytes, timeoutMs);
-    }
-    const uploadId = (this.uploadId = await bucket.beginParts(name));
-    const send = (body: ObjectBody) => bucket.putPart(name, uploadId, 1, body);
+    const { bucket, timeoutMs } = this.options;
+    const uploadId = this.isExact ? null : await bucket.beginParts(this.key);
+    this.uploadId = uploadId;
+    this.mayExist = this.isExact;
+    const send = (body: ObjectBody) =>
+      uploadId === null ? bucket.put(this.key, body).then(() => null) : bucket.putPart(this.key, uploadId, 1, body);
     return new OutgoingStream(send, this.straightBytes, timeoutMs);
   }
 
@@ -153,27 +150,27 @@ export class S3File implements TemporaryFile {
   }
 
   private async sendPart(): Promise<void> {
-    const { bucket, name } = this.options;
-    this.uploadId ??= await bucket.beginParts(name);
+    const { bucket } = this.options;
+    this.uploadId ??= await bucket.beginParts(this.key);
     const bytes = this.held.subarray(0, this.heldBytes);
-    this.parts.push(await bucket.putPart(name, this.uploadId, this.parts.length + 1, bytes));
+    this.parts.push(await bucket.putPart(this.key, this.uploadId, this.parts.length + 1, bytes));
     this.heldBytes = 0;
   }
 
   private async finish(): Promise<void> {
     if (this.isStored) return;
-    const { bucket, name } = this.options;
+    const { bucket } = this.options;
     const isOfAnotherLength = this.isExact && this.sizeBytes !== this.straightBytes;
     if (isOfAnotherLength || this.sizeBytes < this.straightBytes) {
       throw new FileLengthError(this.straightBytes, this.sizeBytes);
     }
     if (!this.isExact && this.uploadId === null) {
       this.mayExist = true;
-      await bucket.put(name, this.held.subarray(0, this.heldBytes));
+      await bucket.put(this.key, this.held.subarray(0, this.heldBytes));
     } else if (this.uploadId !== null) {
       if (this.heldBytes > 0) await this.sendPart();
       this.mayExist = true;
-      await bucket.endParts(name, this.uploadId, this.parts, this.sizeBytes);
+      await bucket.endParts(this.key, this.uploadId, this.parts, this.sizeBytes);
     }
     this.isStored = true;
   }
@@ -181,16 +178,15 @@ export class S3File implements TemporaryFile {
   private async blockAt(from: number): Promise<Buffer> {
     const known = this.blocks.get(from);
     if (known !== undefined) return known;
-    const { bucket, name, timeoutMs } = this.options;
+    const { bucket, timeoutMs } = this.options;
     const end = Math.min(this.sizeBytes, from + BLOCK_BYTES) - 1;
-    const body = await bucket.open(name, { start: from, end });
+    const body = await bucket.open(this.key, { start: from, end });
     const timer = setTimeout(() => body.destroy(new Error('no answer came in time')), timeoutMs);
     const block = await bytesOf(body)
       .catch((error: unknown) => {
         throw new StorageUnavailableError(`${bucket.name}: ${String(error)}`, { cause: error });
       })
       .finally(() => clearTimeout(timer));
-    if (this.blocks.size >= BLOCKS) this.blocks.delete([...this.blocks.keys()][0] ?? -1);
     this.blocks.set(from, block);
     return block;
   }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer as bytesOf } from 'node:stream/consumers';
 import { Logger } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
-import { isUuid, newId } from '../../common/ids.js';
+import { newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
-import { FileStorage, pathOfKey, StorageUnavailableError } from './file-storage.js';
+import { FileStorage, StorageUnavailableError } from './file-storage.js';
 import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { heldBytes, S3File } from './s3-file.js';
@@ -24,7 +24,6 @@ const ABANDONED_AFTER_MS = 6 * 60 * 60_000;
 export class S3Storage extends FileStorage {
   readonly parts = 256;
   private readonly logger = new Logger(S3Storage.name);
-  private readonly prefix: string;
   private readonly timeoutMs: number;
   private readonly memory: Memory;
   private loading: Promise<S3Bucket> | null = null;
@@ -33,7 +32,6 @@ export class S3Storage extends FileStorage {
 
   constructor(private readonly config: Pick<Config, 's3' | 'process'>) {
     super();
-    this.prefix = config.s3.prefix;
     this.timeoutMs = config.s3.timeoutMs;
     this.memory = new Memory(config.s3.bufferBytes);
   }
@@ -65,7 +63,6 @@ export class S3Storage extends FileStorage {
 
   async create(known: NewFile = {}): Promise<TemporaryFile> {
     const { key = newId() } = known;
-    const name = this.nameOf(key);
     const bucket = await this.bucket();
     const bytes = heldBytes(known);
     if (!(await this.memory.take(bytes, WAIT_FOR_MEMORY_MS))) {
@@ -75,7 +72,7 @@ export class S3Storage extends FileStorage {
       this.logger.warn(`an upload that broke off could not be removed and will be later: ${describeError(error)}`);
     };
     const over = (): void => this.memory.giveBack(bytes);
-    return new S3File(key, { bucket, name, known, timeoutMs: this.timeoutMs, over, left });
+    return new S3File(key, { bucket, known, timeoutMs: this.timeoutMs, over, left });
   }
 
   async put(file: TemporaryFile): Promise<void> {
@@ -84,19 +81,15 @@ export class S3Storage extends FileStorage {
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
-    const name = this.nameOf(key);
-    const body = await (await this.bucket()).open(name, range);
-    return watched(body, this.timeoutMs);
+    return inTime(await (await this.bucket()).open(key, range), this.timeoutMs);
   }
 
   async sizeOf(key: string): Promise<number | null> {
-    const name = this.nameOf(key);
-    return (await this.bucket()).sizeOf(name);
+    return (await this.bucket()).sizeOf(key);
   }
 
   async remove(key: string): Promise<void> {
-    const name = this.nameOf(key);
-    await (await this.bucket()).remove(name);
+    await (await this.bucket()).remove(key);
   }
 
   async removeAbandoned(): Promise<number> {
@@ -108,16 +101,7 @@ export class S3Storage extends FileStorage {
   }
 
   async keysOf(part: number, olderThanMs: number): Promise<string[]> {
-    const folder = `${this.prefix}${part.toString(16).padStart(2, '0')}/`;
-    const before = Date.now() - olderThanMs;
-    const keys: string[] = [];
-    for await (const objects of (await this.bucket()).list(folder)) {
-      for (const { key: name, storedAt } of objects) {
-        const key = name.slice(name.lastIndexOf('/') + 1);
-        if (isUuid(key) && name === this.nameOf(key) && storedAt.getTime() < before) keys.push(key);
-      }
-    }
-    return keys;
+    return (await this.bucket()).keysIn(`${part.toString(16).padStart(2, '0')}/`, new Date(Date.now() - olderThanMs));
   }
 
   /**
@@ -151,18 +135,13 @@ export class S3Storage extends FileStorage {
   private async partsBegun(before: Date): Promise<{ key: string; uploadId: string }[]> {
     if (!this.canListParts) return [];
     try {
-      return await (await this.bucket()).partsBegun(this.prefix, before);
+      return await (await this.bucket()).partsBegun(before);
     } catch (error) {
       if (!/NotImplemented|MethodNotAllowed/.test(describeError(error))) throw error;
       this.canListParts = false;
       this.logger.warn('the store has no list of uploads that broke off: give the bucket a rule that removes them');
       return [];
     }
-  }
-
-  /** @throws TypeError where the key is none. */
-  private nameOf(key: string): string {
-    return `${this.prefix}${pathOfKey(key)}`;
   }
 
   /** The SDK is loaded with the first use: a command that needs no file does not wait for it. */
@@ -174,31 +153,26 @@ export class S3Storage extends FileStorage {
 
 /** Bytes that may be in memory at once; who asks first gets first, and all that was asked for. */
 class Memory {
-  private readonly waiting: { bytes: number; grant: () => void }[] = [];
+  private readonly waiting: { bytes: number; end: (isGranted: boolean) => void }[] = [];
 
   constructor(private free: number) {}
 
   /** False where there is no room in time. */
   async take(bytes: number, withinMs: number): Promise<boolean> {
     if (bytes === 0) return true;
-    if (this.waiting.length === 0 && bytes <= this.free) {
-      this.free -= bytes;
-      return true;
-    }
     return new Promise((resolve) => {
-      const waiter = {
-        bytes,
-        grant: () => {
-          clearTimeout(timer);
-          resolve(true);
-        },
-      };
-      const timer = setTimeout(() => {
+      const end = (isGranted: boolean): void => {
+        clearTimeout(timer);
         this.waiting.splice(this.waiting.indexOf(waiter), 1);
-        resolve(false);
+        resolve(isGranted);
+      };
+      const waiter = { bytes, end };
+      const timer = setTimeout(() => {
+        end(false);
         this.serve();
       }, withinMs);
       this.waiting.push(waiter);
+      this.serve();
     });
   }
 
@@ -209,46 +183,25 @@ class Memory {
 
   private serve(): void {
     for (let next = this.waiting[0]; next !== undefined && next.bytes <= this.free; next = this.waiting[0]) {
-      this.waiting.shift();
       this.free -= next.bytes;
-      next.grant();
+      next.end(true);
     }
   }
 }
 
 /** The same bytes; breaks where none come for so long though they are wanted. A reader may pause. */
-function watched(body: Readable, timeoutMs: number): Readable {
-  let timer: NodeJS.Timeout | undefined;
-  const watch = (): void => {
-    clearTimeout(timer);
-    const late = new StorageUnavailableError(`the bucket gave no bytes for ${timeoutMs} ms`);
-    timer = setTimeout(() => readable.destroy(late), timeoutMs);
-  };
-  const readable = new Readable({
-    read: () => {
-      watch();
-      body.resume();
-    },
-    destroy: (error, done) => {
-      clearTimeout(timer);
-      body.destroy();
-      done(error);
+function inTime(body: Readable, timeoutMs: number): Readable {
+  const bytes = new Transform({
+    transform: (chunk, _encoding, done) => {
+      timer.refresh();
+      done(null, chunk);
     },
   });
-  body.pause();
-  body.on('data', (chunk: Buffer) => {
-    watch();
-    if (readable.push(chunk)) return;
-    clearTimeout(timer);
-    body.pause();
-  });
-  body.once('end', () => {
-    clearTimeout(timer);
-    readable.push(null);
-  });
-  body.once('error', (error) => readable.destroy(error));
-  body.once('close', () => {
-    if (!body.readableEnded) readable.destroy(new StorageUnavailableError('the bucket broke off'));
-  });
-  return readable;
+  const late = new StorageUnavailableError(`the bucket gave no bytes for ${timeoutMs} ms`);
+  const timer = setTimeout(() => {
+    if (bytes.readableLength > 0) timer.refresh();
+    else bytes.destroy(late);
+  }, timeoutMs);
+  pipeline(body, bytes, () => clearTimeout(timer));
+  return bytes;
 }
