@@ -1,26 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
-import { type DatabaseLink, type Pooling, sessionSettings } from './pooler.js';
+import type { Config } from '../config/config.js';
+import { type DatabaseLink, sessionSettings } from './pooler.js';
 import { migrations } from '../../../migrations/all.js';
 
-export interface DataSourceSettings {
-  url: string;
-  poolSize: number;
-  queryTimeoutMs: number;
-  /** Default: none. */
-  pooling?: Pooling;
-  /** For a new connection, and for one of the pool to come free. Default: 5 s. */
-  connectTimeoutMs?: number;
-}
+type Settings = Config['database'];
 
 /** Options of the one TypeORM data source; the schema changes by migrations only. */
-export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptions {
+export function dataSourceOptions({
+  url,
+  poolSize,
+  queryTimeoutMs,
+  pooling = 'none',
+  connectTimeoutMs = 5_000,
+}: Pick<Settings, 'url' | 'poolSize' | 'queryTimeoutMs'> & Partial<Settings>): DataSourceOptions {
   return {
     type: 'postgres',
-    url: settings.url,
-    poolSize: settings.poolSize,
+    url: url ?? '',
+    poolSize,
     applicationName: 'herald',
-    connectTimeoutMS: settings.connectTimeoutMs ?? 5_000,
+    connectTimeoutMS: connectTimeoutMs,
     migrations,
     migrationsTableName: 'schema_migration',
     migrationsTransactionMode: 'each',
@@ -29,10 +28,10 @@ export function dataSourceOptions(settings: DataSourceSettings): DataSourceOptio
     poolErrorHandler: () => undefined, // a broken idle connection is replaced; its statement reports the fault
     extra: {
       idleTimeoutMillis: 30_000,
-      query_timeout: settings.queryTimeoutMs + 1_000,
+      query_timeout: queryTimeoutMs + 1_000,
       keepAlive: true,
-      ...sessionSettings(settings.pooling ?? 'none', {
-        statement_timeout: settings.queryTimeoutMs,
+      ...sessionSettings(pooling, {
+        statement_timeout: queryTimeoutMs,
         idle_in_transaction_session_timeout: 30_000,
       }),
     },

@@ -1,31 +1,37 @@
 import { codeOf } from '../../common/describe-error.js';
 
 /** Questions about errors that come from PostgreSQL or from the way to it. */
+type Question = (error: unknown) => boolean;
 
 function stateOf(error: unknown): string | undefined {
   return codeOf(error) ?? codeOf((error as { driverError?: unknown } | null | undefined)?.driverError);
 }
 
-/** Deadlock (40P01) or serialization failure (40001): the same work may succeed when tried again. */
-export function isTransientConflict(error: unknown): boolean {
-  const code = stateOf(error);
-  return code === '40P01' || code === '40001';
+function hasState(...states: readonly string[]): Question {
+  return (error) => states.includes(stateOf(error) ?? '');
 }
 
-/** What it would change is locked by another transaction (55P03). Nothing was done, and the connection goes on. */
-export function isLocked(error: unknown): boolean {
-  return stateOf(error) === '55P03';
-}
+/** Deadlock or serialization failure: the same work may succeed when tried again. */
+export const isTransientConflict = hasState('40P01', '40001');
 
-/** The statement's time was over (57014): it waited for a lock, or the database is slow. Nothing was done. */
-export function isOutOfTime(error: unknown): boolean {
-  return stateOf(error) === '57014';
-}
+/** What it would change is locked by another transaction. Nothing was done, and the connection goes on. */
+export const isLocked = hasState('55P03');
+
+/** The statement's time was over: it waited for a lock, or the database is slow. Nothing was done. */
+export const isOutOfTime = hasState('57014');
 
 /** A row still refers to what was to go, or what was referred to is gone. */
-export function isForeignKeyViolation(error: unknown): boolean {
-  return stateOf(error) === '23503';
-}
+export const isForeignKeyViolation = hasState('23503');
+
+/** The database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
+export const isExhausted = hasState(
+  '53100', // disk_full
+  '53200', // out_of_memory
+  '53400', // configuration_limit_exceeded
+  '57014', // query_canceled: the statement's time was over
+  '58030', // io_error
+  '25006', // read_only_sql_transaction: a standby, or a primary that was demoted
+);
 
 const UNREACHABLE = new Set([
   'ECONNREFUSED',
@@ -58,21 +64,6 @@ const UNREACHABLE = new Set([
   '08007',
   '08P01', // protocol_violation: what a pooler in between says when it loses its server
 ]);
-
-const EXHAUSTED = new Set([
-  '53100', // disk_full
-  '53200', // out_of_memory
-  '53400', // configuration_limit_exceeded
-  '57014', // query_canceled: the statement's time was over
-  '58030', // io_error
-  '25006', // read_only_sql_transaction: a standby, or a primary that was demoted
-]);
-
-/** True where the database refused work that it may do later: it is full, too slow, or not the primary. Nothing was done. */
-export function isExhausted(error: unknown): boolean {
-  const code = stateOf(error);
-  return code !== undefined && EXHAUSTED.has(code);
-}
 
 /**
  * True where the database could not be reached, the connection broke, or the server could not do it now: out of time,

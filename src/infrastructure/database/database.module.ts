@@ -11,14 +11,8 @@ import { DayPartitions } from './day-partitions.js';
   imports: [
     TypeOrmModule.forRootAsync({
       inject: [Config],
-      useFactory: (config: Config) => ({
-        ...dataSourceOptions({
-          url: config.database.url ?? '',
-          pooling: config.database.pooling,
-          poolSize: config.database.poolSize,
-          queryTimeoutMs: config.database.queryTimeoutMs,
-          connectTimeoutMs: config.database.connectTimeoutMs,
-        }),
+      useFactory: ({ database }: Config) => ({
+        ...dataSourceOptions(database),
         autoLoadEntities: true,
         retryAttempts: 1,
       }),

@@ -124,15 +124,7 @@ export class Database implements Statements, OnApplicationShutdown {
    */
   async session<T>(work: (client: ClientBase) => Promise<T>): Promise<T> {
     if (this.config?.database.pooling === 'transaction') return this.directSession(this.config.database, work);
-    const client = await this.pool.connect();
-    let failed = true;
-    try {
-      const result = await work(client);
-      failed = false;
-      return result;
-    } finally {
-      client.release(failed);
-    }
+    return lend(this.pool, work);
   }
 
   private async directSession<T>(settings: Config['database'], work: (client: ClientBase) => Promise<T>): Promise<T> {
@@ -148,13 +140,7 @@ export class Database implements Statements, OnApplicationShutdown {
     });
     pool.on('error', () => undefined);
     try {
-      const client = await pool.connect();
-      client.on('error', () => undefined); // its statement reports the error
-      try {
-        return await work(client);
-      } finally {
-        client.release(true);
-      }
+      return await lend(pool, (client) => work(client.on('error', () => undefined))); // its statement reports the error
     } finally {
       await pool.end();
     }
@@ -214,26 +200,22 @@ export class Database implements Statements, OnApplicationShutdown {
 
   private run<R extends QueryResultRow>(sql: string | Prepared, params: readonly unknown[]): Promise<QueryResult<R>> {
     const client = this.current?.client;
-    if (typeof sql !== 'string') return this.runPrepared<R>(sql, params, client);
-    return (client ?? this.lender).query<R>(sql, params as unknown[]);
+    if (typeof sql === 'string') return (client ?? this.lender).query<R>(sql, params as unknown[]);
+    if (client !== undefined) return this.prepared.run<R>(client, sql, params);
+    return lend(this.lender, (lent) => this.prepared.run<R>(lent, sql, params));
   }
+}
 
-  private async runPrepared<R extends QueryResultRow>(
-    statement: Prepared,
-    params: readonly unknown[],
-    ambient: PoolClient | undefined,
-  ): Promise<QueryResult<R>> {
-    if (ambient !== undefined) return this.prepared.run<R>(ambient, statement, params);
-    const client = await this.lender.connect();
-    let failed = true;
-    try {
-      const result = await this.prepared.run<R>(client, statement, params);
-      failed = false;
-      return result;
-    } finally {
-      // As the pool does it with its own statements: a connection on which one failed is not used again.
-      client.release(failed);
-    }
+/** As the pool does it with its own statements: a connection on which one failed is not used again. */
+async function lend<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failed = true;
+  try {
+    const result = await work(client);
+    failed = false;
+    return result;
+  } finally {
+    client.release(failed);
   }
 }
 

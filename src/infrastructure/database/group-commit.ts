@@ -41,17 +41,11 @@ export class GroupCommit<I, O> {
     private readonly settings: GroupCommitSettings<I, O>,
   ) {
     this.runner = new GroupCommitRunner({
-      maxBatch: settings.maxBatch ?? 200,
-      sizeOf: (item) => settings.sizeOf?.(item) ?? 1,
-      maxSize: settings.maxSize,
+      maxBatch: 200,
+      maxWaiting: 2_000,
+      ...settings,
       maxInFlight: 2,
-      maxWaiting: settings.maxWaiting ?? 2_000,
-      gather: settings.gather,
-      overlapAfterMs: settings.overlapAfterMs,
-      commit: (items, careful) =>
-        settings.tracing?.on === true
-          ? this.traced(settings.tracing, items, careful || settings.careful === true)
-          : this.commit(items, careful || settings.careful === true),
+      commit: (items, careful) => this.traced(items, careful || settings.careful === true),
       isRetryable: isTransientConflict,
       locks: {
         isLocked,
@@ -92,7 +86,9 @@ export class GroupCommit<I, O> {
     return this.runner.idle();
   }
 
-  private async traced(tracing: Tracing, items: I[], careful: boolean): Promise<O[]> {
+  private async traced(items: I[], careful: boolean): Promise<O[]> {
+    const { tracing } = this.settings;
+    if (tracing?.on !== true) return this.commit(items, careful);
     const span = tracing.together(
       `commit ${this.settings.name}`,
       items.map((item) => this.spans.get(item as object)),

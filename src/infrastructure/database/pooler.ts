@@ -38,6 +38,17 @@ const ROUNDS = 8;
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 10_000;
 
+/** A connection of the start. No setting but the name: a pooler refuses those that it does not know. */
+export function startClient(url: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'herald-start',
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+  });
+  return client.on('error', () => undefined); // the statement that waits says so
+}
+
 /**
  * What stands behind an address. A pooler makes up the process id that it gives a client to cancel statements by, so another
  * answer of `pg_backend_pid()` shows one. It lends for a session where two clients that ask in turns each keep a server
@@ -48,14 +59,7 @@ const ANSWER_MS = 10_000;
 export async function poolingOf(url: string, ask: (client: pg.Client) => Promise<void>): Promise<Pooling> {
   const clients: pg.Client[] = [];
   const connect = async (): Promise<pg.Client> => {
-    // No setting but the name: a pooler refuses those that it does not know.
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'herald-start',
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: ANSWER_MS,
-    });
-    client.on('error', () => undefined); // the statement that waits says so
+    const client = startClient(url);
     clients.push(client);
     await client.connect();
     return client;

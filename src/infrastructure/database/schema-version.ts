@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { startClient } from './pooler.js';
 import { migrations } from '../../../migrations/all.js';
 
 /** What distinguishes the schema of a database from the one that this build knows. */
@@ -34,12 +35,7 @@ export async function compareSchema(client: pg.ClientBase): Promise<SchemaDiffer
  * @throws Error on any other schema than this build's; says what to do.
  */
 export async function requireSchema(url: string, mayBeEmpty: boolean): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'herald-start',
-    connectionTimeoutMillis: 5_000,
-    query_timeout: 10_000,
-  });
+  const client = startClient(url);
   await client.connect();
   try {
     const { empty, missing, foreign } = await compareSchema(client);
