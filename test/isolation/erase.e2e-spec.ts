@@ -2,7 +2,7 @@ import { jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/common/ids.js';
 import { Erasure } from '../../src/infrastructure/erasure/erasure.js';
-import { withMediaEvents } from '../../src/modules/media/media-event-sql.js';
+import { withMediaEvents } from '../../src/modules/media/media.repository.js';
 import { MaintenanceRepository } from '../../src/modules/messages/maintenance/maintenance.repository.js';
 import { envelope, notify, secondsNow, statusOf } from '../notifications/fixture.js';
 import { otpApp } from '../otp/fixture.js';

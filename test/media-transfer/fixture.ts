@@ -76,7 +76,7 @@ async function rigOf(test: TestApp, platform: FakeMediaPlatform): Promise<Transf
       const id = newId();
       const file = await storage.create();
       await file.write(bytes);
-      await storage.put(file);
+      await file.put();
       await test.database.execute(
         `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256,
            filename, status, storage_key)

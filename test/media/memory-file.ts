@@ -24,6 +24,10 @@ export class MemoryFile implements TemporaryFile {
     return Promise.resolve(this.bytes.subarray(position, Math.min(this.used, position + Math.max(0, length))));
   }
 
+  put(): Promise<void> {
+    return Promise.reject(new Error('it is stored nowhere'));
+  }
+
   discard(): Promise<void> {
     this.discarded++;
     return Promise.resolve();

@@ -10,6 +10,7 @@ import {
   UploadService,
 } from '../../src/modules/media/upload/upload.service.js';
 import { FileGoneError, FileStorage, StorageUnavailableError } from '../../src/infrastructure/storage/file-storage.js';
+import type { TemporaryFile } from '../../src/infrastructure/storage/file-storage.js';
 import { itInFolder } from '../support/s3-run.js';
 import { startTestApp, type TestApp, type TestSender } from '../support/test-app.js';
 import { filesOf, noTemporaryFiles, upload, uploaded } from './fixture.js';
@@ -42,22 +43,31 @@ describe('uploads when something is short', () => {
     return [response.status, response.body.error.code, response.headers.get('retry-after')];
   }
 
-  it('503 where the disk fills up in the middle of a file', async () => {
+  /** Changes each file as it is created. */
+  function changeFiles(change: (file: TemporaryFile) => void): void {
     const create = storage.create.bind(storage);
     jest.spyOn(storage, 'create').mockImplementation(async (known) => {
       const file = await create(known);
+      change(file);
+      return file;
+    });
+  }
+
+  it('503 where the disk fills up in the middle of a file', async () => {
+    changeFiles((file) => {
       const write = file.write.bind(file);
       jest.spyOn(file, 'write').mockImplementation((bytes) => {
         if (file.sizeBytes > 1_000_000) return Promise.reject(new StorageUnavailableError('the media folder: ENOSPC'));
         return write(bytes);
       });
-      return file;
     });
     expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '30']);
   });
 
   it('503 where the finished file can not be put in its place', async () => {
-    jest.spyOn(storage, 'put').mockRejectedValue(new StorageUnavailableError('the media folder: EROFS'));
+    changeFiles((file) => {
+      jest.spyOn(file, 'put').mockRejectedValue(new StorageUnavailableError('the media folder: EROFS'));
+    });
     expect(await refused()).toEqual([503, 'SERVICE_UNAVAILABLE', '30']);
   });
 
@@ -110,7 +120,7 @@ describe('uploads when something is short', () => {
     const { id } = await uploaded(test, sender, { file: sample.png() });
     const stray = await storage.create();
     await stray.write(sample.png());
-    await storage.put(stray);
+    await stray.put();
     const strayKey = stray.key;
     const maintenance = test.app.get(MediaMaintenance);
     const part = Number.parseInt(strayKey.slice(-2), 16);

@@ -28,7 +28,7 @@ export async function storedFile(
   const id = newId();
   const file = await storage.create();
   await file.write(bytes);
-  await storage.put(file);
+  await file.put();
   await test.database.execute(
     `insert into media_object (id, organization_id, connection_id, direction, type, mime_type, size_bytes, sha256,
        filename, voice, status, storage_key, platform_media_id, next_attempt_at)

@@ -1,5 +1,9 @@
 import type { Readable } from 'node:stream';
+import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { describeError } from '../../common/describe-error.js';
 import { isUuid } from '../../common/ids.js';
+
+const SWEEP_EVERY_MS = 10 * 60_000;
 
 /** Bytes of a file, both ends included, counted from 0. */
 export interface ByteRange {
@@ -35,6 +39,12 @@ export interface TemporaryFile {
    * @throws StorageUnavailableError, FileLengthError
    */
   read(position: number, length: number): Promise<Buffer>;
+  /**
+   * Stores the finished file under its key: afterwards it is there as a whole and survives a loss of power.
+   *
+   * @throws StorageUnavailableError, FileLengthError; the temporary file is then still there.
+   */
+  put(): Promise<void>;
   /** Removes it. Harmless after `put`, and when it is called twice. Never rejects. */
   discard(): Promise<void>;
 }
@@ -43,16 +53,12 @@ export interface TemporaryFile {
  * Where the bytes of media files lie. Keys are UUIDs that Herald makes: a name from outside never becomes a path.
  * What is stored under a key never changes.
  */
-export abstract class FileStorage {
+export abstract class FileStorage implements OnApplicationBootstrap, OnModuleDestroy {
+  protected readonly logger = new Logger(this.constructor.name);
+  private sweeping: NodeJS.Timeout | undefined;
+
   /** @throws StorageUnavailableError where there is no space. */
   abstract create(known?: NewFile): Promise<TemporaryFile>;
-
-  /**
-   * Stores a finished file under its key: afterwards it is there as a whole and survives a loss of power.
-   *
-   * @throws StorageUnavailableError, FileLengthError; the temporary file is then still there.
-   */
-  abstract put(file: TemporaryFile): Promise<void>;
 
   /**
    * The bytes, or some of them. Destroy the stream to stop early.
@@ -67,7 +73,7 @@ export abstract class FileStorage {
   /** Removes what is stored under the key, if anything. */
   abstract remove(key: string): Promise<void>;
 
-  /** Removes temporary files whose makers are gone. Returns how many. */
+  /** Removes temporary files whose makers are gone, as is done now and then by itself. Returns how many. */
   abstract removeAbandoned(): Promise<number>;
 
   /** The number of parts that `keysOf` divides all keys into. */
@@ -76,25 +82,32 @@ export abstract class FileStorage {
   /** Keys of one part that were stored longer ago than `olderThanMs`, for the search for files without a row. */
   abstract keysOf(part: number, olderThanMs: number): Promise<string[]>;
 
-  /** Begins what it does by itself, such as `removeAbandoned`. */
-  abstract onApplicationBootstrap(): void;
+  onApplicationBootstrap(): void {
+    const sweep = (): void => {
+      this.removeAbandoned().catch((error: unknown) => {
+        this.logger.warn(`temporary files could not be removed and will be tried again: ${describeError(error)}`);
+      });
+    };
+    this.sweeping = setInterval(sweep, SWEEP_EVERY_MS).unref();
+    sweep();
+  }
 
-  abstract onModuleDestroy(): void;
+  onModuleDestroy(): void {
+    clearInterval(this.sweeping);
+  }
 }
 
 /** The storage can't take or give bytes now: it is full, read-only, away or out of handles. Worth another try. */
 export class StorageUnavailableError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'StorageUnavailableError';
-  }
+  override name = 'StorageUnavailableError';
 }
 
 /** Nothing is stored under that key. */
 export class FileGoneError extends Error {
+  override name = 'FileGoneError';
+
   constructor(key: string) {
     super(`nothing is stored under ${key}`);
-    this.name = 'FileGoneError';
   }
 }
 

@@ -35,7 +35,7 @@ describe('FolderStorage', () => {
   async function store(content: string): Promise<string> {
     const file = await storage.create();
     await file.write(Buffer.from(content));
-    await storage.put(file);
+    await file.put();
     return file.key;
   }
 
@@ -88,7 +88,7 @@ describe('FolderStorage', () => {
   it('a discard after the put harms nothing', async () => {
     const file = await storage.create();
     await file.write(Buffer.from('kept'));
-    await storage.put(file);
+    await file.put();
     await file.discard();
     expect(await text(await storage.open(file.key))).toBe('kept');
   });

@@ -4,7 +4,6 @@ import { type FileHandle, mkdir, open, readdir, rename, stat, statfs, unlink } f
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Logger } from '@nestjs/common';
 import { codeOf } from '../../common/describe-error.js';
 import { isUuid, newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
@@ -14,7 +13,6 @@ import type { ByteRange, NewFile, TemporaryFile } from './file-storage.js';
 const INCOMING = 'incoming';
 const FOLDER_MODE = 0o700;
 const READ_CHUNK_BYTES = 64 * 1_024;
-const SWEEP_EVERY_MS = 10 * 60_000;
 
 /**
  * Files in a folder: `<MEDIA_DIR>/<2 hex>/<2 hex>/<key>`, mode 0600, so that no folder gets large. Temporary ones are in
@@ -23,31 +21,15 @@ const SWEEP_EVERY_MS = 10 * 60_000;
  */
 export class FolderStorage extends FileStorage {
   readonly parts = 256;
-  private readonly logger = new Logger(FolderStorage.name);
   private readonly root: string;
   private readonly incoming: string;
   private readonly minFreeBytes: number;
-  private sweeping: NodeJS.Timeout | undefined;
 
   constructor(config: Pick<Config, 'media'>) {
     super();
     this.root = config.media.dir;
     this.incoming = join(this.root, INCOMING);
     this.minFreeBytes = config.media.minFreeBytes;
-  }
-
-  onApplicationBootstrap(): void {
-    const sweep = (): void => {
-      this.removeAbandoned().catch((error: unknown) => {
-        this.logger.warn(`temporary files could not be removed and will be tried again: ${String(error)}`);
-      });
-    };
-    this.sweeping = setInterval(sweep, SWEEP_EVERY_MS).unref();
-    sweep();
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.sweeping);
   }
 
   create({ key = newId() }: NewFile = {}): Promise<TemporaryFile> {
@@ -58,20 +40,7 @@ export class FolderStorage extends FileStorage {
         throw new StorageUnavailableError('the media folder: less is free than MEDIA_MIN_FREE_MIB');
       }
       const path = join(this.incoming, `${OWNER}.${newId()}`);
-      return new FolderFile(key, path, await open(path, 'wx+', 0o600));
-    });
-  }
-
-  async put(file: TemporaryFile): Promise<void> {
-    if (!(file instanceof FolderFile)) throw new TypeError('this file was made by another storage');
-    const path = this.pathOf(file.key);
-    const folder = join(path, '..');
-    await attempt(async () => {
-      const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
-      await file.moveTo(path);
-      // The entries that lead to the file must survive a loss of power too.
-      const changed = made === undefined ? [folder] : [folder, join(folder, '..'), this.root];
-      for (const each of changed) await syncFolder(each);
+      return new FolderFile(key, path, await open(path, 'wx+', 0o600), this.root);
     });
   }
 
@@ -132,15 +101,13 @@ class FolderFile implements TemporaryFile {
     readonly key: string,
     private readonly path: string,
     private readonly handle: FileHandle,
+    private readonly root: string,
   ) {}
 
   async write(bytes: Uint8Array): Promise<void> {
     try {
-      for (let done = 0; done < bytes.length;) {
-        const { bytesWritten } = await this.handle.write(bytes, done, bytes.length - done, this.sizeBytes);
-        done += bytesWritten;
-        this.sizeBytes += bytesWritten;
-      }
+      await this.handle.appendFile(bytes);
+      this.sizeBytes += bytes.length;
     } catch (error) {
       throw storageError(error);
     }
@@ -157,12 +124,19 @@ class FolderFile implements TemporaryFile {
     return buffer.subarray(0, done);
   }
 
-  /** Gives the file its final name, once its bytes are safe. */
-  async moveTo(path: string): Promise<void> {
-    await this.handle.sync();
-    await rename(this.path, path);
-    this.isGone = true;
-    await this.handle.close();
+  async put(): Promise<void> {
+    const path = join(this.root, pathOfKey(this.key));
+    const folder = join(path, '..');
+    await attempt(async () => {
+      const made = await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+      await this.handle.sync();
+      await rename(this.path, path);
+      this.isGone = true;
+      await this.handle.close();
+      // The entries that lead to the file must survive a loss of power too.
+      const changed = made === undefined ? [folder] : [folder, join(folder, '..'), this.root];
+      for (const each of changed) await syncFolder(each);
+    });
   }
 
   async discard(): Promise<void> {

@@ -18,10 +18,6 @@ export class MovingStorage extends FileStorage {
     return this.first.create(known);
   }
 
-  put(file: TemporaryFile): Promise<void> {
-    return this.first.put(file);
-  }
-
   async open(key: string, range?: ByteRange): Promise<Readable> {
     try {
       return await this.first.open(key, range);
@@ -49,12 +45,12 @@ export class MovingStorage extends FileStorage {
     return part < parts ? this.first.keysOf(part, olderThanMs) : this.second.keysOf(part - parts, olderThanMs);
   }
 
-  onApplicationBootstrap(): void {
+  override onApplicationBootstrap(): void {
     this.first.onApplicationBootstrap();
     this.second.onApplicationBootstrap();
   }
 
-  onModuleDestroy(): void {
+  override onModuleDestroy(): void {
     this.first.onModuleDestroy();
     this.second.onModuleDestroy();
   }

@@ -88,8 +88,7 @@ export class S3File implements TemporaryFile {
     return pieces.length === 1 ? (pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(pieces);
   }
 
-  /** The object is there as a whole, and stays. @throws FileLengthError, StorageUnavailableError */
-  async keep(): Promise<void> {
+  async put(): Promise<void> {
     if (this.isOver) throw new TypeError('the file was discarded');
     await this.finish();
     this.end();
@@ -197,7 +196,6 @@ class OutgoingStream {
   leftBytes: number;
   private readonly body = new PassThrough();
   private readonly controller = new AbortController();
-  private readonly closed = new AbortController();
   private readonly answer: Promise<CompletedPart | null>;
   private fault: Error | null = null;
 
@@ -209,12 +207,11 @@ class OutgoingStream {
     this.leftBytes = sizeBytes;
     // What breaks off is said by the answer.
     this.body.on('error', () => undefined);
-    this.body.once('close', () => this.closed.abort());
     this.answer = send({ stream: this.body, sizeBytes, signal: this.controller.signal });
     this.answer.catch((error: unknown) => {
       this.fault ??= error instanceof Error ? error : new Error(String(error));
-      // Who waits for room finds the fault.
-      this.body.destroy();
+      // Ends the wait for room.
+      this.body.destroy(this.fault);
     });
   }
 
@@ -223,7 +220,7 @@ class OutgoingStream {
     if (this.fault !== null) throw this.fault;
     this.leftBytes -= bytes.length;
     if (this.body.write(Buffer.from(bytes))) return;
-    await this.inTime(once(this.body, 'drain', { signal: this.closed.signal }));
+    await this.inTime(once(this.body, 'drain'));
   }
 
   async end(): Promise<CompletedPart | null> {
@@ -233,7 +230,7 @@ class OutgoingStream {
 
   async abort(): Promise<void> {
     this.controller.abort();
-    this.body.destroy();
+    this.body.destroy(new Error('discarded'));
     await this.answer.catch(() => undefined);
   }
 
@@ -242,7 +239,7 @@ class OutgoingStream {
     const timer = setTimeout(() => {
       this.fault ??= late;
       this.controller.abort();
-      this.body.destroy();
+      this.body.destroy(late);
     }, this.timeoutMs);
     try {
       return await work;

@@ -57,7 +57,7 @@ async function store(storage: FileStorage, bytes: Buffer, known?: NewFile, piece
     piece.fill(0xee);
   }
   expect(file.sizeBytes).toBe(bytes.length);
-  await storage.put(file);
+  await file.put();
   return file.key;
 }
 
@@ -127,7 +127,7 @@ describe.each<[string, () => FileStorage]>([
         const expected = bytes.subarray(position, position + length);
         expect((await file.read(position, length)).equals(expected)).toBe(true);
       }
-      await storage.put(file);
+      await file.put();
       expect((await bytesOf(storage, file.key)).equals(bytes)).toBe(true);
     }
   });
@@ -172,7 +172,7 @@ describe.each<[string, () => FileStorage]>([
   it('keeps a file that is discarded after it was put', async () => {
     const file = await storage.create();
     await file.write(Buffer.from('kept'));
-    await storage.put(file);
+    await file.put();
     await file.discard();
     expect(String(await bytesOf(storage, file.key))).toBe('kept');
   });
@@ -327,7 +327,7 @@ describe('S3Storage', () => {
       const file = await storage.create({ atLeastBytes: said, atMostBytes: said });
       await file.write(Buffer.alloc(came));
       expect(file.sizeBytes).toBe(came);
-      await expect(storage.put(file)).rejects.toBeInstanceOf(FileLengthError);
+      await expect(file.put()).rejects.toBeInstanceOf(FileLengthError);
       await file.discard();
       expect(await storage.sizeOf(file.key)).toBeNull();
     });
@@ -405,7 +405,7 @@ describe('S3Storage', () => {
         const file = await s3().create(KNOWLEDGE[known]?.(12 * MIB));
         const writing = (async () => {
           for (let at = 0; at < 12; at++) await file.write(Buffer.alloc(MIB));
-          await s3().put(file);
+          await file.put();
         })();
         await expect(writing).rejects.toThrow('the store is full');
         await file.discard();
@@ -469,7 +469,7 @@ describe('S3Storage', () => {
         proxy.reset();
         const writing = (async () => {
           for (let at = 0; at < 6; at++) await file.write(Buffer.alloc(MIB));
-          await storage.put(file);
+          await file.put();
         })();
         await expect(writing).rejects.toBeInstanceOf(StorageUnavailableError);
         proxy.heal();
@@ -486,7 +486,7 @@ describe('S3Storage', () => {
       proxy.set({ kind: 'black_hole' });
       const writing = (async () => {
         for (let at = 0; at < 11; at++) await file.write(Buffer.alloc(MIB));
-        await storage.put(file);
+        await file.put();
       })();
       await expect(writing).rejects.toBeInstanceOf(StorageUnavailableError);
       proxy.reset();

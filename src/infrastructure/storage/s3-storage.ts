@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { buffer as bytesOf } from 'node:stream/consumers';
-import { Logger } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
 import { newId } from '../../common/ids.js';
 import type { Config } from '../config/config.js';
@@ -12,8 +11,6 @@ import { heldBytes, S3File } from './s3-file.js';
 
 /** As long as a caller's client waits without a byte, with room to spare. */
 const WAIT_FOR_MEMORY_MS = 10_000;
-const SWEEP_EVERY_MS = 60 * 60_000;
-const FIRST_SWEEP_AFTER_MS = 60_000;
 /** No upload lasts nearly as long; the store's clock and ours may differ. */
 const ABANDONED_AFTER_MS = 6 * 60 * 60_000;
 
@@ -23,11 +20,9 @@ const ABANDONED_AFTER_MS = 6 * 60 * 60_000;
  */
 export class S3Storage extends FileStorage {
   readonly parts = 256;
-  private readonly logger = new Logger(S3Storage.name);
   private readonly timeoutMs: number;
   private readonly memory: Memory;
   private loading: Promise<S3Bucket> | null = null;
-  private readonly timers: NodeJS.Timeout[] = [];
   private canListParts = true;
 
   constructor(private readonly config: Pick<Config, 's3' | 'process'>) {
@@ -37,23 +32,12 @@ export class S3Storage extends FileStorage {
   }
 
   /** A wrong setting is said at the start; messages without a file go on meanwhile. */
-  onApplicationBootstrap(): void {
+  override onApplicationBootstrap(): void {
     if (this.config.process.roles.length === 0) return;
     this.keysOf(0, 0).catch((error: unknown) => {
       this.logger.error(`files can't be stored or sent: ${describeError(error)}; see herald doctor`);
     });
-    const sweep = (): void => {
-      this.removeAbandoned().catch((error: unknown) => {
-        this.logger.warn(
-          `uploads that broke off could not be removed and will be tried again: ${describeError(error)}`,
-        );
-      });
-    };
-    this.timers.push(setTimeout(sweep, FIRST_SWEEP_AFTER_MS).unref(), setInterval(sweep, SWEEP_EVERY_MS).unref());
-  }
-
-  onModuleDestroy(): void {
-    for (const timer of this.timers) clearInterval(timer);
+    super.onApplicationBootstrap();
   }
 
   /** Closes idle connections. */
@@ -73,11 +57,6 @@ export class S3Storage extends FileStorage {
     };
     const over = (): void => this.memory.giveBack(bytes);
     return new S3File(key, { bucket, known, timeoutMs: this.timeoutMs, over, left });
-  }
-
-  async put(file: TemporaryFile): Promise<void> {
-    if (!(file instanceof S3File)) throw new TypeError('this file was made by another storage');
-    await file.keep();
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
@@ -114,7 +93,7 @@ export class S3Storage extends FileStorage {
     const file = await this.create({ atMostBytes: bytes.length });
     try {
       await file.write(bytes);
-      await this.put(file);
+      await file.put();
       const read = await bytesOf(await this.open(file.key, { start: 0, end: bytes.length - 1 }));
       if (!read.equals(bytes)) throw new StorageUnavailableError('it gave other bytes than it was given');
       const listed = await this.keysOf(Number.parseInt(file.key.slice(-2), 16), -ABANDONED_AFTER_MS);

@@ -1,4 +1,4 @@
-import { extensionOf, FORMATS, isKnownMimeType } from './sniff/formats.js';
+import { extensionOf, FORMATS, isKnownMimeType, plainType } from './sniff/formats.js';
 
 /** As long as the platform shows (specification: media filename, 240 characters). */
 const MAX_LENGTH = 240;
@@ -90,8 +90,4 @@ export function uploadName(mimeType: string, filename: string | null): string {
   const known = Object.values(FORMATS).find((format) => plainType(format.mimeType) === plain)?.extension;
   const own = /\.([a-z0-9]{1,8})$/i.exec(filename ?? '')?.[1]?.toLowerCase();
   return `file.${known ?? own ?? 'bin'}`;
-}
-
-function plainType(mimeType: string): string {
-  return mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

@@ -5,19 +5,18 @@ import type { Database } from '../../infrastructure/database/database.js';
 import { MediaFiles } from './media-files.js';
 import type { MediaRepository } from './media.repository.js';
 
-const FILE = {} as TemporaryFile;
 const FACTS = { mimeType: 'image/jpeg', sizeBytes: 1, sha256: '0'.repeat(64) };
 
 /** Stores a fetched file while the row's statement ends so; returns how many files stayed in the storage. */
 async function keysAfter(setStored: () => Promise<boolean>): Promise<number> {
   const keys = new Set<string>();
   const storage = {
-    put: (_file: TemporaryFile, key: string) => Promise.resolve(void keys.add(key)),
     remove: (key: string) => Promise.resolve(void keys.delete(key)),
   } as unknown as FileStorage;
+  const file = { key: 'k', put: () => Promise.resolve(void keys.add('k')) } as unknown as TemporaryFile;
   const media = { setStored } as unknown as MediaRepository;
   const files = new MediaFiles(media, storage, {} as Database, {} as Config);
-  await files.keepFetched(FILE, { organizationId: 'o', id: 'i' }, FACTS).catch(() => undefined);
+  await files.keepFetched(file, { organizationId: 'o', id: 'i' }, FACTS).catch(() => undefined);
   return keys.size;
 }
 

@@ -1,16 +1,11 @@
-import type { Readable } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
+import type { AppError } from '../../common/app-error.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { isUnreachable } from '../../infrastructure/database/database-faults.js';
-import {
-  type ByteRange,
-  FileStorage,
-  type NewFile,
-  type TemporaryFile,
-} from '../../infrastructure/storage/file-storage.js';
+import { FileStorage, type NewFile, type TemporaryFile } from '../../infrastructure/storage/file-storage.js';
 import { mediaErrors } from './media.errors.js';
-import { MediaRepository, type NewMedia, type StorageUsage, type StoredFacts } from './media.repository.js';
+import { MediaRepository, type NewMedia, type StoredFacts } from './media.repository.js';
 import type { MediaObject } from './media.types.js';
 
 /** What is known of a finished temporary file. */
@@ -37,28 +32,14 @@ export class MediaFiles {
   }
 
   /**
-   * The bytes of a stored file, or some of them.
-   *
-   * @throws FileGoneError where there are none.
+   * MEDIA_STORAGE_FULL (400) where so many bytes more would be beyond the workspace's limit, else null. Says nothing of
+   * what comes in meanwhile.
    */
-  open(media: { id: string; storageKey: string | null }, range?: ByteRange): Promise<Readable> {
-    return this.storage.open(media.storageKey ?? media.id, range);
-  }
-
-  /** False where so many bytes more would be beyond the limit. Says nothing of what comes in meanwhile. */
-  async hasSpaceFor(organizationId: string, sizeBytes: number): Promise<boolean> {
-    return fits(await this.usageOf(organizationId), sizeBytes);
-  }
-
-  /**
-   * Before the first byte of an upload is stored.
-   *
-   * @throws MEDIA_STORAGE_FULL (400).
-   */
-  async requireSpaceFor(organizationId: string, sizeBytes: number): Promise<void> {
-    const usage = await this.usageOf(organizationId);
-    if (fits(usage, sizeBytes)) return;
-    throw mediaErrors.MEDIA_STORAGE_FULL({ usedBytes: usage.usedBytes, limitBytes: usage.limitBytes ?? 0 });
+  async lackOfSpace(organizationId: string, sizeBytes: number): Promise<AppError | null> {
+    const { usedBytes, limitBytes: own } = await this.media.usageOf(organizationId);
+    const limitBytes = own ?? this.config.media.workspaceLimitBytes;
+    const fits = limitBytes === null || usedBytes + sizeBytes <= limitBytes;
+    return fits ? null : mediaErrors.MEDIA_STORAGE_FULL({ usedBytes, limitBytes });
   }
 
   /**
@@ -71,7 +52,8 @@ export class MediaFiles {
     return this.keep(file, (storageKey) =>
       this.database.transaction(async () => {
         await this.media.lockUsage(organizationId);
-        await this.requireSpaceFor(organizationId, sizeBytes);
+        const lack = await this.lackOfSpace(organizationId, sizeBytes);
+        if (lack !== null) throw lack;
         return this.media.insertUploaded({ ...media, storageKey });
       }),
     );
@@ -97,7 +79,7 @@ export class MediaFiles {
   /** Bytes first, then the row. */
   private async keep<T>(file: TemporaryFile, writeRow: (storageKey: string) => Promise<T>): Promise<T> {
     const { key: storageKey } = file;
-    await this.storage.put(file);
+    await file.put();
     try {
       return await writeRow(storageKey);
     } catch (error) {
@@ -113,13 +95,4 @@ export class MediaFiles {
       this.logger.warn(`a file could not be removed and will be later: ${String(error)}`);
     });
   }
-
-  private async usageOf(organizationId: string): Promise<StorageUsage> {
-    const { usedBytes, limitBytes } = await this.media.usageOf(organizationId);
-    return { usedBytes, limitBytes: limitBytes ?? this.config.media.workspaceLimitBytes };
-  }
-}
-
-function fits({ usedBytes, limitBytes }: StorageUsage, sizeBytes: number): boolean {
-  return limitBytes === null || usedBytes + sizeBytes <= limitBytes;
 }

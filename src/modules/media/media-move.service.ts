@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { mapAtOnce } from '../../common/map-at-once.js';
 import { retry } from '../../common/retry.js';
 import { Config } from '../../infrastructure/config/config.js';
 import type { StorageKind } from '../../infrastructure/config/settings.js';
@@ -65,10 +66,7 @@ export class MediaMoveService {
         const files: StoredFile[] = await this.media.storedAfter(after, ROWS_AT_ONCE);
         after = files.at(-1)?.id ?? null;
         if (after === null) return result;
-        for (let at = 0; at < files.length; at += FILES_AT_ONCE) {
-          const some = files.slice(at, at + FILES_AT_ONCE);
-          await Promise.all(some.map((file) => this.moveOne(file, { source, target, verify }, result)));
-        }
+        await mapAtOnce(files, FILES_AT_ONCE, (file) => this.moveOne(file, { source, target, verify }, result));
       }
     } finally {
       clearInterval(timer);
@@ -129,7 +127,7 @@ async function copy(
       await written.write(chunk);
     }
     if (written.sizeBytes !== sizeBytes || hash.digest('hex') !== sha256) return 'damaged';
-    await target.put(written);
+    await written.put();
   } finally {
     bytes.destroy();
     await written.discard();

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { ExpiringCache } from '../../common/expiring-cache.js';
 import { isUuid } from '../../common/ids.js';
 import { retry } from '../../common/retry.js';
 import { Config } from '../../infrastructure/config/config.js';
@@ -18,7 +19,7 @@ import {
   type FileForNumber,
   type UploadSource,
 } from './transfer/platform-ids.repository.js';
-import { RefusalCounter, UploadCache, UploadLimiter, verdictOf } from './transfer/upload-limits.js';
+import { UploadCache, UploadLimiter, verdictOf } from './transfer/upload-limits.js';
 
 /** A message waits no longer for an upload; it goes on meanwhile. */
 const PATIENCE_MS = 3_000;
@@ -34,6 +35,8 @@ const REFUSED_FOR_MS = 5 * 60_000;
 /** How often, and how long, this process looks whether another one has finished its upload. */
 const LOOK_EVERY_MS = 300;
 const LOOK_FOR_MS = 60_000;
+/** With less than an hour between one and the next: the cache keeps an entry through its last millisecond. */
+const REFUSALS = { ttlMs: 60 * 60_000 - 1, maxEntries: 20_000 };
 const MOST_REFUSALS = 3;
 /** How long the platform's id of an upload is tried to be stored. */
 const KEEP_FOR_MS = 3_000;
@@ -43,13 +46,13 @@ const KEEP_FOR_MS = 3_000;
 export class MediaTransferService implements BeforeApplicationShutdown {
   private readonly logger = new Logger(MediaTransferService.name);
   private readonly answers = new UploadCache();
-  private readonly refused = new RefusalCounter();
+  /** How often the platform refused an id that it had just given: no file is uploaded without end. */
+  private readonly refusals = new ExpiringCache<string, number>(REFUSALS);
   private readonly limiter = new UploadLimiter();
   private readonly underWay = new Map<string, Promise<PlatformId>>();
-  private readonly uploads = new Set<AbortController>();
   private readonly maxWaiting: number;
   private waiting = 0;
-  private stopping = false;
+  private readonly stopping = new AbortController();
 
   constructor(
     private readonly ids: PlatformIdsRepository,
@@ -99,7 +102,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     const key = keyOf(mediaObjectId, connectionId);
     this.answers.delete(key);
     if (await this.ids.forget(connectionId, mediaObjectId, platformMediaId)) {
-      this.refused.add(key);
+      this.refusals.set(key, (this.refusals.peek(key) ?? 0) + 1);
       this.counters.increment('media_ids_refused');
     }
   }
@@ -111,18 +114,17 @@ export class MediaTransferService implements BeforeApplicationShutdown {
 
   /** Breaks off the uploads under way: the messages that wait for them go back to the queue. */
   async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    for (const upload of this.uploads) upload.abort();
+    this.stopping.abort();
     await Promise.allSettled(this.underWay.values());
   }
 
   private begin(wanted: Wanted): Promise<PlatformId> | null {
-    const { key, file } = wanted;
-    if (this.stopping || this.underWay.size >= MAX_UNDER_WAY) return null;
+    const { key, mediaObjectId } = wanted;
+    if (this.stopping.signal.aborted || this.underWay.size >= MAX_UNDER_WAY) return null;
     const shared = this.obtain(wanted)
       .catch((error: unknown): PlatformId => {
         this.counters.increment('media_upload_faults');
-        this.logger.warn(`file ${file.mediaObjectId}: ${describeError(error)}`);
+        this.logger.warn(`file ${mediaObjectId}: ${describeError(error)}`);
         return LATER;
       })
       .finally(() => this.underWay.delete(key));
@@ -132,14 +134,14 @@ export class MediaTransferService implements BeforeApplicationShutdown {
 
   private async obtain(wanted: Wanted): Promise<PlatformId> {
     const until = performance.now() + LOOK_FOR_MS;
-    while (performance.now() < until && !this.stopping) {
-      const source = await this.ids.findSource(wanted.file);
+    while (performance.now() < until && !this.stopping.signal.aborted) {
+      const source = await this.ids.findSource(wanted);
       if (source === null) return this.remember(wanted, failed(GONE), GONE_FOR_MS);
       const { platformMediaId } = source;
       if (platformMediaId !== null) {
         return this.remember(wanted, { kind: 'ready', platformMediaId }, Math.min(READY_FOR_MS, source.goodForMs));
       }
-      if (this.refused.count(wanted.key) >= MOST_REFUSALS) {
+      if ((this.refusals.peek(wanted.key) ?? 0) >= MOST_REFUSALS) {
         return this.remember(wanted, failed(NEVER_GOOD), REFUSED_FOR_MS);
       }
       const made = source.uploading
@@ -153,10 +155,12 @@ export class MediaTransferService implements BeforeApplicationShutdown {
 
   /** Null where another process uploads the file. */
   private async claimAndUpload(wanted: Wanted, source: UploadSource): Promise<PlatformId | null> {
-    const { key, file } = wanted;
-    if (this.stopping || !(await this.ids.claim(file))) return null;
+    const { key, mediaObjectId } = wanted;
+    if (this.stopping.signal.aborted || !(await this.ids.claim(wanted))) return null;
     const renewing = setInterval(() => {
-      this.ids.renew(file).catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describeError(error)}`));
+      this.ids
+        .renew(wanted)
+        .catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describeError(error)}`));
     }, UPLOAD_LEASE_MS / 3);
     let isUploaded = false;
     try {
@@ -168,39 +172,36 @@ export class MediaTransferService implements BeforeApplicationShutdown {
       return this.remember(wanted, verdict, holdsForMs(verdict));
     } catch (error) {
       if (!(error instanceof FileGoneError || error instanceof LengthMismatchError)) throw error;
-      this.logger.error(`file ${file.mediaObjectId}: its stored bytes are not what they were: ${error.message}`);
+      this.logger.error(`file ${mediaObjectId}: its stored bytes are not what they were: ${error.message}`);
       return this.remember(wanted, failed(DAMAGED), REFUSED_FOR_MS);
     } finally {
       clearInterval(renewing);
-      if (!isUploaded) await this.ids.release(file).catch(() => undefined);
+      if (!isUploaded) await this.ids.release(wanted).catch(() => undefined);
     }
   }
 
-  private async upload(source: UploadSource, connection: SendingConnection): Promise<UploadOutcome> {
-    const abort = new AbortController();
-    this.uploads.add(abort);
-    const uploading = this.client.uploadMedia({
-      phoneNumberId: connection.phoneNumberId,
-      token: connection.token,
+  private upload(source: UploadSource, { phoneNumberId, token }: SendingConnection): Promise<UploadOutcome> {
+    return this.client.uploadMedia({
+      phoneNumberId,
+      token,
       mimeType: source.mimeType,
       filename: uploadName(source.mimeType, source.filename),
       sizeBytes: source.sizeBytes,
       open: () => this.storage.open(source.storageKey),
-      signal: abort.signal,
+      signal: this.stopping.signal,
     });
-    return uploading.finally(() => this.uploads.delete(abort));
   }
 
   /** A database that is away for a moment does not cost the id; without it the file would be uploaded again. */
   private async keep(wanted: Wanted, platformMediaId: string): Promise<PlatformId> {
-    const { file, connection } = wanted;
+    const { mediaObjectId, connection } = wanted;
     const ready = { kind: 'ready', platformMediaId } as const;
     try {
       const keeping = { forMs: KEEP_FOR_MS, onFailure: () => undefined };
-      const isKept = await retry(() => this.ids.keep(file, platformMediaId), keeping);
+      const isKept = await retry(() => this.ids.keep(wanted, platformMediaId), keeping);
       if (isKept) return this.remember(wanted, ready, READY_FOR_MS);
     } catch (error) {
-      this.logger.warn(`file ${file.mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
+      this.logger.warn(`file ${mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
       return this.remember(wanted, ready, REFUSED_FOR_MS);
     }
     // Deleted while it was on its way: no row names the copy.
@@ -229,16 +230,14 @@ function failed(message: string): PlatformId {
 }
 
 /** A file that a message needs, and the number that sends it. */
-interface Wanted {
+interface Wanted extends FileForNumber {
   key: string;
-  file: FileForNumber;
   connection: SendingConnection;
 }
 
 function wantedOf(connection: SendingConnection, mediaObjectId: string): Wanted {
   const { id: connectionId, organizationId } = connection;
-  const key = keyOf(mediaObjectId, connectionId);
-  return { key, file: { organizationId, mediaObjectId, connectionId }, connection };
+  return { key: keyOf(mediaObjectId, connectionId), organizationId, mediaObjectId, connectionId, connection };
 }
 
 function keyOf(mediaObjectId: string, connectionId: string): string {

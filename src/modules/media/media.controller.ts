@@ -3,7 +3,7 @@ import {
   ApiBody,
   ApiConsumes,
   ApiCreatedResponse,
-  ApiExcludeController,
+  ApiExcludeEndpoint,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiTags,
@@ -32,6 +32,7 @@ export class MediaController {
   constructor(
     private readonly media: MediaService,
     private readonly uploads: UploadService,
+    private readonly contents: ContentService,
   ) {}
 
   @Post()
@@ -68,7 +69,11 @@ export class MediaController {
   @ApiOkResponse({ type: MediaListResponse, description: 'One page.' })
   @ApiErrors('CONNECTION_NOT_FOUND')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListMediaQuery): Promise<MediaListResponse> {
-    return MediaListResponse.of(await this.media.list(caller.organizationId, filterOf(query)));
+    const { media, next } = await this.media.list(caller.organizationId, filterOf(query));
+    return {
+      data: media.map((one) => MediaResponse.of(one)),
+      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
+    };
   }
 
   /**
@@ -97,7 +102,8 @@ export class MediaController {
   @ApiOkResponse({ type: MediaLinkResponse, description: 'The link.' })
   @ApiErrors('MEDIA_NOT_FOUND', 'MEDIA_PENDING')
   async link(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<MediaLinkResponse> {
-    return MediaLinkResponse.of(await this.media.link(caller.organizationId, id));
+    const { url, expiresAt } = await this.media.link(caller.organizationId, id);
+    return { data: { url, expires_at: expiresAt.toISOString() } };
   }
 
   /**
@@ -114,18 +120,15 @@ export class MediaController {
   async delete(@CurrentCaller() caller: Caller, @MediaId() id: string): Promise<void> {
     await this.media.delete(caller.organizationId, id);
   }
-}
 
-/** What temporary links lead to: outside the API, without a key. */
-@ApiExcludeController()
-@Controller('media')
-export class MediaContentController {
-  constructor(private readonly content: ContentService) {}
-
-  /** HEAD comes here too: Express takes it for a GET, and Node leaves out the body. */
+  /**
+   * What temporary links lead to: outside the API, without a key. HEAD comes here too: Express takes it for a GET, and
+   * Node leaves out the body.
+   */
   @Get(':id/content')
   @Public()
-  async read(@Param('id') id: string, @Req() req: HeraldRequest, @Res() res: Response): Promise<void> {
-    await this.content.serve(id, req, res);
+  @ApiExcludeEndpoint()
+  async content(@Param('id') id: string, @Req() req: HeraldRequest, @Res() res: Response): Promise<void> {
+    await this.contents.serve(id, req, res);
   }
 }

@@ -88,5 +88,5 @@ export const mediaErrors = defineErrors('media', {
 /** A list that is too long to read is left to `allowed_types`. */
 function listOf(types: readonly string[]): string {
   if (types.length > 6) return 'a file of one of allowed_types';
-  return types.length < 2 ? types.join('') : `${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(types);
 }

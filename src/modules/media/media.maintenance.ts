@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { describeError } from '../../common/describe-error.js';
+import { mapAtOnce } from '../../common/map-at-once.js';
 import { Slots } from '../../common/slots.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { WorkspaceErasure } from '../../infrastructure/erasure/workspace-erasure.js';
@@ -98,9 +99,7 @@ export class MediaMaintenance implements OnModuleInit {
    */
   async finishRemoval(removed: readonly RemovedMedia[]): Promise<number> {
     const keys = removed.flatMap(({ storageKey }) => storageKey ?? []);
-    for (let at = 0; at < keys.length; at += REMOVALS_AT_ONCE) {
-      await Promise.all(keys.slice(at, at + REMOVALS_AT_ONCE).map((key) => this.files.removeBytes(key)));
-    }
+    await mapAtOnce(keys, REMOVALS_AT_ONCE, (key) => this.files.removeBytes(key));
     for (const copy of removed.flatMap(({ copies }) => copies)) {
       // An empty id is an upload under way: the process that makes it finds the file gone and removes its copy.
       if (copy.platformMediaId === '' || this.waitingCopies >= MAX_WAITING_COPIES) continue;
@@ -127,19 +126,18 @@ export class MediaMaintenance implements OnModuleInit {
     }
   }
 
-  /**
-   * Removes stored files that no row names: a process died between the two, or a deletion could not remove the bytes.
-   * Every five minutes it looks at one part of the storage, so that all of it is seen about once a day.
-   */
+  /** Every five minutes it looks at one part of the storage, so that all of it is seen about once a day. */
   private async removeUnknown(signal: AbortSignal): Promise<number> {
     if (performance.now() < this.nextLookAt) return 0;
     this.nextLookAt = performance.now() + UNKNOWN_LOOK_EVERY_MS;
-    const part = this.nextPart;
-    this.nextPart = (part + 1) % this.storage.parts;
-    return this.removeUnknownIn(part, signal);
+    this.nextPart = (this.nextPart + 1) % this.storage.parts;
+    return this.removeUnknownIn(this.nextPart, signal);
   }
 
-  /** Removes the unknown files of one part. Returns how many. */
+  /**
+   * Removes the files of one part that no row names: a process died between the two, or a deletion could not remove the
+   * bytes. Returns how many.
+   */
   async removeUnknownIn(part: number, signal?: AbortSignal): Promise<number> {
     const keys = await this.storage.keysOf(part, UNKNOWN_MIN_AGE_MS);
     let removed = 0;

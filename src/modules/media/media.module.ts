@@ -7,7 +7,7 @@ import { MediaObjectEntity } from './entities/media-object.entity.js';
 import { ContentService, MediaLinks } from './link/content.service.js';
 import { MediaFiles } from './media-files.js';
 import { MediaTransferService } from './media-transfer.service.js';
-import { MediaContentController, MediaController } from './media.controller.js';
+import { MediaController } from './media.controller.js';
 import { MediaMoveService } from './media-move.service.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
@@ -19,7 +19,7 @@ import { UploadService } from './upload/upload.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([MediaObjectEntity]), workQueue(FETCH_QUEUE), ConnectionsModule, StorageModule],
-  controllers: [MediaController, MediaContentController],
+  controllers: [MediaController],
   providers: [
     MediaService,
     UploadService,

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statements } from '../../infrastructure/database/database.js';
 import { laneHeads } from '../../infrastructure/lanes/due-lanes.js';
 import { boundedCount, secondsSince, type Backlog } from '../../infrastructure/operations/backlogs.js';
+import { insertWebhookEvents, isoTime } from '../webhook/webhook.types.js';
 import { MediaObjectEntity } from './entities/media-object.entity.js';
-import { withMediaEvents } from './media-event-sql.js';
 import { MEDIA_DIRECTIONS, MEDIA_TYPES } from './media.types.js';
 import type {
   FileForSending,
@@ -25,12 +25,6 @@ export interface StoredFacts {
 
 export type NewMedia = Pick<MediaObject, 'id' | 'organizationId' | 'connectionId' | 'type' | 'filename' | 'voice'> &
   StoredFacts;
-
-/** How many bytes of files a workspace has and may have; without a limit of its own `limitBytes` is null. */
-export interface StorageUsage {
-  usedBytes: number;
-  limitBytes: number | null;
-}
 
 /** The SQL of `media_object` for uploads, lists and deletions, and of `media_usage`. */
 @Injectable()
@@ -181,9 +175,9 @@ export class MediaRepository {
     return backlog ?? { waiting: 0, inFlight: 0, oldestDueSeconds: 0 };
   }
 
-  /** `media_usage` follows `media_object` by a trigger. */
-  async usageOf(organizationId: string): Promise<StorageUsage> {
-    const [row] = await this.database.query<StorageUsage>(
+  /** The workspace's bytes, and its own limit. `media_usage` follows `media_object` by a trigger. */
+  async usageOf(organizationId: string): Promise<{ usedBytes: number; limitBytes: number | null }> {
+    const [row] = await this.database.query<{ usedBytes: number; limitBytes: number | null }>(
       `select coalesce(u.used_bytes, 0)::float8 as "usedBytes", o.storage_limit_bytes::float8 as "limitBytes"
        from organization o left join media_usage u on u.organization_id = $1 where o.id = $1`,
       [organizationId],
@@ -218,3 +212,18 @@ ${laneHeads({ table: 'media_object', lane: 'connection_id', status: 'pending' })
 select ${boundedCount("from media_object where status = 'pending'")} as waiting,
   ${boundedCount(`from media_object where status = 'pending' and ${UNDER_WAY}`)} as "inFlight",
   ${secondsSince('(select min(next_attempt_at) from lane_head)')} as "oldestDueSeconds"`;
+
+/**
+ * SQL: runs an update of `media_object` that returns `*` of its rows, and writes `media.ready` or `media.failed` for each
+ * that is no longer pending, in the same statement. Its rows are those that changed.
+ */
+export function withMediaEvents(update: string): string {
+  return `with moved as (${update}), announced as (${insertWebhookEvents(`(
+    select m.organization_id, case when m.status = 'stored' then 'media.ready' else 'media.failed' end as event_type,
+      clock_timestamp() as occurred_at, array[m.connection_id] as connection_ids, null::bytea as trace_context,
+      jsonb_build_object('media', jsonb_build_object('id', m.id, 'connection_id', m.connection_id, 'type', m.type,
+        'mime_type', m.mime_type, 'size_bytes', m.size_bytes, 'sha256', m.sha256, 'filename', m.filename,
+        'voice', m.voice, 'direction', m.direction, 'status', m.status, 'created_at', ${isoTime('m.created_at')}))
+      || case when m.status = 'failed' then jsonb_build_object('reason', m.failure) else '{}' end as event_data
+    from moved m where m.status <> 'pending')`)}) select from moved`;
+}

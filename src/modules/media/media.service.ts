@@ -6,8 +6,8 @@ import { MediaLinks } from './link/content.service.js';
 import { mediaErrors } from './media.errors.js';
 import { MediaMaintenance } from './media.maintenance.js';
 import { MediaRepository } from './media.repository.js';
-import type { FileForSending, ListedMedia, MediaFilter, MediaLink, MediaObject } from './media.types.js';
-import type { MediaPage, MediaType, PendingMedia } from './media.types.js';
+import type { FileForSending, ListedMedia, MediaFilter, MediaLink, MediaPage } from './media.types.js';
+import type { MediaType, PendingMedia } from './media.types.js';
 import { hexDigest, mimeTypeOf } from './sniff/formats.js';
 
 /** A fetch mostly takes less. */
@@ -37,15 +37,9 @@ export class MediaService {
 
   /** A file as lists show it. @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
   async get(organizationId: string, id: string): Promise<ListedMedia> {
-    const media = await this.getById(organizationId, id);
+    const media = await this.media.findById(organizationId, id);
+    if (media === null) throw mediaErrors.MEDIA_NOT_FOUND({});
     return { ...media, expiresAt: this.maintenance.expiryOf(media) };
-  }
-
-  /** @throws MEDIA_NOT_FOUND (404) where the workspace has no such file. */
-  async getById(organizationId: string, id: string): Promise<MediaObject> {
-    const found = await this.media.findById(organizationId, id);
-    if (found === null) throw mediaErrors.MEDIA_NOT_FOUND({});
-    return found;
   }
 
   /**
@@ -54,7 +48,7 @@ export class MediaService {
    * @throws MEDIA_NOT_FOUND (404), MEDIA_PENDING (409) while a customer's file is not fetched yet.
    */
   async link(organizationId: string, id: string): Promise<MediaLink> {
-    const media = await this.getById(organizationId, id);
+    const media = await this.get(organizationId, id);
     if (media.status === 'pending') throw mediaErrors.MEDIA_PENDING({ retryAfterSeconds: FETCH_SECONDS });
     if (media.status === 'failed') throw mediaErrors.MEDIA_NOT_FOUND({ failed: true });
     return this.links.make(media);

@@ -1,3 +1,4 @@
+import type { ListCursor } from '../../infrastructure/http/page.query.js';
 import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
 
 export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
@@ -31,28 +32,17 @@ export interface MediaObject {
   createdAt: Date;
 }
 
-/** A file as its workspace sees it. */
-export interface ListedMedia extends MediaObject {
-  /** When Herald deletes it by itself; null: never. */
-  expiresAt: Date | null;
-}
+/** A file as its workspace sees it; `expiresAt`: when Herald deletes it by itself; null: never. */
+export type ListedMedia = MediaObject & { expiresAt: Date | null };
 
 /** What the acceptance of a message needs to know of its file. */
 export type FileForSending = Pick<MediaObject, 'id' | 'type' | 'status' | 'filename' | 'voice'>;
 
-/** A customer's file as its notification announces it. */
-export interface PendingMedia {
-  id: string;
-  organizationId: string;
-  connectionId: string;
-  platformMediaId: string;
-  type: MediaType;
-  mimeType: string | null;
-  /** Hex, or base64 as notifications have it. */
-  sha256: string | null;
-  filename: string | null;
-  voice: boolean;
-}
+/** A customer's file as its notification announces it: `sha256` in hex, or in base64. */
+export type PendingMedia = Pick<
+  MediaObject,
+  'id' | 'organizationId' | 'connectionId' | 'type' | 'sha256' | 'filename' | 'voice'
+> & { platformMediaId: string; mimeType: string | null };
 
 /** The platform's copy of one of our files. */
 export interface PlatformCopy {
@@ -61,27 +51,24 @@ export interface PlatformCopy {
   platformMediaId: string;
 }
 
-/** A file whose row is gone: where its bytes are, here and at the platform. */
 /** A file whose bytes are stored, as `herald media move` needs it. */
 export interface StoredFile {
   id: string;
   storageKey: string;
   sizeBytes: number;
-  /** Lower-case hex. */
   sha256: string;
 }
 
+/** A file whose row is gone: where its bytes are, here and at the platform. */
 export interface RemovedMedia {
   storageKey: string | null;
   copies: PlatformCopy[];
 }
 
 /** Which files a list shows; null: all. */
-export interface MediaFilter {
+export interface MediaFilter extends ListCursor {
   /** 1 to 100. */
   limit: number;
-  before: Date | null;
-  beforeId: string | null;
   connectionId: string | null;
   type: MediaType | null;
   direction: MediaDirection | null;

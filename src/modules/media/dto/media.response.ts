@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { EXAMPLE_CONNECTION_ID, EXAMPLE_MEDIA_ID } from '../../../common/example-ids.js';
 import { MEDIA_DIRECTIONS, MEDIA_STATUSES, MEDIA_TYPES } from '../media.types.js';
-import type { ListedMedia, MediaDirection, MediaLink, MediaPage, MediaStatus, MediaType } from '../media.types.js';
+import type { ListedMedia, MediaDirection, MediaStatus, MediaType } from '../media.types.js';
 
 const EXAMPLE_SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
@@ -93,13 +93,6 @@ export class MediaListResponse {
 
   @ApiProperty({ type: MediaPagination })
   pagination!: MediaPagination;
-
-  static of({ media, next }: MediaPage): MediaListResponse {
-    return {
-      data: media.map((one) => MediaResponse.of(one)),
-      pagination: { next_before: next?.createdAt.toISOString() ?? null, next_before_id: next?.id ?? null },
-    };
-  }
 }
 
 export class MediaLinkData {
@@ -117,8 +110,4 @@ export class MediaLinkData {
 export class MediaLinkResponse {
   @ApiProperty({ type: MediaLinkData })
   data!: MediaLinkData;
-
-  static of({ url, expiresAt }: MediaLink): MediaLinkResponse {
-    return { data: { url, expires_at: expiresAt.toISOString() } };
-  }
 }

@@ -1,5 +1,6 @@
 import { ApiOperation, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
+import type { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { EXAMPLE_CONNECTION_ID } from '../../../common/example-ids.js';
 import { UUID_PATTERN } from '../../../common/ids.js';
@@ -43,18 +44,18 @@ const VALIDATION = new ValidatedRequestPipe();
  */
 export function readFields(form: Readonly<Record<string, unknown>>): UploadMediaRequest {
   for (const name of Object.keys(form)) {
-    if (name === 'file') refuseField('file', 'type', 'file must be sent as a file, with a file name.');
+    if (name === 'file') throw invalidField('file', 'type', 'file must be sent as a file, with a file name.');
     if (FIELDS.includes(name)) continue;
     const message = `This field is not known here; allowed: file, ${FIELDS.join(', ')}.`;
-    refuseField(name.slice(0, 64), 'unknown_field', message);
+    throw invalidField(name.slice(0, 64), 'unknown_field', message);
   }
   const fields = VALIDATION.transform(form, { type: 'query', metatype: UploadMediaRequest }) as UploadMediaRequest;
   fields.connection_id = fields.connection_id?.toLowerCase();
   return fields;
 }
 
-export function refuseField(field: string, rule: string, message: string): never {
-  throw commonErrors.INVALID_REQUEST({ details: [{ field, rule, message }] });
+export function invalidField(field: string, rule: string, message: string, cause?: unknown): AppError {
+  return commonErrors.INVALID_REQUEST({ details: [{ field, rule, message }] }, { cause });
 }
 
 const LIMITS = Object.values(FORMATS);

@@ -11,18 +11,17 @@ import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import {
   type ByteRange,
   FileGoneError,
+  FileStorage,
   StorageUnavailableError,
 } from '../../../infrastructure/storage/file-storage.js';
 import type { MediaObjectEntity } from '../entities/media-object.entity.js';
 import { attachment, servedName } from '../file-name.js';
-import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
 import type { MediaLink, MediaObject } from '../media.types.js';
 import { MediaRepository } from '../media.repository.js';
 import { isKnownMimeType } from '../sniff/formats.js';
 
 const LIFETIME_MS = 15 * 60_000;
-const PARAMETERS = ['expires', 'key', 'organization', 'signature'];
 
 /** What a link may open. */
 export interface LinkTarget {
@@ -72,7 +71,8 @@ export class MediaLinks {
    * @throws MEDIA_LINK_INVALID (403), MEDIA_LINK_EXPIRED (403) where only the time has passed.
    */
   verify(id: string, search: string, now = Date.now()): LinkTarget {
-    const { organization, expires, key, signature } = parametersOf(search);
+    const [, expires, key, organization = '', signature = ''] =
+      PARAMETERS.exec(search.split('&').sort().join('&')) ?? [];
     const target = { organizationId: organization, id };
     const given = Buffer.from(signature, 'base64url');
     const version = Number(key);
@@ -91,26 +91,12 @@ export class MediaLinks {
   }
 }
 
-/** Each parameter once, in its one spelling, and no other: what is not signed must not be there. */
-function parametersOf(search: string): { organization: string; expires: string; key: string; signature: string } {
-  const found = new Map<string, string>();
-  for (const pair of search.split('&')) {
-    const equals = pair.indexOf('=');
-    const name = pair.slice(0, equals);
-    if (equals < 0 || found.has(name)) throw mediaErrors.MEDIA_LINK_INVALID();
-    found.set(name, pair.slice(equals + 1));
-  }
-  const [expires = '', key = '', organization = '', signature = ''] = PARAMETERS.map((name) => found.get(name));
-  const wellFormed =
-    found.size === PARAMETERS.length &&
-    /^[1-9]\d{0,11}$/.test(expires) &&
-    /^(0|[1-9]\d{0,5})$/.test(key) &&
-    /^[0-9a-f-]{36}$/.test(organization) &&
-    // The last of 43 characters carries two bits that mean nothing; only zeroes are the signature's own spelling.
-    /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(signature);
-  if (!wellFormed) throw mediaErrors.MEDIA_LINK_INVALID();
-  return { organization, expires, key, signature };
-}
+/**
+ * Each parameter once, in its one spelling, and no other: what is not signed must not be there. The last of the
+ * signature's 43 characters carries two bits that mean nothing; only zeroes are its own spelling.
+ */
+const PARAMETERS =
+  /^expires=([1-9]\d{0,11})&key=(0|[1-9]\d{0,5})&organization=([0-9a-f-]{36})&signature=([\w-]{42}[AEIMQUYcgkosw048])$/;
 
 /** Hands out the bytes that a temporary link names. */
 @Injectable()
@@ -118,7 +104,7 @@ export class ContentService {
   constructor(
     private readonly links: MediaLinks,
     private readonly media: MediaRepository,
-    private readonly files: MediaFiles,
+    private readonly storage: FileStorage,
   ) {}
 
   /**
@@ -160,7 +146,7 @@ export class ContentService {
 
   private async open(media: MediaObjectEntity, range?: ByteRange) {
     try {
-      return await this.files.open(media, range);
+      return await this.storage.open(media.storageKey ?? '', range);
     } catch (error) {
       if (error instanceof FileGoneError) throw mediaErrors.MEDIA_NOT_FOUND({}, { cause: error });
       if (!(error instanceof StorageUnavailableError)) throw error;

@@ -21,8 +21,8 @@ import { isTokenRefused, type PlatformFailure } from '../../../infrastructure/wh
 import { ConnectionsService } from '../../connections/connections.service.js';
 import { canSend, type SendingConnection } from '../../connections/connections.types.js';
 import { MediaFiles, type FileFacts } from '../media-files.js';
-import { firstLook, HEAD_BYTES } from '../sniff/first-look.js';
 import { agrees, hexDigest, mimeTypeOf } from '../sniff/formats.js';
+import { firstLook, HEAD_BYTES } from '../sniff/recognise.js';
 import { connectionOfLane, FETCH_LEASE_MS, fetchLaneOf, FetchRepository } from '../transfer/fetch.repository.js';
 import type { ClaimedFile } from '../transfer/fetch.repository.js';
 
@@ -152,7 +152,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
   ): Promise<FetchFailure | 'stale' | null> {
     const { maxInboundBytes } = this.config.media;
     if ((described.sizeBytes ?? 0) > maxInboundBytes) return failureOfDownload({ kind: 'too_large' }, maxInboundBytes);
-    if (!(await this.files.hasSpaceFor(file.organizationId, described.sizeBytes ?? 1))) {
+    if ((await this.files.lackOfSpace(file.organizationId, described.sizeBytes ?? 1)) !== null) {
       this.counters.increment('media_fetch_storage_full');
       return STORAGE_FULL;
     }
@@ -206,8 +206,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
 
   /** Notes where the bytes are of another type than was said; the file is kept all the same. */
   private async compareType(file: ClaimedFile, mimeType: string, temporary: TemporaryFile): Promise<void> {
-    const look = await firstLook(await temporary.read(0, HEAD_BYTES));
-    const detected = look.family === null ? look.detected : look.name;
+    const { name: detected } = await firstLook(await temporary.read(0, HEAD_BYTES));
     if (detected === null || agrees(mimeType, detected) || agrees(detected, mimeType)) return;
     this.counters.increment('media_fetch_other_type');
     this.logger.log(`file ${file.id} was announced as ${mimeType}; its bytes look like ${detected}`);

@@ -18,10 +18,7 @@ export class NotTakenError extends Error {
 
 /** The bytes break the rules of the format that they begin like, or end too early. */
 export class BrokenFileError extends Error {
-  constructor() {
-    super('broken or cut short');
-    this.name = 'BrokenFileError';
-  }
+  override name = 'BrokenFileError';
 }
 
 /** @throws BrokenFileError where a rule of the format does not hold. */

@@ -16,15 +16,9 @@ export interface Format {
   extension: string;
 }
 
-const format = (type: MediaType, limitBytes: number, mimeType: string, extension: string): Format => ({
-  mimeType,
-  type,
-  limitBytes,
-  extension,
-});
-const audio = (mimeType: string, extension: string): Format => format('audio', 16 * MIB, mimeType, extension);
-const document = (mimeType: string, extension: string): Format =>
-  format('document', MAX_UPLOAD_BYTES, mimeType, extension);
+function format(type: MediaType, limitBytes: number, mimeType: string, extension: string): Format {
+  return { mimeType, type, limitBytes, extension };
+}
 
 const OPEN_XML = 'application/vnd.openxmlformats-officedocument';
 
@@ -34,20 +28,20 @@ export const FORMATS = {
   png: format('image', 5 * MIB, 'image/png', 'png'),
   mp4: format('video', 16 * MIB, 'video/mp4', 'mp4'),
   threeGp: format('video', 16 * MIB, 'video/3gpp', '3gp'),
-  aac: audio('audio/aac', 'aac'),
-  amr: audio('audio/amr', 'amr'),
-  mp3: audio('audio/mpeg', 'mp3'),
-  m4a: audio('audio/mp4', 'm4a'),
+  aac: format('audio', 16 * MIB, 'audio/aac', 'aac'),
+  amr: format('audio', 16 * MIB, 'audio/amr', 'amr'),
+  mp3: format('audio', 16 * MIB, 'audio/mpeg', 'mp3'),
+  m4a: format('audio', 16 * MIB, 'audio/mp4', 'm4a'),
   // Of Ogg the platform takes Opus only and needs the codec in the type.
-  ogg: audio('audio/ogg; codecs=opus', 'ogg'),
-  text: document('text/plain', 'txt'),
-  pdf: document('application/pdf', 'pdf'),
-  doc: document('application/msword', 'doc'),
-  xls: document('application/vnd.ms-excel', 'xls'),
-  ppt: document('application/vnd.ms-powerpoint', 'ppt'),
-  docx: document(`${OPEN_XML}.wordprocessingml.document`, 'docx'),
-  xlsx: document(`${OPEN_XML}.spreadsheetml.sheet`, 'xlsx'),
-  pptx: document(`${OPEN_XML}.presentationml.presentation`, 'pptx'),
+  ogg: format('audio', 16 * MIB, 'audio/ogg; codecs=opus', 'ogg'),
+  text: format('document', MAX_UPLOAD_BYTES, 'text/plain', 'txt'),
+  pdf: format('document', MAX_UPLOAD_BYTES, 'application/pdf', 'pdf'),
+  doc: format('document', MAX_UPLOAD_BYTES, 'application/msword', 'doc'),
+  xls: format('document', MAX_UPLOAD_BYTES, 'application/vnd.ms-excel', 'xls'),
+  ppt: format('document', MAX_UPLOAD_BYTES, 'application/vnd.ms-powerpoint', 'ppt'),
+  docx: format('document', MAX_UPLOAD_BYTES, `${OPEN_XML}.wordprocessingml.document`, 'docx'),
+  xlsx: format('document', MAX_UPLOAD_BYTES, `${OPEN_XML}.spreadsheetml.sheet`, 'xlsx'),
+  pptx: format('document', MAX_UPLOAD_BYTES, `${OPEN_XML}.presentationml.presentation`, 'pptx'),
   sticker: format('sticker', 100 * KIB, 'image/webp', 'webp'),
   animatedSticker: format('sticker', 500 * KIB, 'image/webp', 'webp'),
 } as const satisfies Record<string, Format>;
@@ -69,12 +63,17 @@ export function isKnownMimeType(mimeType: string): boolean {
   return ALL.some((format) => format.mimeType === mimeType);
 }
 
+/** Without parameters. */
+export function plainType(mimeType: string): string {
+  return mimeType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
 /** True where a file of this MIME type, as a caller declares it, may be what its bytes turned out to be. */
 export function agrees(declared: string | null, detected: string): boolean {
-  const name = (declared ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const name = plainType(declared ?? '');
   // Clients send these for any file; text/plain is the type of a part that has none (RFC 7578, 4.4).
   if (['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'].includes(name)) return true;
-  const actual = detected.split(';', 1)[0] ?? '';
+  const actual = plainType(detected);
   return name === actual || (OTHER_NAMES[actual]?.includes(name) ?? false);
 }
 

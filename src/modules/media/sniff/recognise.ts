@@ -1,31 +1,77 @@
+import { fileTypeFromBuffer } from 'file-type';
+import type { MediaType } from '../media.types.js';
 import { examineAmr, examineIsoMedia, examineMpegAudio, examineOgg } from './audio-video.js';
-import { BrokenFileError, ByteReader, type ByteSource, demand, NotTakenError } from './byte-reader.js';
+import { BrokenFileError, ByteReader, type ByteSource, NotTakenError } from './byte-reader.js';
 import { examineCompoundFile, examineZip, zipDirectory } from './documents.js';
-import { type Family, isAnimatedWebp } from './first-look.js';
 import { type Format, FORMATS } from './formats.js';
+import { examineJpeg, examinePng, examineWebp, isAnimatedWebp } from './pictures.js';
 
+/** So many bytes decide the family of a file. */
+export const HEAD_BYTES = 4_100;
 // As far as readers of PDF search for its beginning.
 const PDF_SEARCH_BYTES = 1_024;
-const MAX_SEGMENTS = 5_000;
-/** Some writers fill up a sector or two; megabytes only cost time, because they are looked at one by one. */
-const MAX_FILL_BYTES = 65_536;
-const MAX_CHUNKS = 50_000;
 
-/** How each family is examined, and what its files begin like. */
-const EXAMINERS: Readonly<Record<Family, readonly [like: string, (file: ByteReader) => Promise<Format>]>> = {
-  jpeg: ['image/jpeg', examineJpeg],
-  png: ['image/png', examinePng],
-  webp: ['image/webp', examineWebp],
-  iso: ['video/mp4', examineIsoMedia],
-  mpeg_audio: ['audio', examineMpegAudio],
-  amr: ['audio', examineAmr],
-  ogg: [FORMATS.ogg.mimeType, examineOgg],
-  pdf: ['application/pdf', () => Promise.resolve(FORMATS.pdf)],
-  zip: ['a ZIP', examineZip],
-  cfb: ['an Office document', examineCompoundFile],
-  // Its bytes were looked at one by one as they came.
-  text: ['text/plain', () => Promise.resolve(FORMATS.text)],
-};
+/** Formats that begin alike. */
+export interface Family {
+  /** What such a file mostly is. */
+  name: string;
+  limitBytes: number;
+  types: readonly MediaType[];
+  /** What its files begin like, in a sentence. */
+  like: string;
+  /** The format of a whole file. @throws NotTakenError, BrokenFileError */
+  examine: (file: ByteReader) => Promise<Format>;
+}
+
+function family(
+  { mimeType: name, limitBytes }: Pick<Format, 'mimeType' | 'limitBytes'>,
+  types: readonly MediaType[],
+  examine: Family['examine'],
+  like = name,
+): Family {
+  return { name, limitBytes, types, like, examine };
+}
+
+const zip = { mimeType: 'application/zip', limitBytes: FORMATS.docx.limitBytes };
+const compound = { mimeType: 'application/x-cfb', limitBytes: FORMATS.doc.limitBytes };
+const mpegAudio = family(FORMATS.mp3, ['audio'], examineMpegAudio, 'audio');
+const animated = family(FORMATS.animatedSticker, ['sticker'], examineWebp);
+const pdf = family(FORMATS.pdf, ['document'], () => Promise.resolve(FORMATS.pdf));
+// Its bytes are looked at one by one as they come.
+export const TEXT = family(FORMATS.text, ['document'], () => Promise.resolve(FORMATS.text));
+
+/** By the first bytes, each of them one character. */
+const FAMILIES: readonly (readonly [begins: (start: string) => boolean, Family])[] = [
+  [(start) => start.startsWith('\xff\xd8\xff'), family(FORMATS.jpeg, ['image'], examineJpeg)],
+  [(start) => start.startsWith('\x89PNG\r\n\x1a\n'), family(FORMATS.png, ['image'], examinePng)],
+  [(start) => /^RIFF.{4}WEBP/s.test(start), family(FORMATS.sticker, ['sticker'], examineWebp)],
+  [(start) => start.startsWith('ftyp', 4), family(FORMATS.mp4, ['video', 'audio'], examineIsoMedia)],
+  [(start) => /^(ID3|\xff[\xe0-\xff])/.test(start), mpegAudio],
+  [(start) => start.startsWith('#!AMR\n'), family(FORMATS.amr, ['audio'], examineAmr, 'audio')],
+  [(start) => start.startsWith('OggS'), family(FORMATS.ogg, ['audio'], examineOgg)],
+  [(start) => /^%PDF-\d/.test(start), pdf],
+  [(start) => start.startsWith('PK\x03\x04'), family(zip, ['document'], examineZip, 'a ZIP')],
+  [
+    (start) => start.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
+    family(compound, ['document'], examineCompoundFile, 'an Office document'),
+  ],
+];
+
+/**
+ * What the beginning of a file shows, before the rest has arrived. `family` is null where the platform takes no file that
+ * begins so; `name` says what it is as far as that is known.
+ */
+export async function firstLook(head: Buffer): Promise<{ family: Family | null; name: string | null }> {
+  const start = head.toString('latin1', 0, 16);
+  const found = FAMILIES.find(([begins]) => begins(start))?.[1];
+  if (found !== undefined) {
+    const seen = found.examine === examineWebp && isAnimatedWebp(head) ? animated : found;
+    return { family: seen, name: seen.name };
+  }
+  const name = activeTextType(head) ?? (await nameOf(head));
+  const mayBeText = name === null || (isHarmlessText(name) && new TextScan().push(head));
+  return mayBeText ? { family: TEXT, name: TEXT.name } : { family: null, name };
+}
 
 /**
  * Detects the format of a complete file that begins like one of the family. The structure must be whole as far as it
@@ -34,13 +80,14 @@ const EXAMINERS: Readonly<Record<Family, readonly [like: string, (file: ByteRead
  *
  * @throws NotTakenError
  */
-export async function recognise(family: Family, source: ByteSource): Promise<Format> {
+export async function recognise({ examine, like }: Family, source: ByteSource): Promise<Format> {
   const file = new ByteReader(source);
-  const [like, examine] = EXAMINERS[family];
   try {
     const format = await examine(file);
-    const second = await secondNature(family, file);
-    if (second === null) return format;
+    const isPdf = examine !== pdf.examine && (await file.at(0).look(PDF_SEARCH_BYTES)).includes('%PDF-');
+    const isZip = examine !== examineZip && !isPdf && (await zipDirectory(file)) !== null;
+    if (!isPdf && !isZip) return format;
+    const second = isPdf ? pdf.name : zip.mimeType;
     throw new NotTakenError(second, `The file is ${format.mimeType} and ${second} at the same time`);
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error;
@@ -48,90 +95,72 @@ export async function recognise(family: Family, source: ByteSource): Promise<For
   }
 }
 
-async function secondNature(family: Family, file: ByteReader): Promise<string | null> {
-  if (family !== 'pdf' && (await file.at(0).look(PDF_SEARCH_BYTES)).includes('%PDF-')) return 'application/pdf';
-  return family !== 'zip' && (await zipDirectory(file)) !== null ? 'application/zip' : null;
-}
-
-/** A JPEG whose segments are whole up to the picture itself, with a frame header among them. */
-async function examineJpeg(file: ByteReader): Promise<Format> {
-  file.position = 2;
-  let frames = 0;
-  let fillBytes = 0;
-  for (let segment = 0; segment < MAX_SEGMENTS; segment++) {
-    const [mark, first = 0] = await file.take(2);
-    let code = first;
-    while (mark === 0xff && code === 0xff) {
-      demand(++fillBytes <= MAX_FILL_BYTES);
-      code = (await file.take(1))[0] ?? 0;
-    }
-    demand(mark === 0xff && code >= 0xc0 && code !== 0xd8 && code !== 0xd9);
-    if (code >= 0xd0 && code <= 0xd7) continue;
-    const length = (await file.peek(2)).readUInt16BE();
-    demand(length >= 2 && file.left >= length);
-    if (code === 0xda) {
-      demand(frames === 1 && file.left > length);
-      return FORMATS.jpeg;
-    }
-    if (code <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(code)) {
-      // Precision, height, width, components: 8-bit pictures only, as the platform wants them.
-      const frame = await file.peek(10);
-      demand(frame[2] === 8 && frame.readUInt16BE(5) > 0);
-      frames++;
-    }
-    file.position += length;
+/** The library's type for the bytes: it is reported to the caller, and detects binary files that look like text. */
+async function nameOf(head: Buffer): Promise<string | null> {
+  try {
+    return (await fileTypeFromBuffer(head))?.mime ?? null;
+  } catch {
+    return null; // a file that is broken beyond naming
   }
-  throw new BrokenFileError();
 }
 
-/** A PNG whose chunks are whole, from a sensible header to the end mark. */
-async function examinePng(file: ByteReader): Promise<Format> {
-  file.position = 8;
-  let dataBytes = 0;
-  for (let chunk = 0; chunk < MAX_CHUNKS; chunk++) {
-    const head = await file.take(8);
-    const length = head.readUInt32BE();
-    const name = head.toString('latin1', 4);
-    demand(/^[A-Za-z]{4}$/.test(name) && file.left >= length + 4);
-    if (chunk === 0) demand(name === 'IHDR' && length === 13 && isPngHeader(await file.peek(13)));
-    if (name === 'IDAT') dataBytes += length;
-    if (name === 'IEND') {
-      demand(dataBytes > 0);
-      return FORMATS.png;
+/** Of some formats the library knows two or three letters only, which texts begin with as well. */
+const LETTERS_ONLY =
+  /^(image\/bmp|text\/|model\/|audio\/|video\/|font\/|application\/(x-|vnd|pgp|octet|zip|gzip|java))/;
+
+function isHarmlessText(detected: string): boolean {
+  // None of these works without bytes that no text has, and the whole file is looked at for them.
+  return LETTERS_ONLY.test(detected) && !/html|xml|script/.test(detected);
+}
+
+// What can only be a page or a script; browsers take more for one (WHATWG MIME Sniffing, 7.1), but a text may well begin
+// with a comment or a tag, as many a readme does, and is never served for a browser to sniff.
+const WEB_PAGE = /^<(!doctype html|html|head|body|title|script|style|iframe)[\s>]|^<(\?php|%)/;
+
+/** The type of a text that is more than plain: what a browser would run or draw. Null for plain text. */
+export function activeTextType(head: Buffer): string | null {
+  const start = head
+    .toString('utf8', 0, 1_024)
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+    .toLowerCase();
+  if (start.startsWith('<svg')) return 'image/svg+xml';
+  if (start.startsWith('<?xml')) return start.includes('<svg') ? 'image/svg+xml' : 'text/xml';
+  return WEB_PAGE.test(start) ? 'text/html' : null;
+}
+
+/** 1 for bytes that are in no text: what is below a space but tab, line feed, form feed, carriage return; and DEL. */
+const FORBIDDEN = new Uint8Array(256).fill(1, 0, 0x20).fill(0, 0x09, 0x0b).fill(0, 0x0c, 0x0e).fill(1, 0x7f, 0x80);
+
+/** Looks at a text as it comes: valid UTF-8 without control characters. */
+export class TextScan {
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+  private isText = true;
+
+  /** Returns false from the first byte on that can't be in a text. */
+  push(chunk: Buffer): boolean {
+    this.isText = this.isText && this.decodes(chunk) && !hasControls(chunk);
+    return this.isText;
+  }
+
+  /** The verdict at the end: a character that was cut in two is none. */
+  finish(): boolean {
+    return this.isText && this.decodes();
+  }
+
+  private decodes(chunk?: Buffer): boolean {
+    try {
+      this.decoder.decode(chunk, { stream: chunk !== undefined });
+      return true;
+    } catch {
+      return false;
     }
-    file.position += length + 4;
   }
-  throw new BrokenFileError();
 }
 
-function isPngHeader(header: Buffer): boolean {
-  const [depth = 0, color = 0, compression, filter, interlace = 9] = header.subarray(8);
-  const isKnown = [0, 2, 3, 4, 6].includes(color) && [1, 2, 4, 8, 16].includes(depth);
-  const isSized = header.readUInt32BE(0) > 0 && header.readUInt32BE(4) > 0;
-  return isKnown && isSized && compression === 0 && filter === 0 && interlace < 2;
-}
-
-/** A WebP whose chunks are whole and hold a picture. It is a sticker: the platform takes no other WebP. */
-async function examineWebp(file: ByteReader): Promise<Format> {
-  const head = await file.peek(30);
-  const end = head.readUInt32LE(4) + 8;
-  demand(end <= file.sizeBytes);
-  file.position = 12;
-  let pictures = 0;
-  for (let chunk = 0; chunk < MAX_CHUNKS && file.position + 8 <= end; chunk++) {
-    const chunkHead = await file.take(8);
-    const length = chunkHead.readUInt32LE(4);
-    const name = chunkHead.toString('latin1', 0, 4);
-    demand(file.position + length <= end && (chunk > 0 || ['VP8 ', 'VP8L', 'VP8X'].includes(name)));
-    if (isWebpPicture(name, length, await file.look(6))) pictures++;
-    file.position += length + (length % 2);
-  }
-  demand(pictures > 0);
-  return isAnimatedWebp(head) ? FORMATS.animatedSticker : FORMATS.sticker;
-}
-
-function isWebpPicture(name: string, length: number, start: Buffer): boolean {
-  if (name === 'VP8 ') return length >= 10 && start.readUIntBE(3, 3) === 0x9d012a;
-  if (name === 'VP8L') return length >= 5 && start[0] === 0x2f;
-  return name === 'ANMF' && length >= 24;
+function hasControls(bytes: Buffer): boolean {
+  // A plain loop: it meets every byte of every text, and an iterator costs several times as much.
+  let found = 0;
+  for (let at = 0; at < bytes.length; at++) found |= FORBIDDEN[bytes[at] as number] as number;
+  return found !== 0;
 }

@@ -10,7 +10,7 @@ import {
   laneHold,
   type HoldRow,
 } from '../../../infrastructure/lanes/lane-hold.js';
-import { withMediaEvents } from '../media-event-sql.js';
+import { withMediaEvents } from '../media.repository.js';
 
 /** A customer's file that this process fetches now. */
 export interface ClaimedFile {

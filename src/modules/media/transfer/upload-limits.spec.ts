@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
-import { RefusalCounter, UploadCache, UploadLimiter, verdictOf } from './upload-limits.js';
+import { UploadCache, UploadLimiter, verdictOf } from './upload-limits.js';
 
 class Hands {
   at = 0;
@@ -54,19 +54,6 @@ describe('upload cache', () => {
     for (let index = 0; index <= 20_000; index++) answers.set(String(index), READY, 100, 't');
     expect(answers.get('0', 't')).toBeNull();
     expect(answers.get('1', 't')).toEqual(READY);
-  });
-});
-
-describe('refused ids', () => {
-  it('count while less than an hour lies between them', () => {
-    const clock = new Hands();
-    const refused = new RefusalCounter(clock);
-    refused.add('a');
-    clock.at = 3_599_999;
-    refused.add('a');
-    expect([refused.count('a'), refused.count('b')]).toEqual([2, 0]);
-    clock.at += 3_600_000;
-    expect(refused.count('a')).toBe(0);
   });
 });
 

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { systemClock, type Clock } from '../../../common/clock.js';
-import { ExpiringCache } from '../../../common/expiring-cache.js';
 import type { FailureCategory } from '../../../common/failure-category.js';
 import { deferralMs } from '../../../common/retry-schedule.js';
 import { Slots } from '../../../common/slots.js';
@@ -52,72 +51,34 @@ export class UploadCache {
   }
 }
 
-/** Less than an hour: the cache keeps an entry through its last millisecond. */
-const REFUSALS_COUNT_FOR_MS = 60 * 60_000 - 1;
-
-/**
- * How often the platform refused an id that it had just given, so that a file whose ids are refused again and again is
- * not uploaded without end.
- */
-export class RefusalCounter {
-  private readonly counts: ExpiringCache<string, number>;
-
-  constructor(clock: Clock = systemClock) {
-    this.counts = new ExpiringCache({ ttlMs: REFUSALS_COUNT_FOR_MS, maxEntries: MAX_ENTRIES, clock });
-  }
-
-  add(key: string): void {
-    this.counts.set(key, this.count(key) + 1);
-  }
-
-  /** Refusals with less than an hour between one and the next. */
-  count(key: string): number {
-    return this.counts.peek(key) ?? 0;
-  }
-}
-
 const TOTAL = 32;
 const PER_WORKSPACE = 16;
 const PER_NUMBER = 12;
 
 /** Uploads at once: so many in this process, and not all of them for one workspace or one number. */
 export class UploadLimiter {
-  private readonly total = new Slots(TOTAL);
-  private readonly workspaces = new Shares(PER_WORKSPACE);
-  private readonly numbers = new Shares(PER_NUMBER);
+  private readonly lines = new Map<string, { slots: Slots; users: number }>();
 
   /** Runs `work` when there is a place for it. */
   within<T>(connection: { id: string; organizationId: string }, work: () => Promise<T>): Promise<T> {
     const { id, organizationId } = connection;
-    return this.numbers.within(id, () => this.workspaces.within(organizationId, () => inSlot(this.total, work)));
+    return this.inLine(`number ${id}`, PER_NUMBER, () =>
+      this.inLine(`workspace ${organizationId}`, PER_WORKSPACE, () => this.inLine('all', TOTAL, work)),
+    );
   }
-}
 
-/** As many slots for each key. */
-class Shares {
-  private readonly byKey = new Map<string, { slots: Slots; users: number }>();
-
-  constructor(private readonly size: number) {}
-
-  async within<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const share = this.byKey.get(key) ?? { slots: new Slots(this.size), users: 0 };
-    this.byKey.set(key, share);
-    share.users++;
+  private async inLine<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
+    const line = this.lines.get(key) ?? { slots: new Slots(size), users: 0 };
+    this.lines.set(key, line);
+    line.users++;
+    await line.slots.acquire(1);
     try {
-      return await inSlot(share.slots, work);
+      return await work();
     } finally {
-      share.users--;
-      if (share.users === 0) this.byKey.delete(key);
+      line.slots.release(1);
+      line.users--;
+      if (line.users === 0) this.lines.delete(key);
     }
-  }
-}
-
-async function inSlot<T>(slots: Slots, work: () => Promise<T>): Promise<T> {
-  await slots.acquire(1);
-  try {
-    return await work();
-  } finally {
-    slots.release(1);
   }
 }
 

@@ -3,9 +3,8 @@ import type { TemporaryFile } from '../../../infrastructure/storage/file-storage
 import { mediaErrors } from '../media.errors.js';
 import type { MediaType } from '../media.types.js';
 import { NotTakenError } from '../sniff/byte-reader.js';
-import { firstLook, HEAD_BYTES, type KnownFamily, TextScan } from '../sniff/first-look.js';
 import { type Format, MAX_UPLOAD_BYTES, mimeTypesOf } from '../sniff/formats.js';
-import { recognise } from '../sniff/recognise.js';
+import { type Family, firstLook, HEAD_BYTES, recognise, TEXT, TextScan } from '../sniff/recognise.js';
 
 export interface ReceivedFile {
   format: Format;
@@ -22,7 +21,7 @@ export class FileReception {
   private readonly hash = createHash('sha256');
   private readonly text = new TextScan();
   private head: Buffer[] = [];
-  private looked: KnownFamily | null = null;
+  private looked: Family | null = null;
 
   /** @param wantedType the caller's `type` as far as it is known by now */
   constructor(
@@ -39,7 +38,7 @@ export class FileReception {
     }
     const limitBytes = this.looked?.limitBytes ?? MAX_UPLOAD_BYTES;
     if (sizeBytes > limitBytes) throw mediaErrors.MEDIA_TOO_LARGE({ limitBytes });
-    if ((this.looked === null || this.looked.family === 'text') && !this.text.push(chunk) && this.looked !== null) {
+    if ((this.looked === null || this.looked === TEXT) && !this.text.push(chunk) && this.looked !== null) {
       throw this.refusal(null, NO_TEXT);
     }
     this.hash.update(chunk);
@@ -52,8 +51,8 @@ export class FileReception {
    * @throws MEDIA_TYPE_NOT_SUPPORTED, MEDIA_TOO_LARGE (400).
    */
   async finish(): Promise<ReceivedFile> {
-    const { family } = this.looked ?? (await this.look());
-    if (family === 'text' && !this.text.finish()) throw this.refusal(null, NO_TEXT);
+    const family = this.looked ?? (await this.look());
+    if (family === TEXT && !this.text.finish()) throw this.refusal(null, NO_TEXT);
     const format = await recognise(family, this.file).catch((error: unknown) => {
       throw error instanceof NotTakenError ? this.refusal(error.detected, error.reason) : error;
     });
@@ -61,18 +60,18 @@ export class FileReception {
     return { format, sizeBytes: this.file.sizeBytes, sha256: this.hash.digest('hex') };
   }
 
-  private async look(): Promise<KnownFamily> {
+  private async look(): Promise<Family> {
     const head = Buffer.concat(this.head).subarray(0, HEAD_BYTES);
-    const seen = await firstLook(head);
+    const { family, name } = await firstLook(head);
     this.head = [];
-    if (seen.family === null) throw this.refusal(seen.detected);
+    if (family === null) throw this.refusal(name);
     const wanted = this.wantedType();
-    if (wanted !== null && !seen.types.includes(wanted)) {
-      const detected = seen.family === 'text' && !new TextScan().push(head) ? null : seen.name;
+    if (wanted !== null && !family.types.includes(wanted)) {
+      const detected = family === TEXT && !new TextScan().push(head) ? null : name;
       throw this.refusal(detected, `By its bytes the file is no ${wanted}`);
     }
-    this.looked = seen;
-    return seen;
+    this.looked = family;
+    return family;
   }
 
   private refusal(detectedType: string | null, reason?: string): Error {

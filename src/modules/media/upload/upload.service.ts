@@ -1,6 +1,10 @@
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { callbackify } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
+import multer, { MulterError, type StorageEngine } from 'multer';
+import { AppError } from '../../../common/app-error.js';
 import { commonErrors } from '../../../common/common.errors.js';
 import { newId } from '../../../common/ids.js';
 import type { Caller } from '../../../infrastructure/access/caller.js';
@@ -13,15 +17,39 @@ import {
   type TemporaryFile,
 } from '../../../infrastructure/storage/file-storage.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
+import { invalidField, readFields, type UploadMediaRequest } from '../dto/upload-media.request.js';
 import { cleanFileName } from '../file-name.js';
 import { MediaFiles } from '../media-files.js';
 import { mediaErrors } from '../media.errors.js';
 import { MediaMaintenance } from '../media.maintenance.js';
 import type { ListedMedia, MediaObject } from '../media.types.js';
-import { agrees, FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf } from '../sniff/formats.js';
+import { agrees, FORMATS, MAX_UPLOAD_BYTES, mimeTypesOf, plainType } from '../sniff/formats.js';
 import { FileReception, type ReceivedFile } from './file-reception.js';
-import { type FilePart, FORM_OVERHEAD_BYTES, MAX_FORM_BYTES, readForm } from './upload-form.js';
-import { readFields, refuseField, type UploadMediaRequest } from '../dto/upload-media.request.js';
+
+/** The part `file` of a form, while it comes in. */
+interface FilePart {
+  /** As the caller named it; null bytes, paths and all. */
+  name: string;
+  /** Content-Type of the part; `text/plain` where it has none. */
+  mimeType: string;
+  bytes: Readable;
+  /** Text fields that were before it, unchecked. */
+  fieldsSoFar: Readonly<Record<string, unknown>>;
+}
+
+/** What is around the file: boundaries, part headers, three short fields. */
+const FORM_OVERHEAD_BYTES = 64 * 1_024;
+const MAX_FORM_BYTES = MAX_UPLOAD_BYTES + FORM_OVERHEAD_BYTES;
+
+const LIMITS = {
+  files: 1,
+  fields: 8,
+  parts: 10,
+  fieldNameSize: 64,
+  fieldSize: 256,
+  fieldNestingDepth: 0,
+  headerPairs: 16,
+};
 
 /** A file that has come whole, in a temporary file that is ours to put or discard. */
 interface Arrived {
@@ -60,7 +88,8 @@ export class UploadService {
     req.drainUpTo = { bytes: MAX_FORM_BYTES, ms: 30_000 };
     const release = this.slots.take(caller.organizationId);
     try {
-      await this.files.requireSpaceFor(caller.organizationId, leastBytesOf(req));
+      const lack = await this.files.lackOfSpace(caller.organizationId, leastBytesOf(req));
+      if (lack !== null) throw lack;
       const stored = await this.receive(caller, req, res);
       return { ...stored, expiresAt: this.maintenance.expiryOf(stored) };
     } catch (error) {
@@ -74,35 +103,26 @@ export class UploadService {
   }
 
   private async receive(caller: Caller, req: HeraldRequest, res: Response): Promise<MediaObject> {
-    let arrived: Arrived | null = null;
-    let taking: Promise<void> | null = null;
-    let stop: (error: Error) => void = () => undefined;
-    const stopped = new Promise<never>((_resolve, reject) => {
-      stop = reject;
-    });
-    const unwatch = watchPace(req.socket, (error) => stop(error));
-    let isOver = false;
-    const take = (part: FilePart): Promise<void> => {
-      if (isOver) return Promise.reject(new Error('the upload is over'));
-      stopped.catch((error: Error) => part.bytes.destroy(error));
-      const work = this.take(caller, part, lengthsOf(req)).then((whole) => void (arrived = whole));
-      taking = work;
-      return work;
-    };
+    const over = new AbortController();
+    const unwatch = watchPace(req.socket, (error) => over.abort(error));
+    let arriving = null as Promise<Arrived> | null;
+    const take = (part: FilePart): Promise<Arrived> =>
+      (arriving = this.take(caller, part, lengthsOf(req), over.signal));
     try {
-      const form = await Promise.race([readForm(req, res, take), stopped]);
-      return await this.keep(caller, readFields(form), arrived);
+      const form = await readForm(req, res, take, over);
+      return await this.keep(caller, readFields(form), await arriving);
     } finally {
-      isOver = true;
       unwatch();
-      stop(new Error('the upload is over'));
-      await (taking as Promise<void> | null)?.catch(() => undefined);
-      await (arrived as Arrived | null)?.file.discard();
+      over.abort(new Error('the upload is over'));
+      const arrived = await arriving?.catch(() => null);
+      await arrived?.file.discard();
     }
   }
 
   /** Streams the file to the storage. On any failure the temporary file is gone when this rejects. */
-  private async take(caller: Caller, part: FilePart, known: NewFile): Promise<Arrived> {
+  private async take(caller: Caller, part: FilePart, known: NewFile, over: AbortSignal): Promise<Arrived> {
+    over.throwIfAborted();
+    over.addEventListener('abort', () => part.bytes.destroy(over.reason as Error));
     const early = readFields(part.fieldsSoFar);
     if (early.connection_id !== undefined) {
       await this.connections.getById(caller.organizationId, early.connection_id);
@@ -113,7 +133,7 @@ export class UploadService {
       // A refusal must not destroy the stream: the parser would take that for the form's end, and say so first.
       const chunks = part.bytes.iterator({ destroyOnReturn: false });
       for await (const chunk of chunks) await reception.push(chunk as Buffer);
-      if (file.sizeBytes === 0) refuseField('file', 'empty', 'The file is empty; send one with content.');
+      if (file.sizeBytes === 0) throw invalidField('file', 'empty', 'The file is empty; send one with content.');
       return { part, file, received: await reception.finish() };
     } catch (error) {
       await file.discard();
@@ -123,10 +143,11 @@ export class UploadService {
 
   private async keep(caller: Caller, fields: UploadMediaRequest, arrived: Arrived | null): Promise<MediaObject> {
     const { connection_id: connectionId, voice = false } = fields;
-    if (connectionId === undefined) return refuseField('connection_id', 'required', 'connection_id is missing.');
+    if (connectionId === undefined) throw invalidField('connection_id', 'required', 'connection_id is missing.');
     await this.connections.getById(caller.organizationId, connectionId);
-    if (arrived === null)
-      return refuseField('file', 'required', 'file is missing; send it as a part with a file name.');
+    if (arrived === null) {
+      throw invalidField('file', 'required', 'file is missing; send it as a part with a file name.');
+    }
     checkAgainst(fields, arrived);
     const { part, file, received } = arrived;
     const { format, sizeBytes, sha256 } = received;
@@ -142,6 +163,74 @@ export class UploadService {
       voice,
     });
   }
+}
+
+/**
+ * Reads a multipart form with one file, which goes to `take` as it comes; nothing of it is kept here. Resolves with the
+ * text fields once all is read. Rejects as soon as the upload is over, also because `take` rejected; the rest of the body
+ * is then thrown away as it comes in.
+ *
+ * @throws INVALID_REQUEST (400) where the form is broken or cut short, MEDIA_TOO_LARGE (400) where all of it, whatever it
+ * is made of, has more than MAX_FORM_BYTES.
+ */
+function readForm(
+  req: HeraldRequest,
+  res: Response,
+  take: (part: FilePart) => Promise<unknown>,
+  over: AbortController,
+): Promise<Readonly<Record<string, unknown>>> {
+  return new Promise((resolve, reject) => {
+    over.signal.addEventListener('abort', () => reject(over.signal.reason as Error));
+    const store = callbackify(take);
+    const storage: StorageEngine = {
+      _handleFile: (_req, { originalname: name, mimetype: mimeType, stream: bytes }, done) => {
+        const fieldsSoFar = req.body as Record<string, unknown>;
+        store({ name, mimeType, bytes, fieldsSoFar }, (error) => {
+          if (error !== null) over.abort(error);
+          done(error, {});
+        });
+      },
+      _removeFile: (_req, _file, done) => done(null),
+    };
+    // A form whose length was not said may have no end: before its parts, behind them, in a part without a name.
+    let formBytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      formBytes += chunk.length;
+      if (formBytes > MAX_FORM_BYTES) over.abort(mediaErrors.MEDIA_TOO_LARGE({ limitBytes: MAX_UPLOAD_BYTES }));
+    });
+    const upload = multer({ storage, limits: LIMITS, defParamCharset: 'utf8' }).single('file');
+    void upload(req, res, (error: unknown) => {
+      const form = req.body as Record<string, unknown> | undefined;
+      // Where it takes the Content-Type for none that it knows, the parser reads nothing and says nothing.
+      if (error === undefined && form !== undefined) resolve(form);
+      else reject(refusalOf(error));
+    });
+  });
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  LIMIT_PART_COUNT: 'The form has too many parts; send one file and the fields connection_id, type and voice.',
+  LIMIT_FIELD_COUNT: 'The form has too many fields; send one file and the fields connection_id, type and voice.',
+  LIMIT_FILE_COUNT: 'The form has more than one file; send one file in one request.',
+  LIMIT_UNEXPECTED_FILE: 'The file must be the part named file, once.',
+  LIMIT_FIELD_KEY: 'The name of a field is too long.',
+  LIMIT_FIELD_VALUE: 'The value of a field is too long; send the bytes in the part file, with a file name.',
+  MISSING_FIELD_NAME: 'A part of the form has no name.',
+};
+
+function refusalOf(error: unknown): Error {
+  if (error instanceof AppError) return error;
+  if (error instanceof MulterError) {
+    const message = SENTENCES[error.code] ?? 'The form has a field that is not known here.';
+    return invalidField(error.field?.slice(0, 64) ?? '', error.code.toLowerCase(), message);
+  }
+  // What is left comes from the parser: a missing boundary, a broken part header, a body that ends too early.
+  return invalidField(
+    '',
+    'multipart',
+    'The multipart form is broken or was cut short; send it again as a whole.',
+    error,
+  );
 }
 
 /** What the caller says of the file must be what its bytes say. */
@@ -178,13 +267,12 @@ function lengthsOf(req: HeraldRequest): NewFile {
 /** A storage that was promised the bytes meets it; others don't count. */
 function tooMuchAround(cause: FileLengthError): Error {
   const message = 'The form has more than 64 KiB around its file; leave out what does not belong to it.';
-  return commonErrors.INVALID_REQUEST({ details: [{ field: '', rule: 'multipart', message }] }, { cause });
+  return invalidField('', 'multipart', message, cause);
 }
 
 function requireForm(req: HeraldRequest): void {
-  const [type = ''] = (req.headers['content-type'] ?? '').split(';', 1);
   refuseEncoded(req, 'multipart/form-data');
-  if (type.trim().toLowerCase() !== 'multipart/form-data') {
+  if (plainType(req.headers['content-type'] ?? '') !== 'multipart/form-data') {
     throw commonErrors.UNSUPPORTED_CONTENT_TYPE({ expected: 'multipart/form-data' });
   }
   if (Number(req.headers['content-length'] ?? 0) > MAX_FORM_BYTES) {
@@ -213,16 +301,14 @@ export class UploadSlots {
     if (this.taken >= UPLOADS_AT_ONCE) {
       throw commonErrors.SERVICE_UNAVAILABLE({ retryAfterSeconds: RETRY_AFTER_SECONDS }, { internal: 'upload places' });
     }
-    this.taken++;
-    this.byWorkspace.set(organizationId, own + 1);
-    return () => this.release(organizationId);
-  }
-
-  private release(organizationId: string): void {
-    this.taken--;
-    const left = (this.byWorkspace.get(organizationId) ?? 1) - 1;
-    if (left === 0) this.byWorkspace.delete(organizationId);
-    else this.byWorkspace.set(organizationId, left);
+    const add = (count: 1 | -1): void => {
+      this.taken += count;
+      const left = (this.byWorkspace.get(organizationId) ?? 0) + count;
+      if (left === 0) this.byWorkspace.delete(organizationId);
+      else this.byWorkspace.set(organizationId, left);
+    };
+    add(1);
+    return () => add(-1);
   }
 }
 
@@ -254,7 +340,7 @@ export function watchPace(socket: Socket, tooSlow: (error: Error) => void, grace
       if (now - startedAt <= allowedMs && now - readAt <= graceMs) return;
       clearInterval(timer);
       const message = 'The upload came too slowly; send at least 40 KiB a second.';
-      tooSlow(commonErrors.INVALID_REQUEST({ details: [{ field: '', rule: 'timeout', message }] }));
+      tooSlow(invalidField('', 'timeout', message));
     },
     Math.min(LOOK_MS, graceMs),
   );

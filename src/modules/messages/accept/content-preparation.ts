@@ -94,7 +94,7 @@ export class ContentPreparation {
 
   private async requireExisting(organizationId: string, id: string): Promise<void> {
     try {
-      await this.media.getById(organizationId, id);
+      await this.media.get(organizationId, id);
     } catch (error) {
       throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
     }

@@ -1,4 +1,4 @@
-import { activeTextType, TextScan } from './first-look.js';
+import { activeTextType, TextScan } from './recognise.js';
 
 const scan = (...chunks: Buffer[]): boolean => {
   const text = new TextScan();
