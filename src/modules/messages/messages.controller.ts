@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, HttpCode, Post, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import {
   EXAMPLE_FAILED_MESSAGE_ID,
@@ -12,29 +12,25 @@ import { type Caller, CurrentCaller } from '../../infrastructure/access/caller.j
 import { DirectRoutes } from '../../infrastructure/access/direct-routes.js';
 import { RateLimiter } from '../../infrastructure/access/rate-limiter.js';
 import { RequireScope } from '../../infrastructure/access/route-policy.js';
+import { ApiErrors } from '../../infrastructure/http/api-description.js';
 import { API_PREFIX } from '../../infrastructure/http/api-version.js';
 import { BodyAs } from '../../infrastructure/http/body.guard.js';
-import { PublicUrl } from '../../infrastructure/http/public-url.js';
 import { UuidParam } from '../../infrastructure/http/uuid-param.decorator.js';
+import { CheckMessageDocs, ReadMessageDocs, RetryMessageDocs, SendMessageDocs } from './dto/messages.docs.js';
 import {
-  ListMessagesDocs,
-  CancelMessageDocs,
-  GetMessageDocs,
-  MessageTimelineDocs,
-  ReadMessageDocs,
-  RetryMessageDocs,
-  SendMessageDocs,
-} from './dto/messages.docs.js';
-import { listItemOf, responseOf } from './dto/message.response.js';
-import type { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './dto/send-message.response.js';
+  JournalResponse,
+  listItemOf,
+  type QueuedMessageResponse,
+  responseOf,
+  SingleMessageResponse,
+} from './dto/message.response.js';
 import { CheckMessageService } from './check/check-message.service.js';
-import { CheckMessageDocs, checkedOf, type CheckMessageResponse } from './dto/check-message.js';
+import type { CheckMessageResponse } from './dto/check-message.js';
 import { SendBatchService } from './accept/send-batch.service.js';
 import { BATCH_LIMIT_BYTES, readBatch, SendBatchDocs, type SendBatchResponse } from './dto/send-batch.js';
 import { filterOf, ListMessagesQuery } from './dto/list-messages.query.js';
-import { ReadMessageRequest, type ReadMessageResponse } from './dto/read-message.dto.js';
-import { RetryMessageRequest } from './dto/retry-message.request.js';
-import { timelineResponseOf, type TimelineResponse } from './dto/timeline.response.js';
+import { ReadMessageRequest, type ReadMessageResponse, RetryMessageRequest } from './dto/read-or-retry.dto.js';
+import { timelineResponseOf, TimelineResponse } from './dto/timeline.response.js';
 import { messagesErrors } from './messages.errors.js';
 import { MessagesService } from './messages.service.js';
 import { ReadReceiptsService } from './read-receipts.service.js';
@@ -57,7 +53,6 @@ export class MessagesController {
     private readonly messages: MessagesService,
     private readonly batches: SendBatchService,
     private readonly checks: CheckMessageService,
-    private readonly publicUrl: PublicUrl,
     private readonly receipts: ReadReceiptsService,
     private readonly limiter: RateLimiter,
     private readonly timelines: TimelineService,
@@ -165,7 +160,7 @@ export class MessagesController {
   @BodyAs({ unprocessable: true })
   @CheckMessageDocs()
   async check(@CurrentCaller() caller: Caller, @Body() body: unknown): Promise<CheckMessageResponse> {
-    return { data: checkedOf(await this.checks.check(caller, body), this.publicUrl.value) };
+    return { data: await this.checks.check(caller, body) };
   }
 
   /**
@@ -176,7 +171,8 @@ export class MessagesController {
    */
   @Get()
   @RequireScope('messages:read')
-  @ListMessagesDocs()
+  @ApiOkResponse({ type: JournalResponse, description: 'One page.' })
+  @ApiErrors('CONNECTION_NOT_FOUND')
   async list(@CurrentCaller() caller: Caller, @Query() query: ListMessagesQuery): Promise<JournalResponse> {
     const { messages, next } = await this.messages.list(caller.organizationId, filterOf(query));
     return {
@@ -195,7 +191,8 @@ export class MessagesController {
    */
   @Get(':id')
   @RequireScope('messages:read')
-  @GetMessageDocs()
+  @ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' })
+  @ApiErrors('MESSAGE_NOT_FOUND')
   async get(@CurrentCaller() caller: Caller, @MessageId() id: string): Promise<SingleMessageResponse> {
     return { data: responseOf(await this.messages.getById(caller.organizationId, id)) };
   }
@@ -213,7 +210,8 @@ export class MessagesController {
    */
   @Get(':id/timeline')
   @RequireScope('messages:read')
-  @MessageTimelineDocs()
+  @ApiOkResponse({ type: TimelineResponse, description: 'Its history, oldest first.' })
+  @ApiErrors('MESSAGE_NOT_FOUND')
   async timeline(
     @CurrentCaller() caller: Caller,
     @MessageId(EXAMPLE_FAILED_MESSAGE_ID) id: string,
@@ -257,7 +255,8 @@ export class MessagesController {
   @Post(':id/cancel')
   @HttpCode(200)
   @RequireScope('messages:write')
-  @CancelMessageDocs()
+  @ApiOkResponse({ type: SingleMessageResponse, description: 'Canceled.' })
+  @ApiErrors('MESSAGE_NOT_FOUND', 'MESSAGE_NOT_CANCELABLE')
   async cancel(
     @CurrentCaller() caller: Caller,
     @MessageId(EXAMPLE_SCHEDULED_MESSAGE_ID) id: string,

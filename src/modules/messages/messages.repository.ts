@@ -131,14 +131,8 @@ export class MessagesRepository {
    * Queues a message again, behind what its recipient has waiting; the attempts keep the history. False where it is
    * in none of the given states (any more).
    */
-  async retry(command: RetryCommand): Promise<boolean> {
-    const queued = await this.database.query(RETRY, [
-      command.organizationId,
-      command.messageId,
-      command.from,
-      command.body,
-    ]);
-    return queued.length > 0;
+  async retry({ organizationId, messageId, from, body }: RetryCommand): Promise<boolean> {
+    return (await this.database.query(RETRY, [organizationId, messageId, from, body])).length > 0;
   }
 
   /** The message that a retry's key stands for; null where the key is free. */

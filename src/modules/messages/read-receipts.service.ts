@@ -9,15 +9,6 @@ import { MessagesRepository } from './messages.repository.js';
 /** How long the platform shows that the business is typing. */
 const TYPING_MS = 25_000;
 
-export interface ReadReceipt {
-  /** The message. */
-  id: string;
-  /** The first time. */
-  readAt: Date;
-  /** Null where typing was not asked for. */
-  typingUntil: Date | null;
-}
-
 /** Marks customers' messages as read at the platform, within the request. */
 @Injectable()
 export class ReadReceiptsService {
@@ -31,11 +22,12 @@ export class ReadReceiptsService {
   /**
    * Repeating it does no harm. A message that is read already costs no call, unless typing is to be shown.
    *
+   * @returns when it was marked as read for the first time, and until when typing is shown where that was asked for.
    * @throws MESSAGE_NOT_FOUND (404), MESSAGE_NOT_RECEIVED (409), SUBSCRIPTION_REQUIRED (402), CONNECTION_NOT_READY (409),
    * PLATFORM_REJECTED (400), RATE_LIMITED (429) where the platform takes no more calls, PLATFORM_UNAVAILABLE (502),
    * PLATFORM_TIMEOUT (504).
    */
-  async markRead(sender: Sender, id: string, typing: boolean): Promise<ReadReceipt> {
+  async markRead(sender: Sender, id: string, typing: boolean) {
     const { organizationId } = sender;
     const message = await this.messages.findForReading(organizationId, id);
     if (message?.readAt && !typing) return { id: message.id, readAt: message.readAt, typingUntil: null };

@@ -8,15 +8,7 @@ import { TemplatesService } from '../../templates/templates.service.js';
 import { changeFiles, ownFilesIn } from './file-references.js';
 import { messagesErrors } from '../messages.errors.js';
 import { withHeaderFile } from './template-header.js';
-
-/** A message's content, as the caller gave it or as it is kept. */
-export interface MessageContent {
-  type: string;
-  content: Record<string, unknown>;
-  /** One line for lists of messages. */
-  body: string | null;
-  mediaObjectId: string | null;
-}
+import type { MessageContent } from './variants/variant.js';
 
 /** The platform's limit for a document's name. */
 const MAX_FILENAME_LENGTH = 240;
@@ -93,12 +85,13 @@ export class ContentPreparation {
   }
 
   private async requireExisting(organizationId: string, id: string): Promise<void> {
-    try {
-      await this.media.get(organizationId, id);
-    } catch (error) {
-      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
-    }
+    await this.media.get(organizationId, id).catch(asViolation);
   }
+}
+
+/** The body of a request names what does not exist: a violation of the body. */
+export function asViolation(error: unknown): never {
+  throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
 }
 
 /** The file's own value where the caller gives none. */

@@ -5,23 +5,19 @@ import { commonErrors } from '../../../common/common.errors.js';
 import { isObject } from '../../../common/json.js';
 import { violation } from '../../../common/shape.js';
 import { MESSAGE_VARIANTS } from './variants/message-variants.js';
-import type { MessageVariant } from './variants/variant.js';
+import type { MessageContent, MessageVariant } from './variants/variant.js';
 
 /** A well-formed request to send. */
-export interface MessageInput {
+export interface MessageInput extends MessageContent {
   connectionId: string;
   /** Digits without `+`, or a user id. */
   recipient: string;
-  type: string;
-  content: Record<string, unknown>;
-  body: string | null;
   clientMessageId: string | null;
   replyToMessageId: string | null;
-  mediaObjectId: string | null;
   /** When it is to go, in UTC with milliseconds; only where the request has it. */
-  sendAt?: string;
+  sendAt?: string | undefined;
   /** Only where the request has it. */
-  ttlSeconds?: number;
+  ttlSeconds?: number | undefined;
 }
 
 const BY_TYPE = new Map(

@@ -76,7 +76,9 @@ export class SendBatchService {
     this.tracing.current?.setAttribute('herald.messages', messages.length);
     const entries = readEntries(messages);
     const { organizationId } = sender;
-    await this.prepareAll(sender, entries);
+    await mapAtOnce(entries, PREPARED_AT_ONCE, async (entry) => {
+      if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
+    });
     this.checkBacklog(organizationId, entries);
     await this.answerRepeats(organizationId, entries.filter(isRefused));
     if (entries.some(isRefused)) {
@@ -88,12 +90,6 @@ export class SendBatchService {
     }
     await this.store(entries.filter(isStorable), strict, entries);
     return this.resultOf(entries);
-  }
-
-  private async prepareAll(sender: Sender, entries: readonly Entry[]): Promise<void> {
-    await mapAtOnce(entries, PREPARED_AT_ONCE, async (entry) => {
-      if (entry.request !== null) await this.prepare(sender, entry, entry.request.input);
-    });
   }
 
   private async prepare(sender: Sender, entry: Entry, input: MessageInput): Promise<void> {
@@ -114,7 +110,7 @@ export class SendBatchService {
         if (some.length > 0) this.backlog.check(organizationId, kind, some.length);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        for (const entry of some) refuse(entry, error);
+        for (const entry of some) entry.error = error;
       }
     }
   }
@@ -138,7 +134,7 @@ export class SendBatchService {
       const { request, prepared } = entry;
       if (prepared.conversationId !== null || request.input.type === 'template') continue;
       const window = await this.recipients.findOpen(prepared.connection.id, request.input.recipient);
-      if (window.open === null) refuse(entry, messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt }));
+      if (window.open === null) entry.error = messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: window.expiredAt });
     }
   }
 
@@ -228,16 +224,12 @@ function isRefused({ error }: Entry): boolean {
   return error !== null;
 }
 
-function refuse(entry: Entry, error: AppError): void {
-  entry.error = error;
-}
-
 /** What the statement, or an earlier request with its key, made of a message. */
 function settle(entry: Entry, { kind, messageId, fingerprint, lastInboundAt }: Accepted): void {
   if (kind === 'window_closed') {
-    refuse(entry, messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) }));
+    entry.error = messagesErrors.SERVICE_WINDOW_CLOSED({ expiredAt: windowClosesAt(lastInboundAt ?? null) });
   } else if (kind === 'known' && fingerprint !== entry.request?.fingerprint) {
-    refuse(entry, messagesErrors.IDEMPOTENCY_KEY_REUSED());
+    entry.error = messagesErrors.IDEMPOTENCY_KEY_REUSED();
   } else {
     entry.error = null;
     entry.taken = { messageId, replayed: kind === 'known' };

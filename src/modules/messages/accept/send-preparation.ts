@@ -3,7 +3,7 @@ import { AppError } from '../../../common/app-error.js';
 import { BillingService } from '../../billing/billing.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import type { Connection } from '../../connections/connections.types.js';
-import { ContentPreparation, type MessageContent } from './content-preparation.js';
+import { asViolation, ContentPreparation } from './content-preparation.js';
 import { newId } from '../../../common/ids.js';
 import type { TraceContext } from '../../../infrastructure/operations/tracing.js';
 import type { NewMessage } from './accept.repository.js';
@@ -13,6 +13,7 @@ import { MessagesRepository } from '../messages.repository.js';
 import type { Message } from '../messages.types.js';
 import { isUserId } from './recipient.js';
 import { RecipientsService } from '../contacts/recipients.service.js';
+import type { MessageContent } from './variants/variant.js';
 
 /** The caller, as far as sending is concerned. */
 export interface Sender {
@@ -153,16 +154,8 @@ export class SendPreparation {
     return window.open.conversationId;
   }
 
-  /**
-   * The body of a request names a connection: one that does not exist is a violation of the body.
-   *
-   * @throws CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND (422).
-   */
-  async readyConnection(organizationId: string, id: string): Promise<Connection> {
-    try {
-      return await this.connections.getReady(organizationId, id);
-    } catch (error) {
-      throw error instanceof AppError && error.kind === 'not_found' ? error.withKind('unprocessable') : error;
-    }
+  /** @throws CONNECTION_NOT_READY (409), CONNECTION_NOT_FOUND (422). */
+  readyConnection(organizationId: string, id: string): Promise<Connection> {
+    return this.connections.getReady(organizationId, id).catch(asViolation);
   }
 }

@@ -1,33 +1,26 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ErrorKind } from '../../../common/app-error.js';
+import { errorFields } from '../../../infrastructure/http/error.filter.js';
+import { PublicUrl } from '../../../infrastructure/http/public-url.js';
 import { BillingService } from '../../billing/billing.service.js';
 import { ConnectionsService } from '../../connections/connections.service.js';
 import type { Connection } from '../../connections/connections.types.js';
 import { TemplatesService, type ShownTemplate } from '../../templates/templates.service.js';
 import { BacklogGuard } from '../accept/backlog-guard.js';
-import { ContentPreparation, type MessageContent } from '../accept/content-preparation.js';
+import { ContentPreparation } from '../accept/content-preparation.js';
 import { type MessageInput, readMessageInput } from '../accept/message-input.js';
 import { isUserId } from '../accept/recipient.js';
 import { requireTimeAhead } from '../accept/schedule.js';
 import { SendPreparation, type Sender } from '../accept/send-preparation.js';
+import type { MessageContent } from '../accept/variants/variant.js';
 import { windowClosesAt } from '../accept/windows.js';
 import { ConversationsRepository } from '../contacts/conversations.repository.js';
+import type { CheckedMessageResponse, RenderedMessageResponse } from '../dto/check-message.js';
 import { messagesErrors } from '../messages.errors.js';
 import { MessagesRepository } from '../messages.repository.js';
 import { QueueEstimates, type QueueEstimate } from '../send/queue-estimate.js';
-import { NOTHING_RENDERED, renderContent, type RenderedMessage } from './rendering.js';
-import { warningsOf, type CheckWarning } from './warnings.js';
-
-/** What would become of a message that is sent at this moment. */
-export interface CheckedMessage {
-  /** What POST /messages would refuse it for; all of it. */
-  problems: AppError[];
-  warnings: CheckWarning[];
-  rendered: RenderedMessage;
-  conversationId: string | null;
-  window: { open: boolean; closesAt: Date | null };
-  queue: QueueEstimate;
-}
+import { NOTHING_RENDERED, renderContent } from './rendering.js';
+import { warningsOf } from './warnings.js';
 
 /** What a request is refused for; anything else keeps Herald from knowing it. */
 const REFUSALS: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
@@ -50,13 +43,14 @@ export class CheckMessageService {
     private readonly backlog: BacklogGuard,
     private readonly estimates: QueueEstimates,
     private readonly billing: BillingService,
+    private readonly publicUrl: PublicUrl,
   ) {}
 
   /**
    * @throws VALIDATION_FAILED (422) for a malformed body; where the account's templates could never be read though its
    * number can send, PLATFORM_UNAVAILABLE (502), PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
    */
-  async check(sender: Sender, body: unknown): Promise<CheckedMessage> {
+  async check(sender: Sender, body: unknown): Promise<CheckedMessageResponse> {
     const input = readMessageInput(body);
     const { organizationId } = sender;
     const problems: AppError[] = [];
@@ -75,8 +69,8 @@ export class CheckMessageService {
       this.backlog.requireRoom(organizationId, input.sendAt === undefined ? 'queued' : 'scheduled', 1),
     );
     const ready = await passes(() => this.preparation.readyConnection(organizationId, input.connectionId));
-    const connection = ready ?? (await this.existing(organizationId, input.connectionId));
-    if (connection === null) return withoutNumber(input, problems);
+    const connection = ready ?? (await this.connections.find(organizationId, input.connectionId));
+    if (connection === null) return this.checkedOf(problems, { rendered: renderedOf(input, input, null) });
 
     const conversation = await this.conversations.findByRecipient(connection.id, input.recipient);
     const closesAt = windowClosesAt(conversation?.lastInboundAt ?? null);
@@ -108,23 +102,29 @@ export class CheckMessageService {
     );
     const lastFailure =
       conversationId === null ? null : await this.messages.lastFailure(organizationId, conversationId);
-    return {
-      problems,
+    return this.checkedOf(problems, {
       warnings: warningsOf({ input, connection, template, window, queue, lastFailure }),
       rendered: renderedOf(input, prepared ?? input, template),
-      conversationId,
-      window,
-      queue,
-    };
+      conversation_id: conversationId,
+      window: { open: window.open, closes_at: closesAt?.toISOString() ?? null },
+      queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
+    });
   }
 
-  private async existing(organizationId: string, id: string): Promise<Connection | null> {
-    try {
-      return await this.connections.getById(organizationId, id);
-    } catch (error) {
-      if (error instanceof AppError && error.kind === 'not_found') return null;
-      throw error;
-    }
+  /** @param found nothing of the contact and the queue where the number is not known. */
+  private checkedOf(
+    problems: readonly AppError[],
+    found: Pick<CheckedMessageResponse, 'rendered'> & Partial<CheckedMessageResponse>,
+  ): CheckedMessageResponse {
+    return {
+      sendable: problems.length === 0,
+      problems: problems.map((problem) => errorFields(problem, this.publicUrl.value)),
+      warnings: [],
+      conversation_id: null,
+      window: { open: false, closes_at: null },
+      queue: { ahead: 0, estimated_send_at: null },
+      ...found,
+    };
   }
 
   private async canBeAnswered(
@@ -150,7 +150,11 @@ export class CheckMessageService {
   }
 }
 
-function renderedOf(input: MessageInput, prepared: MessageContent, template: ShownTemplate | null): RenderedMessage {
+function renderedOf(
+  input: MessageInput,
+  prepared: MessageContent,
+  template: ShownTemplate | null,
+): RenderedMessageResponse {
   if (input.type !== 'template') return renderContent(prepared.type, prepared.content, prepared.body);
   if (template === null) return NOTHING_RENDERED;
   const { header, body, footer, buttons } = template.preview;
@@ -162,15 +166,4 @@ function later({ sendAt }: MessageInput, estimate: QueueEstimate | null): QueueE
   if (estimate === null) return { ahead: 0, estimatedSendAt: null };
   if (sendAt === undefined || estimate.estimatedSendAt === null) return estimate;
   return { ahead: 0, estimatedSendAt: new Date(Math.max(Date.parse(sendAt), estimate.estimatedSendAt.getTime())) };
-}
-
-function withoutNumber(input: MessageInput, problems: AppError[]): CheckedMessage {
-  return {
-    problems,
-    warnings: [],
-    rendered: renderedOf(input, input, null),
-    conversationId: null,
-    window: { open: false, closesAt: null },
-    queue: { ahead: 0, estimatedSendAt: null },
-  };
 }

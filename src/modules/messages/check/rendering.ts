@@ -1,25 +1,9 @@
 import type { JsonObject } from '../../../common/json.js';
 import { own, ownList, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import { isMediaType } from '../accept/file-references.js';
+import type { RenderedButtonResponse, RenderedMessageResponse } from '../dto/check-message.js';
 
-/** As in the preview of a template. */
-export interface RenderedButton {
-  type: string;
-  text: string;
-  url?: string;
-  phone_number?: string;
-  code?: string;
-}
-
-/** A message as its recipient sees it. */
-export interface RenderedMessage {
-  header: { format: string; text: string | null } | null;
-  body: string | null;
-  footer: string | null;
-  buttons: RenderedButton[];
-}
-
-export const NOTHING_RENDERED: RenderedMessage = { header: null, body: null, footer: null, buttons: [] };
+export const NOTHING_RENDERED: RenderedMessageResponse = { header: null, body: null, footer: null, buttons: [] };
 
 /** Labels that WhatsApp gives to these kinds, in English; the recipient's language decides. */
 const OWN_LABELS: Readonly<Record<string, string>> = {
@@ -30,8 +14,8 @@ const OWN_LABELS: Readonly<Record<string, string>> = {
   product_list: 'View items',
 };
 
-/** Of every kind but a template, which its own text renders. */
-export function renderContent(type: string, content: JsonObject, body: string | null): RenderedMessage {
+/** A message as its recipient sees it: of every kind but a template, which its own text renders. */
+export function renderContent(type: string, content: JsonObject, body: string | null): RenderedMessageResponse {
   if (isMediaType(type)) return { ...NOTHING_RENDERED, header: { format: type.toUpperCase(), text: null }, body };
   if (type === 'reaction') return { ...NOTHING_RENDERED, body: ownText(content, 'emoji') };
   if (type === 'location') {
@@ -48,7 +32,7 @@ export function renderContent(type: string, content: JsonObject, body: string | 
   };
 }
 
-function buttonsOf(kind: string, action: unknown): RenderedButton[] {
+function buttonsOf(kind: string, action: unknown): RenderedButtonResponse[] {
   const parameters = own(action, 'parameters');
   switch (kind) {
     case 'button':

@@ -5,32 +5,9 @@ import type { ShownTemplate } from '../../templates/templates.service.js';
 import { changeFiles } from '../accept/file-references.js';
 import type { MessageInput } from '../accept/message-input.js';
 import { isUserId } from '../accept/recipient.js';
+import type { CheckWarningResponse } from '../dto/check-message.js';
 import type { LastFailure } from '../messages.repository.js';
 import type { QueueEstimate } from '../send/queue-estimate.js';
-
-/** What does not keep Herald from taking a message, but may keep it from arriving. */
-export const WARNING_CODES = [
-  'NUMBER_RESTRICTED',
-  'NUMBER_QUALITY_LOW',
-  'RECIPIENT_IS_SENDER',
-  'RECIPIENT_DOUBTFUL',
-  'RECIPIENT_FAILED_BEFORE',
-  'TEMPLATE_QUALITY_LOW',
-  'TEMPLATE_VALUES_UNUSED',
-  'MARKETING_TO_UNITED_STATES',
-  'WINDOW_CLOSES_BEFORE_SEND',
-  'EXPIRES_BEFORE_SEND',
-  'MEDIA_LINK_NOT_CHECKED',
-] as const;
-export type WarningCode = (typeof WARNING_CODES)[number];
-
-export interface CheckWarning {
-  code: WarningCode;
-  /** One sentence that says what to do. */
-  message: string;
-  /** The field of the body that it is about. */
-  field?: string;
-}
 
 export interface WarningFacts {
   input: MessageInput;
@@ -50,13 +27,13 @@ const OF_THE_RECIPIENT: ReadonlySet<string> = new Set([
 /** Of the number and of a template; the platform pauses or limits what stays RED. */
 const LOW_QUALITY: ReadonlySet<string | null> = new Set<string | null>(['YELLOW', 'RED']);
 
-export function warningsOf(facts: WarningFacts): CheckWarning[] {
+export function warningsOf(facts: WarningFacts): CheckWarningResponse[] {
   return [...ofNumber(facts), ...ofRecipient(facts), ...ofTemplate(facts), ...ofTime(facts), ...ofFiles(facts)];
 }
 
-function ofNumber({ connection }: WarningFacts): CheckWarning[] {
+function ofNumber({ connection }: WarningFacts): CheckWarningResponse[] {
   const field = 'connection_id';
-  const warnings: CheckWarning[] = [];
+  const warnings: CheckWarningResponse[] = [];
   if (connection.status === 'restricted') {
     const until = connection.restrictedUntil === null ? '' : ` until ${connection.restrictedUntil.toISOString()}`;
     const message = `WhatsApp restricts this number${until}: answers to customers mostly pass, messages that write first may be refused.`;
@@ -69,8 +46,8 @@ function ofNumber({ connection }: WarningFacts): CheckWarning[] {
   return warnings;
 }
 
-function ofRecipient({ input: { recipient }, connection, lastFailure }: WarningFacts): CheckWarning[] {
-  const warnings: CheckWarning[] = [];
+function ofRecipient({ input: { recipient }, connection, lastFailure }: WarningFacts): CheckWarningResponse[] {
+  const warnings: CheckWarningResponse[] = [];
   const field = isUserId(recipient) ? 'recipient' : 'to';
   if (field === 'to') {
     if (accountOf(recipient) === accountOf(connection.phoneNumber)) {
@@ -88,9 +65,9 @@ function ofRecipient({ input: { recipient }, connection, lastFailure }: WarningF
   return warnings;
 }
 
-function ofTemplate({ input, template }: WarningFacts): CheckWarning[] {
+function ofTemplate({ input, template }: WarningFacts): CheckWarningResponse[] {
   if (template === null) return [];
-  const warnings: CheckWarning[] = [];
+  const warnings: CheckWarningResponse[] = [];
   if (LOW_QUALITY.has(template.quality)) {
     const message = `WhatsApp rates the quality of this template ${template.quality}; it pauses templates whose quality stays low, and then refuses them.`;
     warnings.push({ code: 'TEMPLATE_QUALITY_LOW', message, field: 'template.name' });
@@ -108,10 +85,10 @@ function ofTemplate({ input, template }: WarningFacts): CheckWarning[] {
   return warnings;
 }
 
-function ofTime({ input, window, queue }: WarningFacts): CheckWarning[] {
+function ofTime({ input, window, queue }: WarningFacts): CheckWarningResponse[] {
   const at = queue.estimatedSendAt ?? (input.sendAt === undefined ? null : new Date(input.sendAt));
   if (at === null) return [];
-  const warnings: CheckWarning[] = [];
+  const warnings: CheckWarningResponse[] = [];
   const field = input.sendAt === undefined ? undefined : 'send_at';
   if (input.type !== 'template' && window.open && window.closesAt !== null && at >= window.closesAt) {
     const message = `The window closes at ${window.closesAt.toISOString()}, before the message leaves; send an approved template.`;
@@ -125,7 +102,7 @@ function ofTime({ input, window, queue }: WarningFacts): CheckWarning[] {
   return warnings;
 }
 
-function ofFiles({ input }: WarningFacts): CheckWarning[] {
+function ofFiles({ input }: WarningFacts): CheckWarningResponse[] {
   const links = new Set<string>();
   changeFiles(input.type, input.content, (file) => {
     const link = ownText(file, 'link');

@@ -1,18 +1,27 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { EXAMPLE_CONVERSATION_ID } from '../../../common/example-ids.js';
-import { ApiErrors, namedSchema } from '../../../infrastructure/http/api-description.js';
-import { errorFields, type ErrorFields } from '../../../infrastructure/http/error.filter.js';
-import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
-import type { CheckedMessage } from '../check/check-message.service.js';
-import { WARNING_CODES, type WarningCode } from '../check/warnings.js';
+import type { ErrorFields } from '../../../infrastructure/http/error.filter.js';
 import { MOST_AHEAD } from '../send/queue-estimate.js';
-import { MESSAGE_EXAMPLES } from './message-examples.js';
+
+/** What does not keep Herald from taking a message, but may keep it from arriving. */
+const WARNING_CODES = [
+  'NUMBER_RESTRICTED',
+  'NUMBER_QUALITY_LOW',
+  'RECIPIENT_IS_SENDER',
+  'RECIPIENT_DOUBTFUL',
+  'RECIPIENT_FAILED_BEFORE',
+  'TEMPLATE_QUALITY_LOW',
+  'TEMPLATE_VALUES_UNUSED',
+  'MARKETING_TO_UNITED_STATES',
+  'WINDOW_CLOSES_BEFORE_SEND',
+  'EXPIRES_BEFORE_SEND',
+  'MEDIA_LINK_NOT_CHECKED',
+] as const;
 
 export class CheckWarningResponse {
   /** Stable; later versions may have more. */
   @ApiProperty({ enum: WARNING_CODES, example: 'TEMPLATE_QUALITY_LOW' })
-  code!: WarningCode;
+  code!: (typeof WARNING_CODES)[number];
 
   /** One sentence that says what to do. */
   @ApiProperty({
@@ -135,27 +144,3 @@ export class CheckMessageResponse {
   @ApiProperty({ type: CheckedMessageResponse })
   data!: CheckedMessageResponse;
 }
-
-export function checkedOf(checked: CheckedMessage, publicUrl: string): CheckedMessageResponse {
-  const { problems, warnings, rendered, conversationId, window, queue } = checked;
-  return {
-    sendable: problems.length === 0,
-    problems: problems.map((problem) => errorFields(problem, publicUrl)),
-    warnings,
-    rendered,
-    conversation_id: conversationId,
-    window: { open: window.open, closes_at: window.closesAt?.toISOString() ?? null },
-    queue: { ahead: queue.ahead, estimated_send_at: queue.estimatedSendAt?.toISOString() ?? null },
-  };
-}
-
-export const CheckMessageDocs = (): MethodDecorator =>
-  applyDecorators(
-    ApiBody({
-      required: true,
-      schema: { oneOf: MESSAGE_VARIANTS.map((variant) => namedSchema(variant.name, variant.shape.schema)) },
-      examples: MESSAGE_EXAMPLES,
-    }),
-    ApiOkResponse({ type: CheckMessageResponse, description: 'What would become of it.' }),
-    ApiErrors('VALIDATION_FAILED', 'PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'),
-  );

@@ -6,8 +6,7 @@ import { USER_ID } from '../accept/recipient.js';
 import { windowClosesAt } from '../accept/windows.js';
 import { UNREAD_LIMIT, type Conversation, type ConversationFilter } from '../contacts/conversation-pages.repository.js';
 import { isPhoneText, PHONE } from './list-messages.query.js';
-import { ContactResponse, listItemOf, MessageListItem } from './message.response.js';
-import { JournalPagination } from './send-message.response.js';
+import { ContactResponse, JournalPagination, listItemOf, MessageListItem } from './message.response.js';
 
 const TIME = '2026-11-21T08:00:00.125Z';
 

@@ -2,12 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOkResponse } from '@nestjs/swagger';
 import { EXAMPLE_IDEMPOTENCY_KEY } from '../../../common/example-ids.js';
 import { ApiErrors, ApiErrorsAs, namedSchema } from '../../../infrastructure/http/api-description.js';
-import { ReadMessageRequest, ReadMessageResponse } from './read-message.dto.js';
-import { RetryMessageRequest } from './retry-message.request.js';
+import { ReadMessageRequest, ReadMessageResponse, RetryMessageRequest } from './read-or-retry.dto.js';
 import { MESSAGE_VARIANTS } from '../accept/variants/message-variants.js';
+import { CheckMessageResponse } from './check-message.js';
 import { MESSAGE_EXAMPLES } from './message-examples.js';
-import { TimelineResponse } from './timeline.response.js';
-import { JournalResponse, QueuedMessageResponse, SingleMessageResponse } from './send-message.response.js';
+import { QueuedMessageResponse, SingleMessageResponse } from './message.response.js';
 
 const idempotencyKey = (required: boolean, description: string): MethodDecorator =>
   ApiHeader({
@@ -39,14 +38,17 @@ const STATE_CODES = [
 /** Where the templates of an account could never be read. */
 const PLATFORM_CODES = ['PLATFORM_REJECTED', 'PLATFORM_UNAVAILABLE', 'PLATFORM_TIMEOUT'];
 
+const MessageBody = (): MethodDecorator =>
+  ApiBody({
+    required: true,
+    schema: { oneOf: MESSAGE_VARIANTS.map((variant) => namedSchema(variant.name, variant.shape.schema)) },
+    examples: MESSAGE_EXAMPLES,
+  });
+
 export const SendMessageDocs = (): MethodDecorator =>
   applyDecorators(
     idempotencyKey(true, 'A UUID for each message that you mean to send; repeat it when you repeat the request.'),
-    ApiBody({
-      required: true,
-      schema: { oneOf: MESSAGE_VARIANTS.map((variant) => namedSchema(variant.name, variant.shape.schema)) },
-      examples: MESSAGE_EXAMPLES,
-    }),
+    MessageBody(),
     ApiAcceptedResponse({ type: QueuedMessageResponse, description: 'Queued.', headers: REPLAYED }),
     ApiErrors(
       'IDEMPOTENCY_KEY_REQUIRED',
@@ -62,22 +64,11 @@ export const SendMessageDocs = (): MethodDecorator =>
     ApiErrorsAs(422, ...STATE_CODES),
   );
 
-export const ListMessagesDocs = (): MethodDecorator =>
+export const CheckMessageDocs = (): MethodDecorator =>
   applyDecorators(
-    ApiOkResponse({ type: JournalResponse, description: 'One page.' }),
-    ApiErrors('CONNECTION_NOT_FOUND'),
-  );
-
-export const GetMessageDocs = (): MethodDecorator =>
-  applyDecorators(
-    ApiOkResponse({ type: SingleMessageResponse, description: 'The message.' }),
-    ApiErrors('MESSAGE_NOT_FOUND'),
-  );
-
-export const MessageTimelineDocs = (): MethodDecorator =>
-  applyDecorators(
-    ApiOkResponse({ type: TimelineResponse, description: 'Its history, oldest first.' }),
-    ApiErrors('MESSAGE_NOT_FOUND'),
+    MessageBody(),
+    ApiOkResponse({ type: CheckMessageResponse, description: 'What would become of it.' }),
+    ApiErrors('VALIDATION_FAILED', ...PLATFORM_CODES),
   );
 
 export const RetryMessageDocs = (): MethodDecorator =>
@@ -103,12 +94,6 @@ export const RetryMessageDocs = (): MethodDecorator =>
       ...PLATFORM_CODES,
     ),
     ApiErrorsAs(409, ...STATE_CODES),
-  );
-
-export const CancelMessageDocs = (): MethodDecorator =>
-  applyDecorators(
-    ApiOkResponse({ type: SingleMessageResponse, description: 'Canceled.' }),
-    ApiErrors('MESSAGE_NOT_FOUND', 'MESSAGE_NOT_CANCELABLE'),
   );
 
 export const ReadMessageDocs = (): MethodDecorator =>

@@ -10,8 +10,7 @@ import {
   violation,
   type Shape,
 } from '../../../../common/shape.js';
-import { fileSource } from './media-variants.js';
-import { bodyShape, type MessageVariant } from './variant.js';
+import { bodyShape, fileSource, type MessageVariant } from './variant.js';
 
 /*
  * Interactive messages beside reply buttons and lists, in the platform's form. Limits are those of its reference; what

@@ -1,11 +1,274 @@
+import {
+  array,
+  boolean,
+  number,
+  object,
+  oneOf,
+  refined,
+  string,
+  uuid,
+  violation,
+  type Shape,
+} from '../../../../common/shape.js';
 import { interactiveKinds } from './interactive-kinds.js';
 import { interactiveVariant } from './interactive-variant.js';
-import { contactsVariant, locationVariant } from './location-and-contacts.js';
-import { mediaVariants } from './media-variants.js';
-import { reactionVariant } from './reaction-variant.js';
-import { templateVariant } from './template-variant.js';
-import { legacyTextVariant, textVariant } from './text-variants.js';
-import type { MessageVariant } from './variant.js';
+import { bodyShape, fileSource, type MessageVariant, type NormalizedContent } from './variant.js';
+
+const messageText = string({ min: 1, max: 4096, description: 'The text.', example: 'Your table is ready.' });
+
+const textVariant: MessageVariant = {
+  name: 'SendText',
+  type: 'text',
+  shape: bodyShape({
+    type: oneOf(['text']),
+    text: object({
+      required: { body: messageText },
+      optional: { preview_url: boolean({ default: false, description: 'Show a preview of the first link.' }) },
+    }),
+  }),
+  normalize: (body) => {
+    const text = body.text as { body: string; preview_url?: boolean };
+    return textContent(text.body, text.preview_url ?? false);
+  },
+};
+
+/** The older form: a `body` and no `type`. It means the same as a text without a preview. */
+const legacyTextVariant: MessageVariant = {
+  name: 'SendLegacyText',
+  type: null,
+  shape: bodyShape({ body: messageText }),
+  normalize: (body) => textContent(body.body as string, false),
+};
+
+function textContent(body: string, previewUrl: boolean): NormalizedContent {
+  return { type: 'text', content: { body, preview_url: previewUrl }, body };
+}
+
+interface MediaBody {
+  media_object_id?: string;
+  media: { id?: string; link?: string; caption?: string };
+}
+
+const caption = string({ max: 1_024, description: 'Text under the file.' });
+/** Every kind takes these; where the platform has no place for them they are not sent to it. */
+const common = {
+  filename: string({ max: 240, description: 'Name under which a document is shown; other kinds are sent without it.' }),
+  voice: boolean({ description: 'Send audio (ogg with Opus) as a voice note; other kinds are sent without it.' }),
+};
+
+/** What each kind takes beside. A caption that the platform does not show would be lost, so it is refused. */
+const EXTRA: Readonly<Record<string, Record<string, Shape>>> = {
+  image: { caption },
+  video: { caption },
+  audio: {},
+  document: { caption },
+  sticker: {},
+};
+
+const ONE_SOURCE = {
+  oneOf: [
+    { required: ['id'] },
+    { required: ['link'] },
+    {
+      description: 'Neither: `media_object_id` names the file.',
+      // `false` says the same, and breaks generators of clients.
+      properties: { id: { not: {} }, link: { not: {} } },
+    },
+  ],
+};
+
+/** Image, video, audio, document, sticker. */
+const mediaVariants: readonly MessageVariant[] = Object.entries(EXTRA).map(([type, extra]) => ({
+  name: `Send${type.charAt(0).toUpperCase()}${type.slice(1)}`,
+  type,
+  shape: refined(
+    bodyShape({
+      type: oneOf([type]),
+      media: refined(object({ optional: { ...fileSource, ...extra, ...common } }), () => undefined, ONE_SOURCE),
+    }),
+    (body: MediaBody, _field, violations) => {
+      const { id, link } = body.media;
+      const objectId = body.media_object_id;
+      if (id !== undefined && link !== undefined) {
+        violations.push(violation('media', 'exactly_one', 'media must hold either id or link, not both.'));
+      } else if (link !== undefined && objectId !== undefined) {
+        violations.push(
+          violation('media_object_id', 'exactly_one', 'media_object_id and media.link exclude each other.'),
+        );
+      } else if (id === undefined && link === undefined && objectId === undefined) {
+        violations.push(violation('media', 'exactly_one', 'media must hold either id or link.'));
+      } else if (id !== undefined && objectId !== undefined && id.toLowerCase() !== objectId.toLowerCase()) {
+        violations.push(
+          violation('media_object_id', 'equal', 'media_object_id must equal media.id where both are given.'),
+        );
+      }
+    },
+  ),
+  normalize: (body) => {
+    const { media, media_object_id: objectId } = body as unknown as MediaBody;
+    const id = media.id ?? objectId;
+    return { type, content: id === undefined ? { ...media } : { ...media, id }, body: media.caption ?? null };
+  },
+}));
+
+/** An approved template; the only form that needs no open window. */
+const templateVariant: MessageVariant = {
+  name: 'SendTemplate',
+  type: 'template',
+  shape: bodyShape({
+    type: oneOf(['template']),
+    template: object({
+      required: {
+        name: string({ min: 1, max: 512, description: 'Name of an approved template.', example: 'order_update' }),
+        language: object({
+          required: { code: string({ min: 1, max: 20, description: 'Language of the template.', example: 'en_US' }) },
+          open: true,
+        }),
+      },
+      optional: {
+        components: array(
+          object({
+            required: { type: string({ description: 'header, body, button, carousel ...' }) },
+            open: true,
+          }),
+          { max: 20, description: "Values of the template's variables, as the platform takes them." },
+        ),
+      },
+      open: true,
+    }),
+  }),
+  normalize: (body) => ({ type: 'template', content: body.template as Record<string, unknown>, body: null }),
+};
+
+/* The platform names no limits but the number of contacts; the lengths keep a message to what a phone can show. */
+const LONGEST = 1_000;
+const MOST_CONTACTS = 257;
+
+/** The platform's own examples write degrees as text, so both are taken; kept is the number. */
+function degrees(most: number, text: RegExp, description: string, example: number): Shape {
+  const asNumber = number({ min: -most, max: most });
+  const asText = string({ pattern: text, meaning: `degrees from -${most} to ${most}, as a number such as ${example}` });
+  return {
+    check: (value, field, violations) =>
+      (typeof value === 'string' ? asText : asNumber).check(value, field, violations),
+    schema: { description, anyOf: [asNumber.schema, asText.schema], examples: [example] },
+  };
+}
+
+const LATITUDE = /^-?(?:90(?:\.0{1,15})?|[1-8]?[0-9](?:\.[0-9]{1,15})?)$/;
+const LONGITUDE = /^-?(?:180(?:\.0{1,15})?|(?:1[0-7][0-9]|[1-9]?[0-9])(?:\.[0-9]{1,15})?)$/;
+
+interface Location {
+  latitude: number | string;
+  longitude: number | string;
+  name?: string;
+  address?: string;
+}
+
+/** A place on the map. */
+const locationVariant: MessageVariant = {
+  name: 'SendLocation',
+  type: 'location',
+  shape: bodyShape({
+    type: oneOf(['location']),
+    location: object({
+      required: {
+        latitude: degrees(90, LATITUDE, 'Degrees; north is positive.', 53.3498),
+        longitude: degrees(180, LONGITUDE, 'Degrees; east is positive.', -6.2603),
+      },
+      optional: {
+        name: string({ max: LONGEST, description: 'Name of the place.', example: 'Lighthouse Coffee' }),
+        address: string({ max: LONGEST, description: 'Shown under the name.', example: '1 Harbour Road, Dublin' }),
+      },
+    }),
+  }),
+  normalize: (body) => {
+    const { latitude, longitude, ...rest } = body.location as Location;
+    const content = { latitude: Number(latitude), longitude: Number(longitude), ...rest };
+    return { type: 'location', content, body: rest.name ?? rest.address ?? null };
+  },
+};
+
+const words = (description?: string): Shape =>
+  string({ max: LONGEST, ...(description !== undefined && { description }) });
+const kindOf = string({ max: LONGEST, description: 'WORK, HOME or another word.', example: 'WORK' });
+
+const contact = object({
+  required: {
+    name: object({
+      required: { formatted_name: string({ min: 1, max: LONGEST, description: 'Full name.', example: 'Ana Lima' }) },
+      optional: { first_name: words(), last_name: words(), middle_name: words(), suffix: words(), prefix: words() },
+    }),
+  },
+  optional: {
+    phones: array(
+      object({
+        optional: {
+          phone: words('The number as it is shown.'),
+          wa_id: words("Digits of the contact's WhatsApp number; with it the card offers to write to them."),
+          type: kindOf,
+        },
+      }),
+    ),
+    emails: array(object({ optional: { email: words(), type: kindOf } })),
+    urls: array(object({ optional: { url: words(), type: kindOf } })),
+    addresses: array(
+      object({
+        optional: {
+          street: words(),
+          city: words(),
+          state: words(),
+          zip: words(),
+          country: words(),
+          country_code: words('Two letters.'),
+          type: kindOf,
+        },
+      }),
+    ),
+    org: object({ optional: { company: words(), department: words(), title: words() } }),
+    birthday: string({
+      pattern: /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/,
+      meaning: 'a day such as 1990-01-31',
+      example: '1990-01-31',
+    }),
+  },
+});
+
+/** Cards of people or businesses. */
+const contactsVariant: MessageVariant = {
+  name: 'SendContacts',
+  type: 'contacts',
+  shape: bodyShape({
+    type: oneOf(['contacts']),
+    contacts: array(contact, {
+      min: 1,
+      max: MOST_CONTACTS,
+      description: 'What the recipient can save, each with a name.',
+    }),
+  }),
+  normalize: (body) => {
+    const contacts = body.contacts as { name: { formatted_name: string } }[];
+    // An object like every content, and as contacts that a customer sends are kept.
+    return { type: 'contacts', content: { contacts }, body: contacts[0]?.name.formatted_name ?? null };
+  },
+};
+
+/** An emoji on an earlier message of the conversation; an empty one takes the reaction back. */
+const reactionVariant: MessageVariant = {
+  name: 'SendReaction',
+  type: 'reaction',
+  shape: bodyShape({
+    type: oneOf(['reaction']),
+    reply_to_message_id: uuid({ description: 'The message to react to.' }),
+    reaction: object({
+      required: { emoji: string({ description: 'One emoji; empty takes the reaction back.', example: '👍' }) },
+    }),
+  }),
+  normalize: (body) => {
+    const { emoji } = body.reaction as { emoji: string };
+    return { type: 'reaction', content: { emoji }, body: emoji };
+  },
+};
 
 /** Every form of POST /messages; exactly one fits a valid body, and `type` says which. */
 export const MESSAGE_VARIANTS: readonly MessageVariant[] = [

@@ -4,13 +4,17 @@ import { integer, object, refined, string, uuid, violation, type Shape } from '.
 import { USER_ID } from '../recipient.js';
 import { TTL_SECONDS } from '../schedule.js';
 
-/** What a valid body means: how it is stored, sent and shown. */
-export interface NormalizedContent {
+/** A message's content, as the caller gave it or as it is kept. */
+export interface MessageContent {
   type: string;
   content: Record<string, unknown>;
   /** One line for lists of messages. */
   body: string | null;
+  mediaObjectId: string | null;
 }
+
+/** What a valid body means: how it is stored, sent and shown. */
+export type NormalizedContent = Omit<MessageContent, 'mediaObjectId'>;
 
 /** One form of POST /messages. */
 export interface MessageVariant {
@@ -95,3 +99,15 @@ export function bodyShape(required: Record<string, Shape>, optional: Record<stri
     schema: { ...fields.schema, oneOf: [{ required: ['to'] }, { required: ['recipient'] }] },
   };
 }
+
+/** What names a file: exactly one of the two. */
+export const fileSource = {
+  id: string({ min: 1, description: 'Id of a file: ours from POST /media, or one of the platform.' }),
+  link: string({
+    pattern: /^https:\/\/[^\s/?#]+\S*$/,
+    meaning: 'an https:// address',
+    format: 'uri',
+    description: 'Address from which the platform fetches the file; starts with https://.',
+    example: 'https://example.com/menu.pdf',
+  }),
+};

@@ -29,3 +29,12 @@ export class ReadMessageResponse {
   @ApiProperty({ type: ReadMessage })
   data!: ReadMessage;
 }
+
+/** Body of POST /messages/{id}/retry; it may be left out. */
+export class RetryMessageRequest {
+  /** Send again although the message may have been sent already. */
+  @ApiPropertyOptional({ type: Boolean, default: false })
+  @IfGiven()
+  @IsBoolean()
+  confirm_outcome_unknown = false;
+}
