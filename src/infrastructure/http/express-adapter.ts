@@ -53,6 +53,11 @@ export function expressConstructors(express: Express) {
   return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
 }
 
+export interface FlatHeaders {
+  /** Adds headers that are valid, none of which is there yet, without looking at them: names and values in turn. */
+  addHeaders(list: readonly string[]): void;
+}
+
 type HeaderValue = number | string | readonly string[];
 
 /** Characters that no header's value may have. */
@@ -66,7 +71,10 @@ const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/;
  * A new class for each call, because the caller sets its prototype.
  */
 export function flatHeaderResponse(): typeof ServerResponse {
-  class FlatHeaderResponse<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {
+  class FlatHeaderResponse<R extends IncomingMessage = IncomingMessage>
+    extends ServerResponse<R>
+    implements FlatHeaders
+  {
     /** Names and values in turn; null: moved into Node's dictionary. */
     private flat: string[] | null = [];
 
@@ -81,6 +89,11 @@ export function flatHeaderResponse(): typeof ServerResponse {
       if (at < 0) flat.push(name, String(value));
       else flat[at + 1] = String(value);
       return this;
+    }
+
+    addHeaders(list: readonly string[]): void {
+      if (this.flat !== null) this.flat.push(...list);
+      else for (let at = 0; at < list.length; at += 2) super.setHeader(list[at] as string, list[at + 1] as string);
     }
 
     override getHeader(name: string): OutgoingHttpHeader | undefined {

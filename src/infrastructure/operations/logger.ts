@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Span } from '@opentelemetry/api';
 import { Inject, Injectable, type LoggerService, type LogLevel, type OnApplicationShutdown } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
@@ -176,6 +176,7 @@ interface Logged extends IncomingMessage {
 export class AccessLog implements OnApplicationShutdown {
   /** True while Herald makes its own demo, whose requests are not to be read before the welcome. */
   paused = false;
+  private readonly addresses = new WeakMap<Socket, { forwarded: unknown; address: string | undefined }>();
   private timeText = '';
   private timeMs = 0;
 
@@ -193,10 +194,10 @@ export class AccessLog implements OnApplicationShutdown {
     const logged = req as Logged;
     const { apiKeyId, organizationId, route, span } = logged;
     const id = req.headers['x-request-id'] === logged.id ? maskSecrets(logged.id) : logged.id;
-    const address = this.config.process.logsAddress ? addressOf(logged) : undefined;
+    const address = this.config.process.logsAddress ? this.addressOf(logged) : undefined;
     let line = `{"level":"${this.logger.accessLevel}","time":"${this.time()}","request_id":"${id}"`;
     if (span !== undefined) line += `,"trace_id":"${span.spanContext().traceId}"`;
-    if (address !== undefined) line += `,"address":${JSON.stringify(address)}`;
+    if (address !== undefined) line += `,"address":"${address}"`;
     // Node's parser knows its methods, and routes come from our own code: neither holds a quote.
     line += `,"method":"${req.method}","route":${typeof route?.path === 'string' ? `"${route.path}"` : 'null'}`;
     line += `,"status":${res.statusCode},"ms":${Math.round((performance.now() - startedAt) * 10) / 10}`;
@@ -204,6 +205,18 @@ export class AccessLog implements OnApplicationShutdown {
     if (organizationId !== undefined) line += `,"organization_id":"${organizationId}"`;
     if (!res.writableFinished) line += ',"aborted":true';
     this.logger.access(`${line},"msg":"request"}\n`);
+  }
+
+  /** What Express tells from the connection and X-Forwarded-For each time that it is asked: found once while they are the same. */
+  private addressOf(req: Logged): string | undefined {
+    const forwarded = req.headers['x-forwarded-for'];
+    const known = this.addresses.get(req.socket);
+    if (known !== undefined && known.forwarded === forwarded) return known.address;
+    const { ip = '' } = req;
+    // What a proxy hands on may be anything; only an address is logged.
+    const address = isIP(ip) === 0 ? undefined : ip;
+    this.addresses.set(req.socket, { forwarded, address });
+    return address;
   }
 
   /** As `toISOString`, made once a millisecond. */
@@ -215,9 +228,4 @@ export class AccessLog implements OnApplicationShutdown {
     }
     return this.timeText;
   }
-}
-
-/** What a proxy hands on in X-Forwarded-For may be anything; only an address is logged. */
-function addressOf({ ip = '' }: Logged): string | undefined {
-  return isIP(ip) === 0 ? undefined : ip;
 }

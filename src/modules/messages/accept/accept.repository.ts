@@ -6,37 +6,25 @@ import { GroupCommit } from '../../../infrastructure/database/group-commit.js';
 import type { Prepared } from '../../../infrastructure/database/prepared.js';
 import { type TraceContext, Tracing } from '../../../infrastructure/operations/tracing.js';
 import { laneRecipient } from '../contacts/conversations.repository.js';
+import type { MessageInput } from './message-input.js';
 import { WINDOW_MS } from './windows.js';
 
 /** A validated message that waits to become durable. */
-export interface NewMessage {
+export interface NewMessage extends MessageInput {
   id: string;
   organizationId: string;
-  connectionId: string;
   conversationId: string | null;
   /**
    * What the statement looks up where the conversation is not known. `window`: it must exist, with an open window.
    * `contact`: it is made where there is none.
    */
   lookUp?: 'window' | 'contact' | null;
-  type: string;
-  /** Digits without `+`, or the user id. */
-  recipient: string;
   /** Where it is addressed to one. */
   recipientUserId?: string | null;
   sender: string;
-  body: string | null;
-  content: Record<string, unknown>;
-  clientMessageId: string | null;
-  replyToMessageId: string | null;
-  mediaObjectId: string | null;
   idempotencyKey: string;
   /** SHA-256 of the request's meaning, hexadecimal. */
   fingerprint: string;
-  /** Where it is to go later. */
-  sendAt?: string | undefined;
-  /** Where it has a time of its own to expire. */
-  ttlSeconds?: number | undefined;
   /** Of the request, where its trace is recorded. */
   traceContext?: TraceContext | undefined;
 }
@@ -70,7 +58,7 @@ export class GroupRefused extends Error {
   }
 }
 
-/** A message that was inserted, or one whose conversation was looked up. */
+/** A message that was not inserted, or one whose conversation was looked up; what is not among them was inserted. */
 interface StoredRow {
   id: string;
   isInserted: boolean;
@@ -180,15 +168,13 @@ export class AcceptRepository {
   private async commit(messages: readonly NewMessage[], statements: Statements): Promise<Accepted[]> {
     // One row a key, in the order of the index: two batches that share keys then never deadlock. Ids count up, so the
     // statement gives them their places in the queue in the order in which they were made.
-    const byKey = new Map<string, NewMessage>();
-    for (const message of messages) {
-      const key = keyOf(message.organizationId, message.idempotencyKey);
-      if (!byKey.has(key)) byKey.set(key, message);
-    }
-    const rows = [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, message]) => message);
+    const sorted = [...messages].sort(inKeyOrder);
+    const rows = sorted.filter((message, index) => index === 0 || inKeyOrder(sorted[index - 1], message) !== 0);
     const found = await this.insert(rows, statements);
+    if (found.length === 0 && rows.length === messages.length) return messages.map((message) => resultOf(message));
+    const byKey = new Map(rows.map((row) => [keyOf(row.organizationId, row.idempotencyKey), row]));
     const stored = new Map(found.map((row) => [row.id, row]));
-    const missing = rows.filter(({ id }) => stored.get(id)?.isInserted !== true);
+    const missing = rows.filter(({ id }) => stored.get(id)?.isInserted === false);
     const known = missing.length === 0 ? new Map<string, KeyRow>() : await this.readKnown(missing, statements);
     // Another transaction made their contact meanwhile: a new statement sees it.
     const passed = missing.filter(
@@ -237,23 +223,30 @@ function withNewConversations(messages: readonly NewMessage[]): object[] {
   });
 }
 
-function resultOf(message: NewMessage, stored: StoredRow | undefined, known: KeyRow | undefined): Accepted {
+/** @param stored nothing where it was inserted, and no conversation was looked up. */
+function resultOf(message: NewMessage, stored?: StoredRow, known?: KeyRow): Accepted {
   const { id: messageId, fingerprint } = message;
-  if (stored?.isInserted === true) {
+  if (stored === undefined) return { kind: 'inserted', messageId, fingerprint };
+  if (stored.isInserted) {
     const { conversationId, lastInboundAt } = stored;
-    return {
-      kind: 'inserted',
-      messageId,
-      fingerprint,
-      ...(message.lookUp === 'window' && { conversationId, lastInboundAt }),
-    };
+    const lookedUp = message.lookUp === 'window' ? { conversationId, lastInboundAt } : {};
+    return { kind: 'inserted', messageId, fingerprint, ...lookedUp };
   }
   if (known !== undefined) {
     // Its own where a batch is tried again that ran out of time after its INSERT.
     return { kind: known.id === messageId ? 'inserted' : 'known', messageId: known.id, fingerprint: known.fingerprint };
   }
   if (message.lookUp !== 'window') throw new Error('a key that conflicted has no row');
-  return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored?.lastInboundAt ?? null };
+  return { kind: 'window_closed', messageId, fingerprint, lastInboundAt: stored.lastInboundAt };
+}
+
+function inKeyOrder(a: NewMessage | undefined, b: NewMessage | undefined): number {
+  if (a === undefined || b === undefined) return 0;
+  return compare(a.organizationId, b.organizationId) || compare(a.idempotencyKey, b.idempotencyKey);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function keyOf(organizationId: string, idempotencyKey: string): string {
@@ -313,7 +306,7 @@ with given as materialized (
 select a.id, f.id is not null as "isInserted", case when a."lookUp" is not null then a.conversation_id end
   as "conversationId", a.last_inbound_at as "lastInboundAt"
 from accepted a left join fresh f using (id)
-where f.id is not null or a."lookUp" is not null`;
+where f.id is null or a."lookUp" is not null`;
 
 const queued = (condition: string): string => `waiting as (
   insert into message_queue (connection_id, created_at, message_id, organization_id, conversation_id, recipient, queued_at,
