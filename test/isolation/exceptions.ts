@@ -93,11 +93,11 @@ export const WITHOUT_WORKSPACE: Readonly<Record<string, readonly string[]>> = {
   'By the id of an attempt, a lease or a row that a worker has claimed: the fence is narrower than the workspace.': [
     'src/modules/billing/billing.repository.ts#giveBack',
     'src/modules/billing/billing.repository.ts#use',
+    'src/modules/media/media.repository.ts#forgetPlatformId',
     'src/modules/media/transfer/fetch.repository.ts#fail',
     'src/modules/media/transfer/fetch.repository.ts#putBack',
     'src/modules/media/transfer/fetch.repository.ts#renew',
     'src/modules/media/transfer/fetch.repository.ts#retry',
-    'src/modules/media/transfer/platform-ids.repository.ts#forget',
     'src/modules/messages/send/send.repository.ts#FIND_ATTEMPTS',
     'src/modules/otp/sending.repository.ts#end',
     'src/modules/otp/sending.repository.ts#findAttempts',

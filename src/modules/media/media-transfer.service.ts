@@ -1,25 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { type Clock, systemClock } from '../../common/clock.js';
 import { describeError } from '../../common/describe-error.js';
 import { ExpiringCache } from '../../common/expiring-cache.js';
+import type { FailureCategory } from '../../common/failure-category.js';
 import { isUuid } from '../../common/ids.js';
 import { retry } from '../../common/retry.js';
+import { deferralMs } from '../../common/retry-schedule.js';
+import { Slots } from '../../common/slots.js';
 import { Config } from '../../infrastructure/config/config.js';
 import { Counters } from '../../infrastructure/operations/counters.js';
 import { FileGoneError, FileStorage } from '../../infrastructure/storage/file-storage.js';
 import { LengthMismatchError, MediaClient, type UploadOutcome } from '../../infrastructure/whatsapp/media-client.js';
+import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
 import type { SendingConnection } from '../connections/connections.types.js';
 import { uploadName } from './file-name.js';
+import { type FileForNumber, MediaRepository, UPLOAD_LEASE_MS, type UploadSource } from './media.repository.js';
 import type { PlatformId } from './media.types.js';
 import { FetchProcessor } from './processors/fetch.processor.js';
 import { fetchLaneOf } from './transfer/fetch.repository.js';
-import {
-  PlatformIdsRepository,
-  UPLOAD_LEASE_MS,
-  type FileForNumber,
-  type UploadSource,
-} from './transfer/platform-ids.repository.js';
-import { UploadCache, UploadLimiter, verdictOf } from './transfer/upload-limits.js';
 
 /** A message waits no longer for an upload; it goes on meanwhile. */
 const PATIENCE_MS = 3_000;
@@ -35,8 +35,9 @@ const REFUSED_FOR_MS = 5 * 60_000;
 /** How often, and how long, this process looks whether another one has finished its upload. */
 const LOOK_EVERY_MS = 300;
 const LOOK_FOR_MS = 60_000;
+const MAX_ENTRIES = 20_000;
 /** With less than an hour between one and the next: the cache keeps an entry through its last millisecond. */
-const REFUSALS = { ttlMs: 60 * 60_000 - 1, maxEntries: 20_000 };
+const REFUSALS = { ttlMs: 60 * 60_000 - 1, maxEntries: MAX_ENTRIES };
 const MOST_REFUSALS = 3;
 /** How long the platform's id of an upload is tried to be stored. */
 const KEEP_FOR_MS = 3_000;
@@ -55,7 +56,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
 
   constructor(
-    private readonly ids: PlatformIdsRepository,
+    private readonly media: MediaRepository,
     private readonly storage: FileStorage,
     private readonly client: MediaClient,
     private readonly counters: Counters,
@@ -101,7 +102,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   async forget(connectionId: string, mediaObjectId: string, platformMediaId: string): Promise<void> {
     const key = keyOf(mediaObjectId, connectionId);
     this.answers.delete(key);
-    if (await this.ids.forget(connectionId, mediaObjectId, platformMediaId)) {
+    if (await this.media.forgetPlatformId(connectionId, mediaObjectId, platformMediaId)) {
       this.refusals.set(key, (this.refusals.peek(key) ?? 0) + 1);
       this.counters.increment('media_ids_refused');
     }
@@ -135,7 +136,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   private async obtain(wanted: Wanted): Promise<PlatformId> {
     const until = performance.now() + LOOK_FOR_MS;
     while (performance.now() < until && !this.stopping.signal.aborted) {
-      const source = await this.ids.findSource(wanted);
+      const source = await this.media.findUploadSource(wanted);
       if (source === null) return this.remember(wanted, failed(GONE), GONE_FOR_MS);
       const { platformMediaId } = source;
       if (platformMediaId !== null) {
@@ -156,10 +157,10 @@ export class MediaTransferService implements BeforeApplicationShutdown {
   /** Null where another process uploads the file. */
   private async claimAndUpload(wanted: Wanted, source: UploadSource): Promise<PlatformId | null> {
     const { key, mediaObjectId } = wanted;
-    if (this.stopping.signal.aborted || !(await this.ids.claim(wanted))) return null;
+    if (this.stopping.signal.aborted || !(await this.media.claimUpload(wanted))) return null;
     const renewing = setInterval(() => {
-      this.ids
-        .renew(wanted)
+      this.media
+        .renewUpload(wanted)
         .catch((error: unknown) => this.logger.warn(`a lease of an upload: ${describeError(error)}`));
     }, UPLOAD_LEASE_MS / 3);
     let isUploaded = false;
@@ -176,7 +177,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
       return this.remember(wanted, failed(DAMAGED), REFUSED_FOR_MS);
     } finally {
       clearInterval(renewing);
-      if (!isUploaded) await this.ids.release(wanted).catch(() => undefined);
+      if (!isUploaded) await this.media.releaseUpload(wanted).catch(() => undefined);
     }
   }
 
@@ -198,7 +199,7 @@ export class MediaTransferService implements BeforeApplicationShutdown {
     const ready = { kind: 'ready', platformMediaId } as const;
     try {
       const keeping = { forMs: KEEP_FOR_MS, onFailure: () => undefined };
-      const isKept = await retry(() => this.ids.keep(wanted, platformMediaId), keeping);
+      const isKept = await retry(() => this.media.keepPlatformId(wanted, platformMediaId), keeping);
       if (isKept) return this.remember(wanted, ready, READY_FOR_MS);
     } catch (error) {
       this.logger.warn(`file ${mediaObjectId}: the platform's id could not be kept: ${describeError(error)}`);
@@ -242,4 +243,104 @@ function wantedOf(connection: SendingConnection, mediaObjectId: string): Wanted 
 
 function keyOf(mediaObjectId: string, connectionId: string): string {
   return `${mediaObjectId}/${connectionId}`;
+}
+
+interface Answer {
+  answer: PlatformId;
+  /** Monotonic milliseconds. */
+  until: number;
+  /** Uploads in a row that came to nothing; remembered for longer than the answer. */
+  failures: number;
+  token: string;
+}
+
+/**
+ * The last answers for files and numbers, so that a campaign asks the database and the platform once and not with
+ * every message. An answer about the token ends with the token.
+ */
+export class UploadCache {
+  // `max` would reserve the lists of all entries at once.
+  private readonly entries = new LRUCache<string, Answer>({ maxSize: MAX_ENTRIES, sizeCalculation: () => 1 });
+
+  constructor(private readonly clock: Clock = systemClock) {}
+
+  /** The answer, while it holds. One that asks to wait asks for what is left of the wait. */
+  get(key: string, token: string): PlatformId | null {
+    const entry = this.entries.get(key);
+    const leftMs = (entry?.until ?? 0) - this.clock.monotonic();
+    if (entry === undefined || leftMs <= 0) return null;
+    if (entry.answer.kind === 'account' && entry.token !== token) return null;
+    return entry.answer.kind === 'later' ? { kind: 'later', retryInMs: Math.ceil(leftMs) } : entry.answer;
+  }
+
+  /** Uploads in a row that came to nothing. */
+  failuresOf(key: string): number {
+    return this.entries.get(key)?.failures ?? 0;
+  }
+
+  set(key: string, answer: PlatformId, forMs: number, token: string): void {
+    const failures = answer.kind === 'later' ? this.failuresOf(key) + 1 : 0;
+    this.entries.set(key, { answer, until: this.clock.monotonic() + forMs, failures, token });
+  }
+
+  delete(key: string): void {
+    this.entries.delete(key);
+  }
+}
+
+const TOTAL = 32;
+const PER_WORKSPACE = 16;
+const PER_NUMBER = 12;
+
+/** Uploads at once: so many in this process, and not all of them for one workspace or one number. */
+export class UploadLimiter {
+  private readonly lines = new Map<string, { slots: Slots; users: number }>();
+
+  /** Runs `work` when there is a place for it. */
+  within<T>(connection: { id: string; organizationId: string }, work: () => Promise<T>): Promise<T> {
+    const { id, organizationId } = connection;
+    return this.inLine(`number ${id}`, PER_NUMBER, () =>
+      this.inLine(`workspace ${organizationId}`, PER_WORKSPACE, () => this.inLine('all', TOTAL, work)),
+    );
+  }
+
+  private async inLine<T>(key: string, size: number, work: () => Promise<T>): Promise<T> {
+    const line = this.lines.get(key) ?? { slots: new Slots(size), users: 0 };
+    this.lines.set(key, line);
+    line.users++;
+    await line.slots.acquire(1);
+    try {
+      return await work();
+    } finally {
+      line.slots.release(1);
+      line.users--;
+      if (line.users === 0) this.lines.delete(key);
+    }
+  }
+}
+
+/** Refusals that say nothing of the file. */
+const OF_THE_ACCOUNT: ReadonlySet<FailureCategory> = new Set([
+  'authentication',
+  'account_restricted',
+  'sender_not_ready',
+]);
+const FOR_NOW: ReadonlySet<FailureCategory> = new Set(['rate_limited', 'platform_unavailable']);
+const LONGEST_DELAY_MS = 60_000;
+
+/**
+ * What an upload that gave no id means for the messages that need it. An upload that may or may not have been taken is
+ * simply made again: a copy too many does no harm.
+ *
+ * @param failures how many uploads of this file came to nothing before, in a row
+ */
+export function verdictOf(outcome: NotAcceptedOutcome, failures: number, random = Math.random()): PlatformId {
+  const { kind, category, retryAfterMs, platformMessage } = outcome;
+  if (kind === 'lane_paused') return { kind: 'account', outcome };
+  if (kind === 'rejected' && OF_THE_ACCOUNT.has(category)) return { kind: 'account', outcome };
+  if (kind === 'rejected' && !FOR_NOW.has(category)) {
+    return { kind: 'failed', message: `The platform refused the file: ${platformMessage ?? 'it gave no reason.'}` };
+  }
+  const delayMs = Math.min(deferralMs(failures + 1, random), LONGEST_DELAY_MS);
+  return { kind: 'later', retryInMs: Math.max(delayMs, retryAfterMs ?? 0) };
 }

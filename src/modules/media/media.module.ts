@@ -14,7 +14,6 @@ import { MediaRepository } from './media.repository.js';
 import { MediaService } from './media.service.js';
 import { FETCH_QUEUE, FetchProcessor, MediaFetcher } from './processors/fetch.processor.js';
 import { FetchRepository } from './transfer/fetch.repository.js';
-import { PlatformIdsRepository } from './transfer/platform-ids.repository.js';
 import { UploadService } from './upload/upload.service.js';
 
 @Module({
@@ -30,7 +29,6 @@ import { UploadService } from './upload/upload.service.js';
     MediaMaintenance,
     MediaMoveService,
     MediaTransferService,
-    PlatformIdsRepository,
     FetchRepository,
     MediaFetcher,
     FetchProcessor,

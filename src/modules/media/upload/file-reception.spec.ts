@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as sample from '../../../../test/media/samples.js';
 import { MemoryFile } from '../../../../test/media/memory-file.js';
 import type { MediaType } from '../media.types.js';
-import { FileReception } from './file-reception.js';
+import { FileReception } from './upload.service.js';
 
 interface Verdict {
   code?: string;

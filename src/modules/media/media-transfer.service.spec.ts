@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { NotAcceptedOutcome } from '../../../infrastructure/whatsapp/outcome.js';
-import { UploadCache, UploadLimiter, verdictOf } from './upload-limits.js';
+import type { NotAcceptedOutcome } from '../../infrastructure/whatsapp/outcome.js';
+import { UploadCache, UploadLimiter, verdictOf } from './media-transfer.service.js';
 
 class Hands {
   at = 0;
