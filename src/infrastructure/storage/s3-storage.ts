@@ -72,8 +72,14 @@ export class S3Storage extends FileStorage {
   }
 
   async removeAbandoned(): Promise<number> {
-    const begun = await this.partsBegun(new Date(Date.now() - ABANDONED_AFTER_MS));
+    if (!this.canListParts) return 0;
     const bucket = await this.bucket();
+    const begun = await bucket.partsBegun(new Date(Date.now() - ABANDONED_AFTER_MS)).catch((error: unknown) => {
+      if (!/NotImplemented|MethodNotAllowed/.test(describeError(error))) throw error;
+      this.canListParts = false;
+      this.logger.warn('the store has no list of uploads that broke off: give the bucket a rule that removes them');
+      return [];
+    });
     for (const { key, uploadId } of begun) await bucket.abortParts(key, uploadId);
     if (begun.length > 0) this.logger.log(`removed ${begun.length} uploads of processes that are gone`);
     return begun.length;
@@ -108,19 +114,6 @@ export class S3Storage extends FileStorage {
     return (await (await this.bucket()).keepsVersions()) === true
       ? 'it keeps versions: what is deleted or erased stays there until a lifecycle rule expires old versions'
       : null;
-  }
-
-  /** Some stores have no such list; their own rules remove what broke off. */
-  private async partsBegun(before: Date): Promise<{ key: string; uploadId: string }[]> {
-    if (!this.canListParts) return [];
-    try {
-      return await (await this.bucket()).partsBegun(before);
-    } catch (error) {
-      if (!/NotImplemented|MethodNotAllowed/.test(describeError(error))) throw error;
-      this.canListParts = false;
-      this.logger.warn('the store has no list of uploads that broke off: give the bucket a rule that removes them');
-      return [];
-    }
   }
 
   /** The SDK is loaded with the first use: a command that needs no file does not wait for it. */

@@ -1,9 +1,7 @@
+import type { TemporaryFile } from '../../../infrastructure/storage/file-storage.js';
+
 /** A file that can be read anywhere. */
-export interface ByteSource {
-  readonly sizeBytes: number;
-  /** Up to `length` bytes from `position`; fewer at the end. */
-  read(position: number, length: number): Promise<Buffer>;
-}
+export type ByteSource = Pick<TemporaryFile, 'sizeBytes' | 'read'>;
 
 /** The file is not taken: `detected` names its type where that is known, `reason` is a clause for the caller. */
 export class NotTakenError extends Error {
