@@ -35,12 +35,6 @@ const MOST_REFUSALS = 9;
 /** From this count on the delay is as long as it gets; an outage counts no further. */
 const TRIES_OF_AN_OUTAGE = 6;
 const RECORD_FOR_MS = 30_000;
-/** The outcome of a file whose fetch had no time to begin; it is put back in any case. */
-const STOPPED: FetchFailure = { kind: 'wait', failure: 'Herald stopped.' };
-const STORAGE_FULL: FetchFailure = {
-  kind: 'wait',
-  failure: "The workspace's storage is full: herald workspace limits --storage-bytes.",
-};
 const ANY_TYPE = 'application/octet-stream';
 
 /** A claimed file, and when it was claimed (monotonic ms). */
@@ -126,7 +120,8 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
   /** Null where the file is stored, or was deleted meanwhile. */
   private async fetch(file: ClaimedFile, signal: AbortSignal): Promise<FetchFailure | null> {
     const connection = await this.usable(file.connectionId);
-    if (this.stopping) return STOPPED;
+    // It had no time to begin, and is put back in any case.
+    if (this.stopping) return { kind: 'wait', failure: 'Herald stopped.' };
     if (connection === null) return { kind: 'account', failure: 'The number is not connected.' };
     for (let addresses = 1; ; addresses++) {
       const described = await this.client.describeMedia({
@@ -154,7 +149,7 @@ export class MediaFetcher implements LaneHandler<FetchTask> {
     if ((described.sizeBytes ?? 0) > maxInboundBytes) return failureOfDownload({ kind: 'too_large' }, maxInboundBytes);
     if ((await this.files.lackOfSpace(file.organizationId, described.sizeBytes ?? 1)) !== null) {
       this.counters.increment('media_fetch_storage_full');
-      return STORAGE_FULL;
+      return { kind: 'wait', failure: "The workspace's storage is full: herald workspace limits --storage-bytes." };
     }
     const { sizeBytes } = described;
     const temporary = await this.files.create(
