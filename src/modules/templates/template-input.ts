@@ -2,17 +2,10 @@ import type { ErrorDetail } from '../../common/app-error.js';
 import { commonErrors } from '../../common/common.errors.js';
 import { isObject } from '../../common/json.js';
 import { array, integer, object, oneOf, string, type Shape } from '../../common/shape.js';
-import { checkTemplate, COMPONENT_TYPES, type TemplateDraft } from './form/check-template.js';
+import { checkTemplate, COMPONENT_TYPES } from './form/check-template.js';
 import { violation } from './form/check-text.js';
-import { variableNamesIn } from './form/template-text.js';
-import {
-  PARAMETER_FORMATS,
-  TEMPLATE_CATEGORIES,
-  type ParameterFormat,
-  type TemplateCategory,
-  type TemplateComponent,
-  type TemplateEdit,
-} from './templates.types.js';
+import { PARAMETER_FORMATS, TEMPLATE_CATEGORIES, type TemplateDraft, type TemplateEdit } from './templates.types.js';
+import { variableNamesIn } from './form/components.js';
 
 const language = string({
   min: 1,
@@ -126,18 +119,15 @@ export interface PreviewInput {
   language?: string;
 }
 
-interface EditBody {
-  language: string;
-  components: TemplateComponent[];
+interface EditBody extends Pick<TemplateDraft, 'language' | 'components'> {
   message_send_ttl_seconds?: number;
 }
 
-interface CreateBody extends Omit<EditBody, 'components'>, Partial<Pick<EditBody, 'components'>> {
-  name: string;
-  category: TemplateCategory;
+interface CreateBody extends Pick<TemplateDraft, 'name' | 'category'>, Omit<EditBody, 'components'> {
   body?: string;
   variable_examples?: string[];
-  parameter_format?: ParameterFormat;
+  components?: TemplateDraft['components'];
+  parameter_format?: TemplateDraft['parameterFormat'];
 }
 
 /**
@@ -189,30 +179,30 @@ function formOfBody(input: CreateBody, text: string): Form {
     const message = 'body and components exclude each other; send one of them.';
     refuse({ field: 'components', rule: 'exclusive', message });
   }
-  const made = componentsFromBody(text, input.variable_examples);
-  if ('violation' in made) refuse(made.violation);
-  const wanted = input.parameter_format ?? made.parameterFormat;
-  if (wanted !== made.parameterFormat && variableNamesIn(text).length > 0) {
-    const message = `The variables of body make the format ${made.parameterFormat}.`;
+  const { components: made, parameterFormat } = componentsFromBody(text, input.variable_examples);
+  const wanted = input.parameter_format ?? parameterFormat;
+  if (wanted !== parameterFormat && variableNamesIn(text).length > 0) {
+    const message = `The variables of body make the format ${parameterFormat}.`;
     refuse({ field: 'parameter_format', rule: 'mismatch', message });
   }
-  return { components: made.components, parameterFormat: wanted };
+  return { components: made, parameterFormat: wanted };
 }
 
 /**
  * Components of a template that is given as its body alone. The examples are in the order in which the variables
  * first appear, or, for `{{1}}` to `{{n}}`, in the order of the numbers. The text itself is for checkTemplate to check.
+ *
+ * @throws INVALID_REQUEST (400) where the examples do not fit.
  */
-export function componentsFromBody(text: string, examples: readonly string[] = []): Form | { violation: ErrorDetail } {
+export function componentsFromBody(text: string, examples: readonly string[] = []): Form {
   const names = variableNamesIn(text);
   if (examples.length !== names.length) {
     const must = `must have one example for each variable of body: ${names.length}, not ${examples.length}.`;
-    return { violation: violation('variable_examples', 'examples', must) };
+    refuse(violation('variable_examples', 'examples', must));
   }
-  const blank = examples.findIndex((example) => typeof example !== 'string' || example.trim() === '');
+  const blank = examples.findIndex((example) => example.trim() === '');
   if (blank !== -1) {
-    const must = 'must be an example of what the variable will hold.';
-    return { violation: violation(`variable_examples[${blank}]`, 'required', must) };
+    refuse(violation(`variable_examples[${blank}]`, 'required', 'must be an example of what the variable will hold.'));
   }
   if (names.length === 0) return { components: [{ type: 'BODY', text }], parameterFormat: 'POSITIONAL' };
   const isNamed = names.some((name) => !/^\d+$/.test(name));

@@ -85,7 +85,7 @@ function keepNewest(found: Map<string, PlatformTemplate>, template: PlatformTemp
 }
 
 /** Null where it can't be read; `gone` where the platform lists what no longer exists. */
-function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
+export function readTemplate(received: unknown): PlatformTemplate | 'gone' | null {
   const item = storableJson(received);
   const [platformId, name, language] = [ownId(item, 'id'), ownText(item, 'name'), ownText(item, 'language')];
   const platformStatus = ownText(item, 'status')?.toUpperCase();

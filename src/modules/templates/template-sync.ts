@@ -31,11 +31,6 @@ export interface Freshness {
   firstWaitMs?: number;
 }
 
-export interface Refreshed extends AccountState {
-  /** A sync was waited for: what was read of the mirror before may be old. */
-  waited: boolean;
-}
-
 /** After a sync, good or bad, no question starts another one for so long, unless something has changed. */
 const REST_MS = 5_000;
 const REST_AFTER_FAILURE_MS = 10_000;
@@ -91,8 +86,12 @@ export class TemplateSync implements OnModuleInit, OnModuleDestroy {
    * Makes the mirror as fresh as asked for, where the platform lets it in time. Never throws for the platform's sake.
    *
    * @returns the account's state then; without `syncedAt` there is no mirror yet, and `failure` says why.
+   * `waited`: what was read of the mirror before may be old.
    */
-  async refresh(key: AccountKey, { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness): Promise<Refreshed> {
+  async refresh(
+    key: AccountKey,
+    { maxAgeMs, waitMs, firstWaitMs = waitMs }: Freshness,
+  ): Promise<AccountState & { waited: boolean }> {
     const startedAt = performance.now();
     let waited = false;
     for (;;) {

@@ -3,18 +3,19 @@ import { commonErrors } from '../../common/common.errors.js';
 import { CacheInvalidation } from '../../infrastructure/access/cache-invalidation.js';
 import { Database } from '../../infrastructure/database/database.js';
 import { CloudApiClient, type PlatformRequest } from '../../infrastructure/whatsapp/cloud-api-client.js';
-import { own, ownId, ownText } from '../../infrastructure/whatsapp/json-access.js';
+import { own, ownText } from '../../infrastructure/whatsapp/json-access.js';
 import { failure, isTokenRefused, type PlatformFailure } from '../../infrastructure/whatsapp/platform-result.js';
 import { ConnectionsService } from '../connections/connections.service.js';
 import type { SendingConnection } from '../connections/connections.types.js';
-import type { PlatformTemplate, TemplateEntity } from './entities/template.entity.js';
-import { checkTemplate, type TemplateDraft } from './form/check-template.js';
+import type { TemplateEntity } from './entities/template.entity.js';
+import { checkTemplate } from './form/check-template.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
+import { readTemplate } from './template-listing.js';
 import { TEMPLATES_CHANGED } from './template-sync.js';
 import { templatesErrors, writeError } from './templates.errors.js';
 import { TemplatesRepository } from './templates.repository.js';
 import { TemplatesService } from './templates.service.js';
-import { statusOf, TEMPLATE_CATEGORIES, type AccountKey, type TemplateEdit } from './templates.types.js';
+import type { AccountKey, TemplateDraft, TemplateEdit } from './templates.types.js';
 
 export interface WrittenTemplate {
   template: TemplateEntity;
@@ -55,20 +56,22 @@ export class TemplateWriter {
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     const { name, language, category, parameterFormat, components, messageSendTtlSeconds } = draft;
-    const answer = await this.call(number, {
-      method: 'POST',
-      path: `/${encodeURIComponent(number.wabaId)}/message_templates`,
-      json: {
-        name,
-        language,
-        category,
-        ...(parameterFormat === 'NAMED' ? { parameter_format: parameterFormat } : {}),
-        message_send_ttl_seconds: messageSendTtlSeconds,
-        components,
-      },
-    });
-    const created = createdFrom(draft, answer);
-    if (created === null) return this.fail(number, failure('unavailable', { message: 'The answer contains no id.' }));
+    const json = {
+      name,
+      language,
+      category,
+      ...(parameterFormat === 'NAMED' ? { parameter_format: parameterFormat } : {}),
+      message_send_ttl_seconds: messageSendTtlSeconds,
+      components,
+    };
+    const path = `/${encodeURIComponent(number.wabaId)}/message_templates`;
+    const answer = await this.call(number, { method: 'POST', path, json });
+    // The platform may have approved it at once, or put it into another category.
+    const status = ownText(answer, 'status') || 'PENDING';
+    const given = { ...json, id: own(answer, 'id'), status, category: ownText(answer, 'category') || category };
+    const created = readTemplate(given);
+    if (created === null || created === 'gone')
+      return this.fail(number, failure('unavailable', { message: 'The answer contains no id.' }));
     const template = await this.change(account, name, async () => {
       const known = await this.mirror.findRow(account, name, language);
       // A list or a notification was faster: what they say of this very template is newer than its creation.
@@ -114,14 +117,13 @@ export class TemplateWriter {
    * @throws TEMPLATE_NOT_FOUND (404), and as `create`.
    */
   async remove(organizationId: string, connectionId: string, name: string): Promise<string[]> {
-    const { wabaId } = await this.connections.getById(organizationId, connectionId);
     // Fresh where that is possible: every language that is known can be named, and recognised when it is listed later.
-    const { versions } = await this.templates.versions({ organizationId, wabaId }, name, null, FRESH_MS);
+    const { versions } = await this.templates.get(organizationId, connectionId, name, null, FRESH_MS);
     const number = await this.connections.sendable(organizationId, connectionId);
     const account = await this.accounts.get(keyOf(number));
     const result = await this.client.request({
       method: 'DELETE',
-      path: `/${encodeURIComponent(wabaId)}/message_templates`,
+      path: `/${encodeURIComponent(number.wabaId)}/message_templates`,
       token: number.token,
       query: { name },
     });
@@ -163,25 +165,4 @@ export class TemplateWriter {
 
 function keyOf({ organizationId, wabaId }: SendingConnection): AccountKey {
   return { organizationId, wabaId };
-}
-
-/** The platform may have approved it at once, or put it into another category. Null where the answer contains no id. */
-function createdFrom(draft: TemplateDraft, answer: unknown): PlatformTemplate | null {
-  const platformId = ownId(answer, 'id');
-  if (platformId === null) return null;
-  const platformStatus = (ownText(answer, 'status') ?? 'PENDING').toUpperCase();
-  const category = String(own(answer, 'category')).toUpperCase();
-  return {
-    platformId,
-    name: draft.name,
-    language: draft.language,
-    status: statusOf(platformStatus),
-    platformStatus,
-    category: TEMPLATE_CATEGORIES.find((known) => known === category) ?? draft.category,
-    parameterFormat: draft.parameterFormat,
-    quality: null,
-    rejectedReason: null,
-    messageSendTtlSeconds: draft.messageSendTtlSeconds ?? null,
-    components: draft.components,
-  };
 }

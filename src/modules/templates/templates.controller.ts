@@ -63,7 +63,7 @@ export class TemplatesController {
     const filter = { status, category, name, language: query.language?.replaceAll('-', '_') };
     const found = await this.templates.list(organizationId, id, filter, { after: placeOf(query), limit });
     return {
-      data: found.templates.map((template) => responseOf(template, id, found.syncedAt)),
+      data: found.versions.map((template) => responseOf(template, id, found.syncedAt)),
       pagination: { next_after: found.next === null ? null : cursorOf(found.next) },
     };
   }

@@ -17,9 +17,6 @@ export interface TemplateFilter {
 
 type Change = QueryDeepPartialEntity<TemplateEntity>;
 
-/** What a write of ours changes of a row. */
-type RowEdit = Omit<TemplateEdit, 'language'>;
-
 /** Place of a template in the list. */
 export type TemplatePlace = Pick<TemplateEntity, 'name' | 'language'>;
 
@@ -141,7 +138,12 @@ export class TemplatesRepository {
    *
    * @returns null where the template is gone.
    */
-  async edit(key: AccountKey, id: string, edit: RowEdit, since: Date): Promise<TemplateEntity | null> {
+  async edit(
+    key: AccountKey,
+    id: string,
+    edit: Omit<TemplateEdit, 'language'>,
+    since: Date,
+  ): Promise<TemplateEntity | null> {
     const present = { ...ofAccount(key), id, deletedAt: IsNull() };
     const statusAt = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
     const review = { status: 'pending', platformStatus: 'PENDING', rejectedReason: null, statusAt };

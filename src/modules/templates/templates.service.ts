@@ -9,8 +9,8 @@ import { ConnectionsService } from '../connections/connections.service.js';
 import type { Connection } from '../connections/connections.types.js';
 import type { PreviewData } from './dto/templates.response.js';
 import type { TemplateEntity } from './entities/template.entity.js';
-import { componentsOf, previewTemplate } from './form/preview.js';
-import { checkSendParameters, headerMediaOf, renderBody } from './form/send-parameters.js';
+import { componentsOf, previewTemplate, renderBody } from './form/preview.js';
+import { checkSendParameters, headerMediaOf } from './form/send-parameters.js';
 import type { PreviewInput } from './template-input.js';
 import { TemplateAccountsRepository, type AccountState } from './template-accounts.repository.js';
 import { decide, readTemplateEvent, type TemplateEvent } from './template-events.js';
@@ -18,14 +18,6 @@ import { TEMPLATES_CHANGED, TemplateSync, type Freshness } from './template-sync
 import { listError, notInLanguage, templatesErrors } from './templates.errors.js';
 import { TemplatesRepository, type TemplateFilter, type TemplatePlace } from './templates.repository.js';
 import type { AccountKey, SendableTemplate, TemplateCategory } from './templates.types.js';
-
-export interface TemplatePage {
-  templates: TemplateEntity[];
-  /** When the mirror was last compared with the platform's list. */
-  syncedAt: Date | null;
-  /** The last template of this page where more follow, else null. */
-  next: TemplateEntity | null;
-}
 
 /** A template as it stands, with a message's values in it. */
 export interface ShownTemplate {
@@ -36,9 +28,9 @@ export interface ShownTemplate {
 }
 
 export interface TemplateVersions {
-  name: string;
-  /** In the order of their languages; never empty. */
+  /** By name and language. */
   versions: TemplateEntity[];
+  /** When the mirror was last compared with the platform's list. */
   syncedAt: Date | null;
 }
 
@@ -69,7 +61,8 @@ export class TemplatesService {
   }
 
   /**
-   * The templates of the connection's account, by name and language; at most `limit`, those behind `after` only.
+   * The templates of the connection's account, by name and language; at most `limit`, those behind `after` only. `next` is
+   * the last one of this page where more follow.
    *
    * @throws CONNECTION_NOT_FOUND (404); where the account could never be read, PLATFORM_UNAVAILABLE (502),
    * PLATFORM_TIMEOUT (504), PLATFORM_REJECTED (400).
@@ -79,17 +72,18 @@ export class TemplatesService {
     connectionId: string,
     filter: TemplateFilter,
     { after, limit }: { after: TemplatePlace | null; limit: number },
-  ): Promise<TemplatePage> {
+  ): Promise<TemplateVersions & { next: TemplateEntity | null }> {
     const { wabaId } = await this.connections.getById(organizationId, connectionId);
     const { syncedAt } = requireMirror(await this.sync.refresh({ organizationId, wabaId }, READ));
     const found = await this.templates.page({ organizationId, wabaId }, filter, after, limit + 1);
-    const templates = found.slice(0, limit);
-    return { templates, syncedAt, next: found.length > limit ? (templates.at(-1) ?? null) : null };
+    const versions = found.slice(0, limit);
+    return { versions, syncedAt, next: found.length > limit ? (versions.at(-1) ?? null) : null };
   }
 
   /**
-   * All languages of a template, or the one asked for.
+   * All languages of a template, or the one asked for; never none.
    *
+   * @param maxAgeMs how old the mirror may be, where the platform can be reached
    * @throws CONNECTION_NOT_FOUND, TEMPLATE_NOT_FOUND (404), and as `list`.
    */
   async get(
@@ -97,9 +91,19 @@ export class TemplatesService {
     connectionId: string,
     name: string,
     language: string | null,
+    maxAgeMs = READ.maxAgeMs,
   ): Promise<TemplateVersions> {
     const { wabaId } = await this.connections.getById(organizationId, connectionId);
-    return this.versions({ organizationId, wabaId }, name, language);
+    const key = { organizationId, wabaId };
+    let state = await this.sync.refresh(key, { ...READ, maxAgeMs });
+    let versions = await this.find(key, name, language);
+    if (versions.length === 0 && isName(name)) {
+      state = await this.sync.refresh(key, READ_UNKNOWN);
+      versions = await this.find(key, name, language);
+    }
+    if (versions.length > 0) return { versions, syncedAt: state.syncedAt };
+    requireMirror(state);
+    throw await this.notFound(key, name, language);
   }
 
   /**
@@ -176,28 +180,6 @@ export class TemplatesService {
       const stale = await this.database.transaction(() => this.apply(account, event));
       if (stale) this.sync.poke(account);
     }
-  }
-
-  /**
-   * As `get`, of an account.
-   *
-   * @param maxAgeMs how old the mirror may be, where the platform can be reached
-   */
-  async versions(
-    key: AccountKey,
-    name: string,
-    language: string | null,
-    maxAgeMs = READ.maxAgeMs,
-  ): Promise<TemplateVersions> {
-    let state = await this.sync.refresh(key, { ...READ, maxAgeMs });
-    let versions = await this.find(key, name, language);
-    if (versions.length === 0 && isName(name)) {
-      state = await this.sync.refresh(key, READ_UNKNOWN);
-      versions = await this.find(key, name, language);
-    }
-    if (versions.length > 0) return { name, versions, syncedAt: state.syncedAt };
-    requireMirror(state);
-    throw await this.notFound(key, name, language);
   }
 
   /** Returns whether the platform must be asked. */

@@ -56,13 +56,18 @@ export interface SendableTemplate {
   render(components: readonly Readonly<Record<string, unknown>>[]): string | null;
 }
 
-/** What a request changes of one language of a template. */
-export interface TemplateEdit {
+/** A template that is about to be given to the platform. */
+export interface TemplateDraft extends TemplateForm {
+  readonly name: string;
   readonly language: string;
-  readonly components: readonly TemplateComponent[];
-  /** Undefined: it stays. */
-  readonly messageSendTtlSeconds: number | undefined;
+  /** Left out: the platform's default, or what it is. */
+  readonly messageSendTtlSeconds?: number | undefined;
 }
+
+/** What a request changes of one language of a template. A time to live that is undefined stays. */
+export type TemplateEdit = Pick<TemplateDraft, 'language' | 'components'> & {
+  readonly messageSendTtlSeconds: number | undefined;
+};
 
 /** One account of the platform in one workspace. */
 export interface AccountKey {

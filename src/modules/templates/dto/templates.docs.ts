@@ -74,18 +74,6 @@ const EDIT_EXAMPLES = {
   },
 };
 
-export const CreateTemplateBody = (): MethodDecorator =>
-  ApiBody({
-    required: true,
-    schema: namedSchema('CreateTemplate', {
-      oneOf: Object.entries(CREATE_FORMS).map(([name, schema]) => namedSchema(name, schema)),
-    }),
-    examples: CREATE_EXAMPLES,
-  });
-
-export const EditTemplateBody = (): MethodDecorator =>
-  ApiBody({ required: true, schema: namedSchema('EditTemplate', EDIT_SHAPE.schema), examples: EDIT_EXAMPLES });
-
 const PREVIEW_EXAMPLES = {
   components: {
     summary: 'What a message would send',
@@ -108,9 +96,16 @@ const PREVIEW_EXAMPLES = {
   },
 };
 
+const CREATE = {
+  oneOf: Object.entries(CREATE_FORMS).map(([name, schema]) => namedSchema(name, schema)),
+};
+
+type Examples = Record<string, { summary: string; value: object }>;
+
+const bodyOf = (name: string, schema: Readonly<Record<string, unknown>>, examples: Examples): MethodDecorator =>
+  ApiBody({ required: true, schema: namedSchema(name, schema), examples });
+
+export const CreateTemplateBody = (): MethodDecorator => bodyOf('CreateTemplate', CREATE, CREATE_EXAMPLES);
+export const EditTemplateBody = (): MethodDecorator => bodyOf('EditTemplate', EDIT_SHAPE.schema, EDIT_EXAMPLES);
 export const PreviewTemplateBody = (): MethodDecorator =>
-  ApiBody({
-    required: true,
-    schema: namedSchema('PreviewTemplateRequest', PREVIEW_SHAPE.schema),
-    examples: PREVIEW_EXAMPLES,
-  });
+  bodyOf('PreviewTemplateRequest', PREVIEW_SHAPE.schema, PREVIEW_EXAMPLES);

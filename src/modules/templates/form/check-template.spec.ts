@@ -1,5 +1,6 @@
 import type { TemplateComponent } from '../templates.types.js';
-import { checkTemplate, type TemplateDraft } from './check-template.js';
+import type { TemplateDraft } from '../templates.types.js';
+import { checkTemplate } from './check-template.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,18 +1,9 @@
 import { MOST_DETAILS, type ErrorDetail } from '../../../common/app-error.js';
 import { isObject, type JsonObject } from '../../../common/json.js';
 import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
-import type { TemplateCategory, TemplateForm } from '../templates.types.js';
+import type { TemplateCategory, TemplateDraft, TemplateForm } from '../templates.types.js';
 import { atMost, checkText, MARKDOWN, textOf, violation, type TextRules, type Violations } from './check-text.js';
-import { asText, componentOf, firstText, ownArray, ownWord } from './components.js';
-import { placeholdersIn } from './template-text.js';
-
-/** A template that is about to be given to the platform. */
-export interface TemplateDraft extends TemplateForm {
-  readonly name: string;
-  readonly language: string;
-  /** Left out: the platform's default. */
-  readonly messageSendTtlSeconds?: number | undefined;
-}
+import { asText, componentOf, firstText, ownArray, ownWord, placeholdersIn } from './components.js';
 
 /** What the checks of a component depend on beside the component. */
 interface Context extends TemplateForm {
@@ -103,9 +94,7 @@ const EMOJI = /\p{Emoji_Presentation}|\uFE0F/u;
  */
 export function checkTemplate(draft: TemplateDraft): ErrorDetail[] {
   const details: ErrorDetail[] = [];
-  for (const violation of violationsOf(draft)) {
-    if (details.push(violation) === MOST_DETAILS) break;
-  }
+  for (const each of violationsOf(draft)) if (details.push(each) === MOST_DETAILS) break;
   return details;
 }
 
@@ -113,8 +102,7 @@ function* violationsOf(draft: TemplateDraft): Violations {
   if (typeof draft.name !== 'string' || !/^[a-z0-9_]{1,512}$/.test(draft.name)) {
     yield violation('name', 'format', 'must be 1 to 512 small letters, digits and underscores.');
   }
-  if (Array.isArray(draft.components)) yield* checkComponents(draft);
-  else yield violation('components', 'type', 'must be an array.');
+  yield* checkComponents(draft);
   const { category, messageSendTtlSeconds: seconds } = draft;
   // The platform may come to know more categories.
   const range = TTL_SECONDS[category] as (typeof TTL_SECONDS)[TemplateCategory] | undefined;
@@ -127,14 +115,11 @@ function* violationsOf(draft: TemplateDraft): Violations {
 }
 
 function* checkComponents(form: TemplateForm): Violations {
+  const components = yield* objectsIn(form.components, 'components');
+  if (components === null) return;
   const context = { ...form, isOffer: componentOf(form.components, 'LIMITED_TIME_OFFER') !== undefined };
   const seen = new Set<string>();
-  for (const [index, component] of (form.components as readonly unknown[]).entries()) {
-    const field = `components[${index}]`;
-    if (!isObject(component)) {
-      yield violation(field, 'type', 'must be a JSON object.');
-      continue;
-    }
+  for (const [component, field] of components) {
     if (ownText(component, 'type') === null) {
       yield violation(`${field}.type`, 'required', `must be one of ${COMPONENT_TYPES.join(', ')}.`);
       continue;
@@ -150,6 +135,24 @@ function* checkComponents(form: TemplateForm): Violations {
   if (!seen.has('BODY') && form.category !== 'AUTHENTICATION') {
     yield violation('components', 'required', 'must hold a BODY.');
   }
+}
+
+/** The objects among the first `most` of a list, each with its place; null where it is no list. */
+function* objectsIn(
+  list: unknown,
+  field: string,
+  most = Infinity,
+): Violations<[item: JsonObject, field: string][] | null> {
+  if (!Array.isArray(list)) {
+    yield violation(field, 'type', 'must be an array.');
+    return null;
+  }
+  const objects: [JsonObject, string][] = [];
+  for (const [index, item] of (list as unknown[]).slice(0, most).entries()) {
+    if (isObject(item)) objects.push([item, `${field}[${index}]`]);
+    else yield violation(`${field}[${index}]`, 'type', 'must be a JSON object.');
+  }
+  return objects;
 }
 
 function* checkHeader(header: JsonObject, field: string, { category, parameterFormat }: Context): Violations {
@@ -185,15 +188,12 @@ function* checkMediaHeader(header: JsonObject, field: string, formats: readonly 
 }
 
 function* checkFooter(footer: JsonObject, field: string, { category, isOffer }: Context): Violations {
-  if (isOffer) {
-    yield { field, rule: 'not_allowed', message: `${field}: a limited-time offer has no footer.` };
-  }
+  if (isOffer) yield { field, rule: 'not_allowed', message: `${field}: a limited-time offer has no footer.` };
   if (category === 'AUTHENTICATION') {
     yield* checkNoText(footer, field, 'code_expiration_minutes');
     const minutes = own(footer, 'code_expiration_minutes') ?? 1;
     if (!Number.isInteger(minutes) || Number(minutes) < 1 || Number(minutes) > MOST_MINUTES) {
-      const at = `${field}.code_expiration_minutes`;
-      yield violation(at, 'range', `must be a whole number from 1 to ${MOST_MINUTES}.`);
+      yield violation(`${field}.code_expiration_minutes`, 'range', `must be a whole number from 1 to ${MOST_MINUTES}.`);
     }
   } else {
     const text = yield* textOf(own(footer, 'text'), `${field}.text`, LONGEST.footer);
@@ -254,18 +254,15 @@ function* checkCarousel(carousel: JsonObject, field: string, context: Context): 
 }
 
 function* checkCard(card: unknown, field: string, context: Context): Violations {
-  const components = own(card, 'components');
-  if (!Array.isArray(components)) {
-    yield violation(field, 'type', 'must be an array.');
-    return;
-  }
-  for (const [index, component] of (components as unknown[]).entries()) {
-    const at = `${field}[${index}]`;
-    if (isObject(component)) yield* CARD_COMPONENTS[ownWord(component, 'type')]?.(component, at, context) ?? [];
-    else yield violation(at, 'type', 'must be a JSON object.');
+  const components = yield* objectsIn(own(card, 'components'), field);
+  if (components === null) return;
+  for (const [component, at] of components) {
+    yield* CARD_COMPONENTS[ownWord(component, 'type')]?.(component, at, context) ?? [];
   }
   for (const needed of ['HEADER', 'BUTTONS']) {
-    if (componentOf(components, needed) === undefined) yield violation(field, 'required', `must hold a ${needed}.`);
+    if (componentOf(ownArray(card, 'components'), needed) === undefined) {
+      yield violation(field, 'required', `must hold a ${needed}.`);
+    }
   }
 }
 
@@ -309,23 +306,13 @@ function* checkCardButtons(component: JsonObject, parent: string): Violations {
 
 /** Each button by itself; false where there is no list. */
 function* checkEachButton(component: JsonObject, field: string): Violations<boolean> {
-  const buttons = own(component, 'buttons');
-  if (!Array.isArray(buttons)) {
-    yield violation(field, 'type', 'must be an array.');
-    return false;
-  }
   // More than the platform takes are refused by number; looking at each of thousands would help no caller.
-  for (const [index, button] of (buttons as unknown[]).slice(0, MOST_BUTTONS).entries()) {
-    yield* checkButton(button, `${field}[${index}]`);
-  }
-  return true;
+  const buttons = yield* objectsIn(own(component, 'buttons'), field, MOST_BUTTONS);
+  for (const [button, at] of buttons ?? []) yield* checkButton(button, at);
+  return buttons !== null;
 }
 
-function* checkButton(button: unknown, field: string): Violations {
-  if (!isObject(button)) {
-    yield violation(field, 'type', 'must be a JSON object.');
-    return;
-  }
+function* checkButton(button: JsonObject, field: string): Violations {
   if ((yield* textOf(own(button, 'type'), `${field}.type`, LONGEST.type)) === null) return;
   const { label, check } = BUTTONS[ownWord(button, 'type')] ?? {};
   const text = own(button, 'text');
@@ -364,19 +351,11 @@ function* checkOtpButton(button: JsonObject, field: string): Violations {
   if (!OTP_TYPES.includes(ownWord(button, 'otp_type'))) {
     yield violation(`${field}.otp_type`, 'one_of', `must be ${OTP_TYPES.join(', ')}.`);
   }
-  const apps = own(button, 'supported_apps') ?? [];
   const at = `${field}.supported_apps`;
-  if (!Array.isArray(apps)) {
-    yield violation(at, 'type', 'must be an array.');
-    return;
-  }
-  if (apps.length > MOST_APPS) yield violation(at, 'count', `takes at most ${MOST_APPS} apps, not ${apps.length}.`);
-  for (const [index, app] of (apps as unknown[]).entries()) {
-    const place = `${at}[${index}]`;
-    if (!isObject(app)) {
-      yield violation(place, 'type', 'must be a JSON object.');
-      continue;
-    }
+  const apps = yield* objectsIn(own(button, 'supported_apps') ?? [], at);
+  const { length } = ownArray(button, 'supported_apps');
+  if (length > MOST_APPS) yield violation(at, 'count', `takes at most ${MOST_APPS} apps, not ${length}.`);
+  for (const [app, place] of apps ?? []) {
     yield* textOf(own(app, 'package_name'), `${place}.package_name`, LONGEST.package);
     if (ownText(app, 'signature_hash')?.length !== HASH_LENGTH) {
       yield violation(`${place}.signature_hash`, 'length', `must be ${HASH_LENGTH} characters.`);

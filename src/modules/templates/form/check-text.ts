@@ -2,8 +2,7 @@ import type { ErrorDetail } from '../../../common/app-error.js';
 import type { JsonObject } from '../../../common/json.js';
 import { own } from '../../../infrastructure/whatsapp/json-access.js';
 import type { ParameterFormat } from '../templates.types.js';
-import { examplesIn } from './components.js';
-import { placeholdersIn, variableNamesIn } from './template-text.js';
+import { examplesIn, placeholdersIn, variableNamesIn } from './components.js';
 
 /** What is wrong, found one by one; `R` is what the check has read. */
 export type Violations<R = void> = Generator<ErrorDetail, R>;

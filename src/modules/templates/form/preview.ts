@@ -4,20 +4,22 @@ import type { PreviewButtonResponse, PreviewData } from '../dto/templates.respon
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import {
   asText,
+  bodyTextOf,
   buttonVariable,
   componentOf,
   endsInTime,
+  fillIn,
   firstText,
   namesInOrder,
   ownArray,
   ownWord,
   partsOf,
+  placeholdersIn,
   sentButtons,
   sentCards,
   type TemplatePart,
 } from './components.js';
-import { parameterText, WITHOUT_PARAMETERS } from './send-parameters.js';
-import { fillIn, placeholdersIn } from './template-text.js';
+import { WITHOUT_PARAMETERS } from './send-parameters.js';
 
 /** Labels that WhatsApp gives to buttons without one, in English. */
 const OWN_LABELS: Readonly<Record<string, string>> = { COPY_CODE: 'Copy code', ONE_TAP: 'Autofill' };
@@ -37,6 +39,23 @@ export function componentsOf(
     };
     return { type, parameters: (parameters[type] ?? []).map(named) };
   });
+}
+
+/**
+ * The body as its reader sees it, for the journal; null where the template has no body text. Variables without a value
+ * stay, and what is longer than 16,384 characters is cut. Never throws, whatever was sent.
+ */
+export function renderBody(template: TemplateForm, sent: readonly unknown[]): string | null {
+  const text = bodyTextOf(template);
+  if (text === null) return null;
+  // Each message comes through here: without `valuesIn`, which reads the text once more.
+  const values = new Map<string, string>();
+  for (const [index, parameter] of parametersIn(sent, 'BODY').entries()) {
+    const value = parameterText(parameter);
+    const name = template.parameterFormat === 'NAMED' ? ownText(parameter, 'parameter_name') : null;
+    if (value !== null) values.set(name ?? String(index + 1), value);
+  }
+  return fillIn(text, (name) => values.get(name));
 }
 
 /**
@@ -61,7 +80,6 @@ export function previewTemplate(
   const code = isOfCodes ? valuesIn(sent, 'body', '{{1}}', 'POSITIONAL').byName.get('1') : undefined;
   const offer = componentOf(components, 'LIMITED_TIME_OFFER');
   const isEndMissing = endsInTime(offer) && parametersIn(sent, 'limited_time_offer').length === 0;
-  const render = (text: string | null, { byName }: Values) => text && fillIn(text, (name) => byName.get(name));
   return {
     header: header === undefined ? null : { format, text: render(headerText, inHeader) },
     body: render(bodyText, inBody),
@@ -74,6 +92,10 @@ export function previewTemplate(
     ],
     unused: [...(takesWords ? inHeader.unused : []), ...inBody.unused, ...unusedButtons(buttons, sent)],
   };
+}
+
+function render(text: string | null, { byName }: Values): string | null {
+  return text === null ? null : fillIn(text, (name) => byName.get(name));
 }
 
 function headerTextOf(header: unknown): string | null {
@@ -90,6 +112,13 @@ interface Values {
   unused: string[];
   /** How many are words, and no file. */
   texts: number;
+}
+
+/** The words of one parameter; null where it holds none. Money and times bring their own text for every language. */
+function parameterText(parameter: unknown): string | null {
+  const type = ownText(parameter, 'type')?.toLowerCase();
+  if (type === 'currency' || type === 'date_time') return ownText(own(parameter, type), 'fallback_value');
+  return asText(own(parameter, 'text'));
 }
 
 /** The values that a send has for a text, by the names of the variables that they fill. */

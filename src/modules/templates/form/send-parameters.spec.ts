@@ -1,5 +1,6 @@
 import type { TemplateForm } from '../templates.types.js';
-import { checkSendParameters, headerMediaOf, renderBody } from './send-parameters.js';
+import { renderBody } from './preview.js';
+import { checkSendParameters, headerMediaOf } from './send-parameters.js';
 
 type Json = Record<string, unknown>;
 

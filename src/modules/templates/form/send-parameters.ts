@@ -3,7 +3,6 @@ import { own, ownText } from '../../../infrastructure/whatsapp/json-access.js';
 import type { ParameterFormat, TemplateForm } from '../templates.types.js';
 import {
   asText,
-  bodyTextOf,
   buttonVariable,
   componentOf,
   endsInTime,
@@ -13,8 +12,8 @@ import {
   sentButtons,
   sentCards,
   type TemplatePart,
+  variableNamesIn,
 } from './components.js';
-import { fillIn, variableNamesIn } from './template-text.js';
 
 /** What a send must give, or gave, at one place. */
 export interface ParameterShape {
@@ -99,22 +98,6 @@ const NAME_MAX = 64;
 export function checkSendParameters(template: TemplateForm, sent: readonly unknown[]): ParameterMismatch | null {
   const [first = null] = mismatchesOf(template, sent);
   return first;
-}
-
-/**
- * The body as its reader sees it, for the journal; null where the template has no body text. Variables without a value
- * stay, and what is longer than 16,384 characters is cut. Never throws, whatever was sent.
- */
-export function renderBody(template: TemplateForm, sent: readonly unknown[]): string | null {
-  const text = bodyTextOf(template);
-  if (text === null) return null;
-  const values = new Map<string, string>();
-  for (const [index, parameter] of ownArray(componentOf(sent, 'BODY'), 'parameters').entries()) {
-    const value = parameterText(parameter);
-    const name = template.parameterFormat === 'NAMED' ? ownText(parameter, 'parameter_name') : null;
-    if (value !== null) values.set(name ?? String(index + 1), value);
-  }
-  return fillIn(text, (name) => values.get(name));
 }
 
 /** Kind of media that the header takes, null where it takes none. What the platform calls GIF is sent as a video. */
@@ -277,13 +260,6 @@ function* checkParameter(parameter: unknown, place: ParameterShape): Mismatches 
       message: `The value of parameter ${place.parameter} in ${nameOf(place)} holds ${words}; write it on one line, without tabs or more than four spaces in a row.`,
     };
   }
-}
-
-/** The words of one parameter; null where it holds none. Money and times bring their own text for every language. */
-export function parameterText(parameter: unknown): string | null {
-  const type = ownText(parameter, 'type')?.toLowerCase();
-  if (type === 'currency' || type === 'date_time') return ownText(own(parameter, type), 'fallback_value');
-  return asText(own(parameter, 'text'));
 }
 
 function wrongCount(expected: number, given: number, place: ParameterShape): ParameterMismatch {
