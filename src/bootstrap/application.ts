@@ -1,4 +1,3 @@
-import type { LoggerService } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { NestFactory } from '@nestjs/core';
@@ -12,32 +11,14 @@ import { FixedPrototypeAdapter } from '../infrastructure/http/express-adapter.js
 import { QueueWorkers } from '../infrastructure/lanes/queue-workers.js';
 import { Restoration } from '../infrastructure/lanes/restoration.js';
 import { Sweeps } from '../infrastructure/lanes/sweeps.js';
-import { HeraldLogger } from '../infrastructure/operations/logger.js';
+import type { HeraldLogger } from '../infrastructure/operations/logger.js';
 import { requireDatabase } from './database.js';
 import { listenError } from './start-error.js';
-
-/** Contexts in which Nest logs every step of its own start: sixty lines without information in a normal start. */
-const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
-
-/** The same logger, with Nest's own steps at the level debug. */
-export function withoutNestsOwnSteps(logger: Required<Omit<LoggerService, 'setLogLevels'>>): LoggerService {
-  return {
-    log: (message: unknown, ...rest: unknown[]) => {
-      const level = STEPS.has(String(rest.at(-1))) ? 'debug' : 'log';
-      logger[level](message, ...rest);
-    },
-    warn: (message: unknown, ...rest: unknown[]) => logger.warn(message, ...rest),
-    error: (message: unknown, ...rest: unknown[]) => logger.error(message, ...rest),
-    fatal: (message: unknown, ...rest: unknown[]) => logger.fatal(message, ...rest),
-    debug: (message: unknown, ...rest: unknown[]) => logger.debug(message, ...rest),
-    verbose: (message: unknown, ...rest: unknown[]) => logger.verbose(message, ...rest),
-  };
-}
 
 const OPERATIONS = /^\/(health\/(live|ready)|metrics)$/;
 
 /** For a process without the role api: it answers on its port for monitoring, and nothing else. */
-export function serveOperationsOnly(app: NestExpressApplication): void {
+function serveOperationsOnly(app: NestExpressApplication): void {
   app.use((request: Request, response: Response, next: NextFunction) => {
     if (OPERATIONS.test(request.path)) next();
     else response.status(404).type('text/plain').send('This process does not have the role api.\n');
@@ -47,17 +28,12 @@ export function serveOperationsOnly(app: NestExpressApplication): void {
 /** Between two looks whether the database is another one; claims look each time. */
 const NOTICE_EVERY_MS = 1_000;
 
-export interface ApplicationOptions {
-  config: Config;
-  logger: HeraldLogger;
-}
-
 /** Migrates where that is wanted, and makes the application; it does not listen and works on nothing yet. */
-export async function createApplication({ config, logger }: ApplicationOptions): Promise<NestExpressApplication> {
+export async function createApplication(config: Config, logger: HeraldLogger): Promise<NestExpressApplication> {
   await requireDatabase(config.database);
   if (config.database.migrate) await migrate(sessionLink(config.database));
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(config), new FixedPrototypeAdapter(), {
-    logger: withoutNestsOwnSteps(logger),
+    logger,
     bodyParser: false,
     abortOnError: false,
   });

@@ -7,7 +7,6 @@ import type { Simulator } from '../simulator/simulator.js';
 import type { SimulatorOptions } from '../simulator/simulator.types.js';
 import { reachableHost, startSimulatorRole } from './simulator-role.js';
 import type { DemoFile } from './demo-file.js';
-import type { makeDemo as MakeDemo } from './demo.js';
 import { startEmbeddedDatabase } from './database.js';
 import type { Teardown } from './teardown.js';
 import type { Timeline } from './timeline.js';
@@ -68,15 +67,15 @@ export async function startHerald(options: StartOptions): Promise<Herald> {
   config.whatsapp.apiUrl ??= `http://127.0.0.1:${config.whatsapp.simulatorPort}`;
 
   const { createApplication, startApplication } = await loading;
-  const app = await timeline.measure('application', () => createApplication({ config, logger }));
+  const app = await timeline.measure('application', () => createApplication(config, logger));
   teardown.add('application', () => app.close());
   teardown.add('http', () => stopHttp(app, config.process));
   const port = await timeline.measure('listen', () => startApplication(app, config));
   const baseUrl = `http://${reachableHost(config.process.host)}:${port}`;
   simulation?.simulator.setWebhookUrl(`${baseUrl}${WEBHOOK_PATH}`);
   const simulatorUrl = simulation?.url ?? null;
-  const wantsDemo = config.process.demo && roles.includes('api');
-  const demo = wantsDemo ? await timeline.measure('demo', () => makeDemo(app, config, baseUrl, simulatorUrl)) : null;
+  const makeDemo = async () => (await import('./demo.js')).makeDemo(app, config, baseUrl, simulatorUrl);
+  const demo = config.process.demo && roles.includes('api') ? await timeline.measure('demo', makeDemo) : null;
   return { config, app, baseUrl, simulator: simulation?.simulator ?? null, simulatorUrl, demo };
 }
 
@@ -92,11 +91,6 @@ async function startSimulator(config: Config, { timeline, teardown, simulatorOpt
   teardown.add('simulator', () => role.simulator.stop());
   config.whatsapp.apiUrl ??= role.url;
   return role;
-}
-
-async function makeDemo(...args: Parameters<typeof MakeDemo>): Promise<DemoFile> {
-  const { makeDemo: make } = await import('./demo.js');
-  return make(...args);
 }
 
 async function stopHttp(app: NestExpressApplication, settings: Config['process']): Promise<void> {

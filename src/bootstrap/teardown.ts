@@ -1,3 +1,5 @@
+import { within } from '../common/within.js';
+
 /** What a start has begun and a stop must end, newest first. */
 export class Teardown {
   private readonly steps: { name: string; last: boolean; end: () => Promise<void> }[] = [];
@@ -26,18 +28,13 @@ export class Teardown {
 
   private async runOnce(withinMs: number): Promise<void> {
     const steps = this.steps.toReversed();
-    const ordinary = async (): Promise<void> => {
+    const ordinary = async (): Promise<true> => {
       for (const step of steps.filter(({ last }) => !last)) await this.end(step);
+      return true;
     };
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.onError('stop', new Error(`not everything ended within ${withinMs} ms`));
-        resolve();
-      }, withinMs);
-    });
-    await Promise.race([ordinary(), timeout]);
-    clearTimeout(timer);
+    if ((await within(withinMs, ordinary())) === null) {
+      this.onError('stop', new Error(`not everything ended within ${withinMs} ms`));
+    }
     await this.halt();
   }
 

@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
 
 const LOOK_MS = 25;
 
@@ -58,19 +57,5 @@ export class Drain {
     server.closeAllConnections();
     await closed;
     return cutOff;
-  }
-}
-
-/** Not ready from the moment the process received the signal to stop. */
-export class DrainCheck extends ReadinessCheck {
-  readonly name = 'accepting';
-  override readonly mayBeRemembered = false;
-
-  constructor(private readonly drain: Drain) {
-    super();
-  }
-
-  check(): Promise<ReadinessPart> {
-    return Promise.resolve(this.drain.stopping ? { ok: false, detail: 'stopping' } : { ok: true });
   }
 }

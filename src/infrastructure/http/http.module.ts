@@ -3,7 +3,7 @@ import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import { Readiness } from '../operations/readiness.js';
 import { DocsDemo } from './docs/docs-demo.js';
 import { ApiVersionInterceptor } from './api-version.js';
-import { Drain, DrainCheck } from './drain.js';
+import { Drain } from './drain.js';
 import { ErrorFilter } from './error.filter.js';
 import { FallbackRoutes } from './configure-http.js';
 import { Overload } from './overload.js';
@@ -28,6 +28,8 @@ import { RequestContextMiddleware } from './request-context.middleware.js';
 })
 export class HttpModule {
   constructor(readiness: Readiness, drain: Drain) {
-    readiness.register(new DrainCheck(drain));
+    // Not ready from the moment the process received the signal to stop.
+    const check = async () => (drain.stopping ? { ok: false, detail: 'stopping' } : { ok: true });
+    readiness.register('accepting', check, false);
   }
 }

@@ -3,8 +3,9 @@ import { Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit }
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { Queue } from 'bullmq';
 import { setTimeout as wait } from 'node:timers/promises';
+import { within } from '../../common/within.js';
 import { Config } from '../config/config.js';
-import { Readiness, ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
+import { Readiness, type ReadinessPart } from '../operations/readiness.js';
 import { QueueConnection } from './queue-connection.js';
 
 // Fewer would let one slow statement hold up all wakes of the process.
@@ -30,7 +31,7 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.readiness.register(new QueueCheck(this.connection));
+    this.readiness.register('queue', () => this.check());
     for (const queue of this.queues()) queue.on('error', (error) => this.report(error));
   }
 
@@ -89,17 +90,9 @@ export class QueueWorkers implements BeforeApplicationShutdown, OnModuleInit {
   private instances(): unknown[] {
     return this.discovery.getProviders().map((wrapper) => wrapper.instance as unknown);
   }
-}
 
-/** Says whether the queue answers. Where it does not, workers find due rows by themselves: that makes no process unready. */
-class QueueCheck extends ReadinessCheck {
-  readonly name = 'queue';
-
-  constructor(private readonly connection: QueueConnection) {
-    super();
-  }
-
-  async check(): Promise<ReadinessPart> {
+  /** Where the queue does not answer, workers find due rows by themselves: that makes no process unready. */
+  private async check(): Promise<ReadinessPart> {
     if (await this.answers()) return { ok: true };
     return { ok: true, detail: 'away: workers look for due rows once a second' };
   }
@@ -107,18 +100,10 @@ class QueueCheck extends ReadinessCheck {
   private async answers(): Promise<boolean> {
     // A client of Redis keeps what it is asked meanwhile.
     if (this.connection.isAway) return false;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), ANSWERS_WITHIN_MS);
-    });
     const ping = this.connection.ping().then(
       () => true,
       () => false,
     );
-    try {
-      return await Promise.race([ping, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return (await within(ANSWERS_WITHIN_MS, ping)) ?? false;
   }
 }

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Audit } from '../audit/audit.js';
 import { Database } from '../database/database.js';
 import { Metrics } from '../operations/metrics/metrics.js';
-import { Readiness, ReadinessCheck, type ReadinessPart } from '../operations/readiness.js';
+import { Readiness } from '../operations/readiness.js';
 import { HELD_ADVICE, LANES_HELD } from './database-identity.js';
 
 /** Work that may have been done on another server or history of the database. */
@@ -54,7 +54,10 @@ export class Restoration {
     readiness: Readiness,
     metrics: Metrics,
   ) {
-    readiness.register(new LanesCheck(this));
+    // Held lanes are no reason to turn requests away: what is accepted meanwhile is sent afterwards.
+    readiness.register('lanes', async () =>
+      (await this.held()) === null ? { ok: true } : { ok: true, detail: `held, nothing is sent: ${HELD_ADVICE}` },
+    );
     metrics.add({
       name: 'lanes_held',
       help: `1: the database changed its identity, and nothing is sent until an operator decides: ${HELD_ADVICE}.`,
@@ -193,18 +196,4 @@ export class Restoration {
 /** undefined_table, undefined_function */
 function isMissing(error: unknown): boolean {
   return ['42P01', '42883'].includes((error as { code?: string }).code ?? '');
-}
-
-/** Held lanes are no reason to turn requests away: what is accepted meanwhile is sent afterwards. */
-class LanesCheck extends ReadinessCheck {
-  readonly name = 'lanes';
-
-  constructor(private readonly restoration: Restoration) {
-    super();
-  }
-
-  async check(): Promise<ReadinessPart> {
-    if ((await this.restoration.held()) === null) return { ok: true };
-    return { ok: true, detail: `held, nothing is sent: ${HELD_ADVICE}` };
-  }
 }

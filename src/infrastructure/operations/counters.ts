@@ -11,25 +11,21 @@ export class Counters {
 
   /** Adds `by` (default 1) to the counter named in snake_case; it comes into being with its first use. */
   increment(name: string, by = 1): void {
-    this.add(name, by);
+    const known = this.counts.get(name);
+    if (known === undefined && this.counts.size >= MAX_SERIES) return;
+    this.counts.set(name, (known ?? 0) + by);
   }
 
   /** As `increment`, by labels whose values are few and our own. */
   incrementBy(name: string, labels: Readonly<Record<string, string>>, by = 1): void {
     let text = '';
     for (const label in labels) text += `${text === '' ? '' : ','}${label}="${labels[label]}"`;
-    this.add(`${name}{${text}}`, by);
+    this.increment(`${name}{${text}}`, by);
   }
 
   /** Every counter by name, with its labels as Prometheus writes them, sorted. */
   snapshot(): Record<string, number> {
     return Object.fromEntries([...this.counts].sort(([a], [b]) => (a < b ? -1 : 1)));
-  }
-
-  private add(key: string, by: number): void {
-    const known = this.counts.get(key);
-    if (known === undefined && this.counts.size >= MAX_SERIES) return;
-    this.counts.set(key, (known ?? 0) + by);
   }
 }
 

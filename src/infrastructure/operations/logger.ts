@@ -22,6 +22,9 @@ export const requestContext = new AsyncLocalStorage<RequestContext>();
 
 export type LogSettings = Pick<Config['process'], 'logLevel' | 'logFormat'>;
 
+/** Contexts in which Nest logs every step of its own start: sixty lines without information in a normal start. */
+const STEPS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+
 /** How long and how many characters of access lines are gathered. */
 const GATHER_MS = 50;
 const MOST_GATHERED = 16_384;
@@ -62,29 +65,13 @@ export class HeraldLogger implements LoggerService {
     );
   }
 
-  log(message: unknown, ...rest: unknown[]): void {
-    this.write('info', message, rest);
-  }
-
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.write('warn', message, rest);
-  }
-
-  error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
-  }
-
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.write('fatal', message, rest);
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.write('trace', message, rest);
-  }
+  readonly log = (message: unknown, ...rest: unknown[]): void =>
+    this.write(STEPS.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
+  readonly warn = this.at('warn');
+  readonly error = this.at('error');
+  readonly fatal = this.at('fatal');
+  readonly debug = this.at('debug');
+  readonly verbose = this.at('trace');
 
   /** Nest asks for this where levels are set at run time; LOG_LEVEL alone decides here. */
   setLogLevels(_levels: LogLevel[]): void {}
@@ -114,12 +101,12 @@ export class HeraldLogger implements LoggerService {
     if (lines !== '') this.destination.write(lines);
   }
 
+  private at(level: pino.Level) {
+    return (message: unknown, ...rest: unknown[]): void => this.write(level, message, rest);
+  }
+
   /** Nest hands over the context's name as the last argument, and for errors a stack before it. */
-  private write(
-    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
-    message: unknown,
-    rest: unknown[],
-  ): void {
+  private write(level: pino.Level, message: unknown, rest: unknown[]): void {
     if (!this.pino.isLevelEnabled(level)) return;
     const fields: Record<string, unknown> = {};
     const others = [...rest];

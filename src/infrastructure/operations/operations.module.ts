@@ -9,7 +9,7 @@ import { InfrastructureGauges } from './metrics/infrastructure-gauges.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { Metrics } from './metrics/metrics.js';
 import { Tracing } from './tracing.js';
-import { DatabaseCheck, Heartbeats, MigrationsCheck, Readiness } from './readiness.js';
+import { databaseAnswers, Heartbeats, migrationsRan, Readiness } from './readiness.js';
 
 /** What operators look at: health, logs, metrics. */
 @Global()
@@ -37,9 +37,9 @@ import { DatabaseCheck, Heartbeats, MigrationsCheck, Readiness } from './readine
       inject: [Database, Heartbeats],
       useFactory: (database: Database, heartbeats: Heartbeats) => {
         const readiness = new Readiness();
-        for (const check of [new DatabaseCheck(database), new MigrationsCheck(database), heartbeats]) {
-          readiness.register(check);
-        }
+        readiness.register('database', () => databaseAnswers(database));
+        readiness.register('migrations', migrationsRan(database));
+        readiness.register('sweeps', () => heartbeats.check());
         return readiness;
       },
     },

@@ -1,19 +1,10 @@
 import { openTestDatabase, type OpenTestDatabase } from '../../../test/support/test-database.js';
 import { loadConfig } from '../config/load-config.js';
-import { Heartbeats, Readiness, ReadinessCheck, type ReadinessPart } from './readiness.js';
+import { Heartbeats, Readiness, type ReadinessCheck } from './readiness.js';
 
-class Check extends ReadinessCheck {
-  constructor(
-    readonly name: string,
-    readonly check: () => Promise<ReadinessPart>,
-  ) {
-    super();
-  }
-}
-
-function readinessOf(checks: Record<string, () => Promise<ReadinessPart>>): Readiness {
+function readinessOf(checks: Record<string, ReadinessCheck>): Readiness {
   const readiness = new Readiness();
-  for (const [name, check] of Object.entries(checks)) readiness.register(new Check(name, check));
+  for (const [name, check] of Object.entries(checks)) readiness.register(name, check);
   return readiness;
 }
 
@@ -39,10 +30,7 @@ describe('Readiness', () => {
     let looks = 0;
     let stopping = false;
     const readiness = readinessOf({ dear: () => Promise.resolve({ ok: true, detail: String(++looks) }) });
-    const cheap = Object.assign(new Check('accepting', () => Promise.resolve({ ok: !stopping })), {
-      mayBeRemembered: false,
-    });
-    readiness.register(cheap);
+    readiness.register('accepting', () => Promise.resolve({ ok: !stopping }), false);
     import.meta.jest.useFakeTimers();
     try {
       const reports = await Promise.all([readiness.report(), readiness.report()]);

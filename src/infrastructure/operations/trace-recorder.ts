@@ -26,6 +26,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { within } from '../../common/within.js';
 import { describeError } from '../../common/describe-error.js';
 import type { Config } from '../config/config.js';
 import type { Counters } from './counters.js';
@@ -67,12 +68,6 @@ export class TraceRecorder {
   ) {}
 
   static async open(options: RecorderOptions, counters: Counters): Promise<TraceRecorder> {
-    const { url, headers, timeoutMs, maxQueue } = options;
-    const exporter = new CountingExporter(
-      await exporterOf(options, { url, headers, timeoutMillis: timeoutMs }),
-      url,
-      counters,
-    );
     const provider = new TracerProvider({
       resource: defaultResource().merge(
         resourceFromAttributes({
@@ -85,20 +80,7 @@ export class TraceRecorder {
       ),
       sampler: samplerOf(options),
       spanLimits: { attributeValueLengthLimit: LONGEST_VALUE },
-      spanProcessors: [
-        new BoundedQueue(
-          new BatchSpanProcessor({
-            exporter,
-            maxQueueSize: maxQueue,
-            maxExportBatchSize: Math.min(BATCH, maxQueue),
-            scheduledDelayMillis: GATHER_MS,
-            exportTimeoutMillis: timeoutMs + EXPORT_MARGIN_MS,
-          }),
-          exporter,
-          maxQueue,
-          counters,
-        ),
-      ],
+      spanProcessors: [new CountedBatches(await exporterOf(options), options, counters)],
     });
     return new TraceRecorder(provider, provider.getTracer('herald'));
   }
@@ -137,11 +119,11 @@ export class TraceRecorder {
 
   /** Sends what waits, for so long at the most. */
   async close(withinMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
     // What fails here was counted and logged where it failed.
-    await Promise.race([this.provider.shutdown().catch(() => undefined), late]);
-    clearTimeout(timer);
+    await within(
+      withinMs,
+      this.provider.shutdown().catch(() => undefined),
+    );
   }
 }
 
@@ -155,14 +137,12 @@ function spanContextOf(member: Span | TraceContext): SpanContext {
   return { traceId: member.slice(0, 32), spanId: member.slice(32), traceFlags: TraceFlags.SAMPLED, isRemote: true };
 }
 
-type ExporterSettings = { url: string; headers: Record<string, string>; timeoutMillis: number };
-
-async function exporterOf({ protocol }: RecorderOptions, settings: ExporterSettings): Promise<SpanExporter> {
+async function exporterOf({ protocol, url, headers, timeoutMs }: RecorderOptions): Promise<SpanExporter> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
       : await import('@opentelemetry/exporter-trace-otlp-proto');
-  return new OTLPTraceExporter(settings);
+  return new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs });
 }
 
 function samplerOf({ sampler, ratio }: RecorderOptions): Sampler {
@@ -176,59 +156,45 @@ function samplerOf({ sampler, ratio }: RecorderOptions): Sampler {
   return isParentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-/** Counts the outcomes of spans, and says once a minute that the collector does not take them. */
-class CountingExporter implements SpanExporter {
-  /** Spans that were handed over. */
-  onHandedOver: (count: number) => void = () => undefined;
+/**
+ * Counts the outcomes of spans, and says once a minute that the collector does not take them. Drops and counts what comes
+ * while as many spans wait as may.
+ */
+class CountedBatches implements SpanProcessor {
   private readonly logger = new Logger('Tracing');
+  private readonly batches: BatchSpanProcessor;
+  private waiting = 0;
   private complainedAt = -Infinity;
 
   constructor(
-    private readonly exporter: SpanExporter,
-    private readonly url: string,
-    private readonly counters: Counters,
-  ) {}
-
-  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
-    this.onHandedOver(spans.length);
-    this.exporter.export(spans, (result) => {
-      const failed = result.code !== ExportResultCode.SUCCESS;
-      this.counters.increment(failed ? 'trace_spans_failed' : 'trace_spans_exported', spans.length);
-      if (failed) this.complain(result.error);
-      done(result);
-    });
-  }
-
-  shutdown(): Promise<void> {
-    return this.exporter.shutdown();
-  }
-
-  private complain(error: unknown): void {
-    if (performance.now() - this.complainedAt < COMPLAIN_EVERY_MS) return;
-    this.complainedAt = performance.now();
-    const { origin } = new URL(this.url);
-    this.logger.warn(`${origin} does not take traces: ${describeError(error)}. They are dropped; messages go on.`);
-  }
-}
-
-/** Drops and counts what comes while as many spans wait as may. */
-class BoundedQueue implements SpanProcessor {
-  private waiting = 0;
-
-  constructor(
-    private readonly batches: SpanProcessor,
-    exporter: CountingExporter,
-    private readonly most: number,
+    exporter: SpanExporter,
+    private readonly options: RecorderOptions,
     private readonly counters: Counters,
   ) {
-    exporter.onHandedOver = (count) => (this.waiting -= count);
+    const { timeoutMs, maxQueue } = options;
+    this.batches = new BatchSpanProcessor({
+      exporter: {
+        export: (spans, done) => {
+          this.waiting -= spans.length;
+          exporter.export(spans, (result) => {
+            this.count(spans.length, result);
+            done(result);
+          });
+        },
+        shutdown: () => exporter.shutdown(),
+      },
+      maxQueueSize: maxQueue,
+      maxExportBatchSize: Math.min(BATCH, maxQueue),
+      scheduledDelayMillis: GATHER_MS,
+      exportTimeoutMillis: timeoutMs + EXPORT_MARGIN_MS,
+    });
   }
 
   onStart(): void {}
 
   onEnd(span: ReadableSpan): void {
     if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
-    if (this.waiting >= this.most) {
+    if (this.waiting >= this.options.maxQueue) {
       this.counters.increment('trace_spans_dropped');
       return;
     }
@@ -242,5 +208,14 @@ class BoundedQueue implements SpanProcessor {
 
   shutdown(): Promise<void> {
     return this.batches.shutdown();
+  }
+
+  private count(spans: number, { code, error }: ExportResult): void {
+    const failed = code !== ExportResultCode.SUCCESS;
+    this.counters.increment(failed ? 'trace_spans_failed' : 'trace_spans_exported', spans);
+    if (!failed || performance.now() - this.complainedAt < COMPLAIN_EVERY_MS) return;
+    this.complainedAt = performance.now();
+    const { origin } = new URL(this.options.url);
+    this.logger.warn(`${origin} does not take traces: ${describeError(error)}. They are dropped; messages go on.`);
   }
 }

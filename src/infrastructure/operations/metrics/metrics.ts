@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { describeError } from '../../../common/describe-error.js';
+import { within } from '../../../common/within.js';
 import { Counters, countersText } from '../counters.js';
-import { within } from '../readiness.js';
 
 /** What the router knows of a request once it has found its route. */
 interface Routed extends IncomingMessage {
