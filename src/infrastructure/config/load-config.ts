@@ -55,17 +55,10 @@ export function loadConfig({ env: given = process.env, persistSecrets = true, re
     readSection(settings, env, surroundings, violations),
   ]);
   const values = Object.fromEntries(sections) as Values;
-  if (surroundings.production)
-    violations.push(...missingSettings(values, env, required), ...unsafeSettings(values, env));
-  const { encryptionKeys: keys, encryptionKeyVersion: version } = values.security;
-  if (keys !== null && version !== null && !keys.some((key) => key.version === version)) {
-    violations.push(`ENCRYPTION_KEY_VERSION is ${version}, a version that ENCRYPTION_KEYS does not have`);
-  }
-  violations.push(...violationsOfS3(values));
-  // An answer that comes after the lease would turn an accepted message into an unknown outcome.
-  if (values.limits.sendLeaseMs <= values.whatsapp.timeoutMs) {
-    violations.push('SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS');
-  }
+  if (surroundings.production) violations.push(...missingSettings(values, env, required), ...weakSecrets(env));
+  violations.push(
+    ...rulesOf(values, env, surroundings).flatMap(([isBroken, violation]) => (isBroken ? [violation] : [])),
+  );
   if (violations.length > 0) throw new ConfigError(violations);
   return complete(values, surroundings, persistSecrets);
 }
@@ -155,52 +148,53 @@ function missingSettings({ process: { roles } }: Values, env: Env, names?: reado
 }
 
 /** What may be started on a laptop and not in production. Names settings, never a secret's value. */
-function unsafeSettings({ process, webhook, limits, whatsapp }: Values, env: Env): string[] {
-  const weak = allSettings().filter((setting) => isWeak(setting, textOf(setting, env)));
-  const unsafe: [boolean, string][] = [
-    [process.demo === true, 'DEMO must not be true in production'],
-    [webhook.allowPrivateTargets, 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
+function weakSecrets(env: Env): string[] {
+  return allSettings()
+    .filter((setting) => isWeak(setting, textOf(setting, env)))
+    .map(
+      ({ name, options: { leastLength } }) =>
+        `${name} must be at least ${leastLength} random characters in production, such as openssl rand -hex 24 makes`,
+    );
+}
+
+/** What settings demand of each other, and of a production. */
+function rulesOf(values: Values, env: Env, { production }: Surroundings): [isBroken: boolean, violation: string][] {
+  const { process, webhook, limits, whatsapp, security, media, s3 } = values;
+  const { encryptionKeys: keys, encryptionKeyVersion: version } = security;
+  const { username, password, search, hash } = new URL(s3.endpoint ?? 'https://host');
+  return [
+    [production && process.demo === true, 'DEMO must not be true in production'],
+    [production && webhook.allowPrivateTargets, 'WEBHOOK_ALLOW_PRIVATE_TARGETS must not be true in production'],
     [
-      textOf(SETTINGS.process.roles, env) !== undefined && process.roles.includes('simulator'),
+      production && textOf(SETTINGS.process.roles, env) !== undefined && process.roles.includes('simulator'),
       'ROLES must not contain simulator in production',
     ],
     [
-      limits.sendLeaseMs < LEAST_LEASE_MS,
+      production && limits.sendLeaseMs < LEAST_LEASE_MS,
       `SEND_LEASE_MS must be at least ${LEAST_LEASE_MS} in production; shorter ones are for tests`,
     ],
     [
-      whatsapp.apiUrl !== null && !/^https:/i.test(whatsapp.apiUrl),
+      production && whatsapp.apiUrl !== null && !/^https:/i.test(whatsapp.apiUrl),
       'WHATSAPP_API_URL must begin with https:// in production, for access tokens go there',
     ],
     [
-      env.NODE_TLS_REJECT_UNAUTHORIZED === '0',
+      production && env.NODE_TLS_REJECT_UNAUTHORIZED === '0',
       'NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: name a certificate authority of your own in NODE_EXTRA_CA_CERTS',
     ],
-  ];
-  return [
-    ...weak.map(
-      ({ name, options: { leastLength } }) =>
-        `${name} must be at least ${leastLength} random characters in production, such as openssl rand -hex 24 makes`,
-    ),
-    ...unsafe.filter(([isUnsafe]) => isUnsafe).map(([, violation]) => violation),
-  ];
-}
-
-/** What the settings of S3 demand of each other. */
-function violationsOfS3({ media, s3 }: Values): string[] {
-  const { endpoint, accessKeyId, secretAccessKey } = s3;
-  const { username, password, search, hash } = new URL(endpoint ?? 'https://host');
-  const violations: [boolean, string][] = [
+    [
+      keys !== null && version !== null && !keys.some((key) => key.version === version),
+      `ENCRYPTION_KEY_VERSION is ${version}, a version that ENCRYPTION_KEYS does not have`,
+    ],
     [
       media.storages.includes('s3') && s3.bucket === null,
       'MEDIA_S3_BUCKET must be set, for MEDIA_STORAGE names s3: the name of a bucket that is there',
     ],
     [
-      accessKeyId !== null && secretAccessKey === null,
+      s3.accessKeyId !== null && s3.secretAccessKey === null,
       'MEDIA_S3_SECRET_ACCESS_KEY must be set with MEDIA_S3_ACCESS_KEY_ID, or neither, so that the AWS SDK looks for both',
     ],
     [
-      accessKeyId === null && secretAccessKey !== null,
+      s3.accessKeyId === null && s3.secretAccessKey !== null,
       'MEDIA_S3_ACCESS_KEY_ID must be set with MEDIA_S3_SECRET_ACCESS_KEY, or neither, so that the AWS SDK looks for both',
     ],
     [
@@ -211,8 +205,9 @@ function violationsOfS3({ media, s3 }: Values): string[] {
       s3.kmsKeyId !== null && s3.encryption !== 'aws:kms',
       'MEDIA_S3_KMS_KEY_ID is of use with MEDIA_S3_ENCRYPTION=aws:kms only: set it, or leave the key out',
     ],
+    // An answer that comes after the lease would turn an accepted message into an unknown outcome.
+    [limits.sendLeaseMs <= whatsapp.timeoutMs, 'SEND_LEASE_MS must be more than WHATSAPP_TIMEOUT_MS'],
   ];
-  return violations.filter(([isViolated]) => isViolated).map(([, violation]) => violation);
 }
 
 function isWeak({ options: { leastLength } }: Setting<unknown>, text: string | undefined): boolean {
